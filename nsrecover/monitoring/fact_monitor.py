@@ -144,7 +144,7 @@ class FactMonitor(Generic[Seen]):
         self._expect(known, known)
         seen = perceiver(observation)
         expected = seen if assumed is None else FactScene(known)
-        self._movable = {fact[1] for fact in seen.facts | expected.facts if fact[0] in ("at", "atop", "holding")}
+        self._movable = _placed(seen.facts | expected.facts)
         self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else tuple(goal)
         self.graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
@@ -169,9 +169,7 @@ class FactMonitor(Generic[Seen]):
     @property
     def unconfirmed(self) -> tuple[str, ...]:
         """Objects of the goal that are not known to be as it says."""
-        domain = self.instance.domain
-        props = [property_of(literal(fact, domain)[0], domain) for fact in self.goal]
-        return tuple(dict.fromkeys(name for prop, name in props if not self.graph.knows((prop, name))))
+        return tuple(dict.fromkeys(prop[1] for prop in self._wanted if not self.graph.knows(prop)))
 
     @property
     def doubtful(self) -> tuple[str, ...]:
@@ -275,7 +273,8 @@ class FactMonitor(Generic[Seen]):
         last, due = self._judged, self.next_action
         if not self._visits or not last.found.as_expected or (due is not None and last.phase is Phase.AFTER):
             return
-        for place in self._places(due.arguments if due is not None else self._wanted, self.graph.facts):
+        names = due.arguments if due is not None else [name for _, name in self._wanted]
+        for place in self._places(names, self.graph.facts):
             if place in self._near or self._judged.found:
                 continue
             self._expect(self.graph.facts, self.graph.facts)
@@ -286,11 +285,11 @@ class FactMonitor(Generic[Seen]):
     def _search(self, observe: Callable[[], Seen]) -> None:
         """Look for what is needed and in none of the places in view: wherever things are known to be."""
         last, rest = self._judged, self.plan.actions[self.num_executed :]
-        needed = {*self._wanted, *(name for action in rest for name in action.arguments)} & self._movable
-        lost = needed & set(last.found.deviating)
+        needed = {name for _, name in self._wanted} | {name for action in rest for name in action.arguments}
+        lost = needed & self._movable & set(last.found.deviating)
         used = sorted(fact[2] for fact in self.graph.facts if len(fact) == 3 and fact[0] in ("at", "atop"))
         for place in self._places(used, self.graph.facts):
-            if lost <= {fact[1] for fact in self.graph.facts if fact[0] in ("at", "atop", "holding")}:
+            if lost <= _placed(self.graph.facts):
                 return
             self._looked_at(place, observe, last)
 
@@ -307,10 +306,10 @@ class FactMonitor(Generic[Seen]):
         return True
 
     @property
-    def _wanted(self) -> list[str]:
-        """The objects of the goal."""
+    def _wanted(self) -> list[Property]:
+        """The properties that the goal is about."""
         domain = self.instance.domain
-        return [property_of(literal(fact, domain)[0], domain)[1] for fact in self.goal]
+        return [property_of(literal(fact, domain)[0], domain) for fact in self.goal]
 
     def _places(self, names: Iterable[str], *scenes: State) -> tuple[str, ...]:
         """The fixed objects that some objects are in or on, or are themselves."""
@@ -376,6 +375,11 @@ def _outermost(name: str, facts: State) -> tuple[str, ...]:
             break
         seen.append(about[0][2])
     return () if ("holding", seen[-1]) in facts else (seen[-1],)
+
+
+def _placed(facts: State) -> set[str]:
+    """The objects that are in or on something, or held."""
+    return {fact[1] for fact in facts if fact[0] in ("at", "atop", "holding")}
 
 
 def _known(scene: FactScene, props: Collection[Property]) -> frozenset[Property]:
