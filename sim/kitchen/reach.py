@@ -205,12 +205,15 @@ def _unfolds(
             continue
         if passed and not clear(passed, np.broadcast_to(goal, (len(passed), 1, 7)), obstacles, held).all():
             return None
-        # what is held comes straight in from farther behind
-        lane = [behind.backed(0.05 * number) for number in range(1, 9)] if len(held) else []
-        if lane and not clear(lane, np.broadcast_to(postures[0], (len(lane), 1, 7)), around, carried).all():
-            continue
-        return behind
+        if not len(held) or comes_straight_in(behind, postures[0], around, carried):
+            return behind
     return None
+
+
+def comes_straight_in(base: BasePose, posture: Array, around: Obstacles, carried: Array) -> bool:
+    """Whether the arm in a posture (7,), and what it carries, touch nothing at a base and on 40 cm straight to it."""
+    lane = [base.backed(0.05 * number) for number in range(9)]
+    return bool(clear(lane, np.broadcast_to(posture, (len(lane), 1, 7)), around, carried).all())
 
 
 def _tested(

@@ -15,7 +15,7 @@ from sim.common.rotations import rotation_about, rotation_vector
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.clearance import FINGERS, clear, points_clear
 from sim.kitchen.floor_plan import FloorPlan
-from sim.kitchen.reach import Station, ToolPose, find_station
+from sim.kitchen.reach import Station, ToolPose, comes_straight_in, find_station
 from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, TUCKED, BasePose, along
 from sim.kitchen.things import discs, half_extent, outline
 
@@ -186,9 +186,8 @@ class Motion:
 
     def carries_freely(self, goal: BasePose) -> bool:
         """Whether the arm, as it is, and what it holds touch nothing at a place and on the straight way to it."""
-        lane = [goal.backed(0.05 * number) for number in range(9)]
-        postures = np.broadcast_to(self._robot.arm.joints, (len(lane), 1, 7))
-        return bool(clear(lane, postures, self.cell.arm_obstacles(self.cell.carried_things()), self._carried()).all())
+        around = self.cell.arm_obstacles(self.cell.carried_things())
+        return comes_straight_in(goal, self._robot.arm.joints, around, self._carried())
 
     def drive(self, goal: BasePose) -> None:
         """Drive to a place.
