@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from nsrecover.core.extras import needs_extra
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
+from nsrecover.integrations.server import need_extra
 from nsrecover.live.injecting import Injector
 
 if TYPE_CHECKING:
@@ -61,10 +60,7 @@ def page(
     Raises:
         InvalidConfiguration: the extra is not installed, the token is too short, or the address is in use.
     """
-    for package in ("fastapi", "uvicorn", "python_multipart", "sse_starlette", "jinja2"):
-        with needs_extra("server", package):
-            if find_spec(package) is None:
-                raise ImportError(package)
+    need_extra()
     from nsrecover.live.live_page import LivePage
     from nsrecover.live.serving import served
 

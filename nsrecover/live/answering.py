@@ -9,7 +9,6 @@ from nsrecover.core.facts import FactScene
 from nsrecover.explanation.questions import ask, asks_what_if, asks_what_was_done, asks_why
 from nsrecover.reports.answers import answers_of
 from nsrecover.reports.build import moments_of
-from nsrecover.reports.model import Answer
 from nsrecover.reports.wording import Wording
 
 WRONG, DONE = "What went wrong?", "What did you do about it?"
@@ -28,7 +27,8 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording) -> str:
     question = questions[-1]
     if asks_what_if(question):
         return "Questions about what would have been are answered for boxes only, not for symbolic domains."
-    said = {each.key: " ".join(line.text for line in each.lines) for each in _five(episode, words)}
+    answers = answers_of(episode, moments_of(episode, words), words, None)
+    said = {each.key: " ".join(line.text for line in each.lines) for each in answers}
     if asks_why(question):
         return said["why"]
     return said["done"] if asks_what_was_done(question) else f"{said['what']} {said['when']}"
@@ -45,7 +45,3 @@ def suggested(episode: Episode) -> tuple[str, ...]:
     moved = [action.arguments[0] for action in (last.recovery.actions if last.recovery else ())]
     about = [(f"Why did you move the {name}?", f"What if you had not moved the {name}?") for name in moved[:1]]
     return (WRONG, *(each for pair in about for each in pair), DONE)
-
-
-def _five(episode: Episode, words: Wording) -> tuple[Answer, ...]:
-    return answers_of(episode, moments_of(episode, words), words, None)

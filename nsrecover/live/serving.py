@@ -12,8 +12,8 @@ import uvicorn
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server import check_token, listen
-from nsrecover.integrations.server.running import GRACE_S, Server
-from nsrecover.live.app import application
+from nsrecover.integrations.server.running import GRACE_S, Server, address_of
+from nsrecover.live.app import ENTRANCE, application
 from nsrecover.live.board import Board, LiveServer
 
 
@@ -35,12 +35,11 @@ def served(title: str, host: str, port: int, token: str | None) -> Iterator[Live
     with listen(host, port) as listening:
         loop = asyncio.new_event_loop()
         found = LiveServer(title, Board(loop))
-        address, number = listening.getsockname()[:2]
-        url = f"http://{f'[{address}]' if ':' in address else address}:{number}"
-        found.url = f"{url}/enter?token={secret}"
+        url = address_of(listening)
+        found.url = f"{url}{ENTRANCE}?token={secret}"
         ready = threading.Event()
         config = uvicorn.Config(
-            application(found, secret, f"nsrecover-{number}"), log_level="warning", server_header=False,
+            application(found, secret, f"nsrecover-{url.rpartition(':')[2]}"), log_level="warning", server_header=False,
             timeout_graceful_shutdown=GRACE_S,
         )  # fmt: skip
         server = Server(config, found.board.close, ready.set)

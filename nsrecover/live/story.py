@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Story:
 
     def turned(self, record: StepRecord) -> Media:
         """Add a turn; returns its photographs and sound."""
-        self.episode = _with(self.episode, (*self.episode.records, record))
+        self.episode = replace(self.episode, records=(*self.episode.records, record))
         media = self._collected()
         self.media.append(media)
         if len(self.media) > MOST_MEDIA:
@@ -71,7 +72,3 @@ class Story:
             return Media(before, after)
         samples = np.concatenate([each.audio for each in heard if each.audio is not None])
         return Media(before, after, Clip(samples, heard[0].audio_rate_hz))
-
-
-def _with(episode: Episode, records: tuple[StepRecord, ...]) -> Episode:
-    return Episode(episode.plan, episode.status, episode.reason, episode.start, records, episode.start_s)

@@ -43,7 +43,7 @@ def create_app(systems: Mapping[str, System], limits: Limits | None = None, toke
     Raises:
         InvalidConfiguration: the extra is not installed, there is no system, or the token is too short.
     """
-    _need_extra()
+    need_extra()
     from nsrecover.integrations.server.app import application
 
     if not systems:
@@ -75,7 +75,7 @@ def serve(
         InvalidConfiguration: the extra is not installed, the token is missing or too short, or the address is in use.
         InvalidCheckpoint: a checkpoint is invalid.
     """
-    _need_extra()
+    need_extra()
     check_token(token)
     from nsrecover.integrations.server.guard import is_loopback
 
@@ -90,7 +90,12 @@ def serve(
         run(listening, {"tabletop": None} if checkpoints is None else checkpoints, token, limits or Limits(), on_ready)
 
 
-def _need_extra() -> None:
+def need_extra() -> None:
+    """Refuse to go on without the extra `server`.
+
+    Raises:
+        InvalidConfiguration: it is not installed.
+    """
     for package in ("fastapi", "uvicorn", "python_multipart", "sse_starlette", "jinja2"):
         with needs_extra("server", package):
             if find_spec(package) is None:

@@ -46,10 +46,15 @@ def run(
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, limit_concurrency=BACKLOG, timeout_graceful_shutdown=GRACE_S
     )
-    host, port = listening.getsockname()[:2]
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    url = address_of(listening)
     server = Server(config, app.state.service.sessions.close_all, lambda: on_ready(url))
     asyncio.run(server.serve(sockets=[listening]))
+
+
+def address_of(listening: socket.socket) -> str:
+    """The address at which a socket listens, for browsers and clients."""
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 class Server(uvicorn.Server):
