@@ -53,11 +53,11 @@ def watch(config: LiveConfig, sensor: Sensor) -> None:
     system = system_of(config.checkpoint)
     for number in range(config.episodes):
         item = scenario(config.scenario, config.seed + number)
-        with table(item, sensor, config.faults, config.sound) as found:
-            agent = nsrecover.RecoveryAgent(system, found.world)
+        with table(item, sensor, config.faults, config.sound) as world:
+            agent = nsrecover.RecoveryAgent(system, world)
             with nsrecover.live.page(
                 agent, title=f"Simulated tabletop: {item.name}, seed {item.seed}", port=config.port,
-                paused=config.paused, approve=config.approve, injector=found.world,
+                paused=config.paused, approve=config.approve, injector=world,
             ) as page:  # fmt: skip
                 print(f"open {page.url}", flush=True)
                 episode = agent.run(item.plan)

@@ -87,7 +87,8 @@ class FaultyWorld:
         """Carry out an action, with the faults that were asked for."""
         world, number = self._world, self._world.next_step(action)
         rest = self._plan.actions[number:] if number is not None else (action,)
-        before, place = world.estimates(), place_for(action, world.estimates())
+        before = world.estimates()
+        place = place_for(action, before)
         after = before if place is None else before.placed(action.arguments[0], place[0], quaternion_of(place[1]))
         striking = self._drawn(Moment(0, Plan(rest), before, after), list(FAULTS))
         at = world.step if number is None else number

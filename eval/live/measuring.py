@@ -89,10 +89,10 @@ def measure_delays(system: System, items: Sequence[Scenario], sensor: Sensor) ->
     delays: dict[str, list[float]] = {}
     with browser() as chromium:
         for item in items:
-            with table(item, sensor) as found:
-                agent = nsrecover.RecoveryAgent(system, found.world)
-                with nsrecover.live.page(agent, injector=found.world) as page:
-                    tabs = [_opened(chromium, page.url) for _ in range(VIEWERS)]
+            with table(item, sensor) as world:
+                agent = nsrecover.RecoveryAgent(system, world)
+                with nsrecover.live.page(agent, injector=world) as page:
+                    tabs = [opened(chromium, page.url, WATCHER) for _ in range(VIEWERS)]
                     with in_background(partial(agent.run, item.plan)):
                         pass
                     time.sleep(QUIET_S)
@@ -145,10 +145,10 @@ def measure_slowdown(system: System, items: Sequence[Scenario], sensor: Sensor, 
 
 def _timed(system: System, item: Scenario, sensor: Sensor, watched: bool) -> tuple[float, float]:
     """Seconds and processor seconds of one episode."""
-    with table(item, sensor) as found, ExitStack() as viewers:
-        agent = nsrecover.RecoveryAgent(system, found.world)
+    with table(item, sensor) as world, ExitStack() as viewers:
+        agent = nsrecover.RecoveryAgent(system, world)
         if watched:
-            page = viewers.enter_context(nsrecover.live.page(agent, injector=found.world))
+            page = viewers.enter_context(nsrecover.live.page(agent, injector=world))
             for _ in range(VIEWERS):
                 viewers.enter_context(reader(page.url))
         return _run(agent, item.plan)
@@ -173,9 +173,17 @@ def _run(agent: nsrecover.RecoveryAgent, plan: Plan) -> tuple[float, float]:
     return time.perf_counter() - began, time.process_time() - began_cpu
 
 
-def _opened(chromium: Any, url: str) -> Any:
-    tab = chromium.new_context().new_page()
-    tab.add_init_script(WATCHER)
+def opened(chromium: Any, url: str, script: str = "", **context: Any) -> Any:
+    """A browser window of its own on a live page, connected.
+
+    Args:
+        chromium: the browser.
+        url: of the page.
+        script: runs before those of the page.
+        context: of the window, for playwright.
+    """
+    tab = chromium.new_context(**context).new_page()
+    tab.add_init_script(script)
     tab.goto(url)
     tab.wait_for_selector("#connection.ok")
     return tab

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import nsrecover
 import nsrecover.live
 from eval.common.browser import PHONE, browser, write_jpeg
-from eval.live.measuring import in_background
+from eval.live.measuring import in_background, opened
 from eval.live.tabletop import table
 from nsrecover.system import System
 from sim.sensors.sensor import Sensor
@@ -31,12 +30,15 @@ def photograph(system: System, item: Scenario, sensor: Sensor, out: Path) -> Non
     Raises:
         InvalidConfiguration: playwright or Chromium is missing.
     """
-    with browser() as chromium, table(item, sensor) as found:
-        agent = nsrecover.RecoveryAgent(system, found.world)
+    with browser() as chromium, table(item, sensor) as world:
+        agent = nsrecover.RecoveryAgent(system, world)
         title = f"Simulated tabletop: {item.name}"
-        with nsrecover.live.page(agent, title=title, approve=True, injector=found.world) as page:
+        with nsrecover.live.page(agent, title=title, approve=True, injector=world) as page:
             looks = {"decision": (WIDE, "light"), "dark": (WIDE, "dark"), "phone": (PHONE, "light")}
-            tabs = {name: _opened(chromium, page.url, *look) for name, look in looks.items()}
+            tabs = {
+                name: opened(chromium, page.url, viewport={"width": width, "height": height}, color_scheme=scheme)
+                for name, ((width, height), scheme) in looks.items()
+            }
             with in_background(partial(agent.run, item.plan)):
                 first = next(iter(tabs.values()))
                 first.wait_for_selector("#choice-accept", timeout=WAIT_MS)
@@ -49,10 +51,3 @@ def photograph(system: System, item: Scenario, sensor: Sensor, out: Path) -> Non
                         first.click("#choice-accept")
                     first.wait_for_timeout(200)
             write_jpeg(first.screenshot(), out / "end.jpg")
-
-
-def _opened(chromium: Any, url: str, size: tuple[int, int], scheme: str) -> Any:
-    tab = chromium.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme).new_page()
-    tab.goto(url)
-    tab.wait_for_selector("#connection.ok")
-    return tab

@@ -6,6 +6,7 @@ from typing import Any
 
 from eval.common.output import write_results
 from eval.common.tables import document, markdown_table
+from eval.live.measuring import LIMIT_MS
 
 
 def write(config: Any, metrics: dict[str, Any]) -> None:
@@ -19,7 +20,7 @@ def write(config: Any, metrics: dict[str, Any]) -> None:
     rows = [(name, *_row(each)) for name, each in (*delays["panels"].items(), ("all", delays))]
     text = (
         f"{delays['episodes']} episodes, {delays['viewers']} browsers on the robot's machine; {delays['late']} of "
-        f"{delays['events']} changes took longer than 200 ms."
+        f"{delays['events']} changes took longer than {LIMIT_MS:g} ms."
     )
     head = ("", "longer by", "95 % interval", "median")
     shares = [("by the clock", *_share(slow["clock"])), ("processor time of the robot's process", *_share(slow["cpu"]))]

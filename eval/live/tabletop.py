@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from eval.live.faults import FaultyWorld
-from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import World
 from sim.common.cameras import DEFAULT_RIG
 from sim.sensors.sensor import Sensor
 from sim.sensors.world import SensedWorld
@@ -17,27 +15,9 @@ from sim.tabletop.scenarios import Scenario
 from sim.tabletop.world import TabletopWorld
 
 
-@dataclass(frozen=True)
-class Table:
-    """A simulated robot.
-
-    Attributes:
-        scenario: its scene, plan and faults.
-        world: in which further faults can be made to strike.
-    """
-
-    scenario: Scenario
-    world: FaultyWorld
-
-    @property
-    def robot(self) -> World[Observation]:
-        """The world as the agent takes it."""
-        return self.world
-
-
 @contextmanager
-def table(scenario: Scenario, sensor: Sensor, faults: bool = True, sound: bool = True) -> Iterator[Table]:
-    """Simulate a scenario of the demo.
+def table(scenario: Scenario, sensor: Sensor, faults: bool = True, sound: bool = True) -> Iterator[FaultyWorld]:
+    """A simulated scenario of the demo, in which further faults can be made to strike.
 
     Args:
         scenario: its scene, plan and faults.
@@ -50,4 +30,4 @@ def table(scenario: Scenario, sensor: Sensor, faults: bool = True, sound: bool =
     striking = scenario.faults if faults else ()
     with TabletopWorld(scenario.scene, striking, rig, scenario.plan, scenario.seed, microphone=microphone) as world:
         sensed = SensedWorld(world, sensor.stream(len(rig.views), scenario.seed))
-        yield Table(scenario, FaultyWorld(world, sensed, scenario.plan, scenario.seed))
+        yield FaultyWorld(world, sensed, scenario.plan, scenario.seed)

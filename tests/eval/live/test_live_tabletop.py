@@ -22,9 +22,9 @@ SCENE = scenario("helper", 0)
 
 
 def test_a_fault_from_the_page_is_reported_within_one_step() -> None:
-    with table(SCENE, EXACT, faults=False) as found:
-        agent = nsrecover.RecoveryAgent(nsrecover.load("tabletop"), found.world)
-        with nsrecover.live.page(agent, paused=True, injector=found.world) as page:
+    with table(SCENE, EXACT, faults=False) as world:
+        agent = nsrecover.RecoveryAgent(nsrecover.load("tabletop"), world)
+        with nsrecover.live.page(agent, paused=True, injector=world) as page:
             viewer = Client(page.url)
             running = Running(agent, SCENE.plan)
             viewer.wait_for("paused", "state")
@@ -37,14 +37,13 @@ def test_a_fault_from_the_page_is_reported_within_one_step() -> None:
             cameras = viewer.wait_for("data:image/jpeg", "cameras")
             assert cameras.count("data:image/jpeg") == 2
             assert "<audio" in viewer.wait_for("<audio", "sound")
-    assert [fault.kind for fault in found.world.struck] == ["displaced"]
+    assert [fault.kind for fault in world.struck] == ["displaced"]
     assert moved in episode.records[0].discrepancy.deviating
     assert all(record.discrepancy.as_expected for record in episode.records[1:])
 
 
 def test_every_fault_can_be_asked_for() -> None:
-    with table(SCENE, EXACT, faults=False, sound=False) as found:
-        world = found.world
+    with table(SCENE, EXACT, faults=False, sound=False) as world:
         assert set(world.faults) == set(FAULTS)
         for kind in FAULTS:
             assert "strikes" in world.inject(kind, "")
