@@ -112,9 +112,7 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
         k += 1
     found.must = found.must or bool({"should", "shall", "must", "ought"} & set(found.aux))
     found.rest = list(items[k:])
-    at = dict[Phrase, Phrase]()
-    share_place([item for item in found.subject if item.is_thing], at)
-    found.subject = [replace(each, at=at.get(each.phrase, each.at) if each.phrase else None) for each in found.subject]
+    found.subject = _with_shared_place(found.subject)
     for item in found.subject:
         if item.at is not None and found.at is None:
             found.at = item.at
@@ -134,11 +132,15 @@ def _who(d: Discourse, item: Element) -> str:
 
 def things_in(d: Discourse, items: Sequence[Element], verb: Verb | None = None) -> list[tuple[Element, Phrase]]:
     """The objects among some elements, pronouns resolved."""
+    found = [(item, d.resolved(item, verb, item.prep)) for item in _with_shared_place(items) if item.kind == "np"]
+    return [(item, phrase) for item, phrase in found if phrase.sort in (Sort.THING, Sort.CATEGORY)]
+
+
+def _with_shared_place(items: Sequence[Element]) -> list[Element]:
+    """The elements, all things among them where the last one is said to be, if no other place is named."""
     at = dict[Phrase, Phrase]()
     share_place([item for item in items if item.is_thing], at)
-    items = [replace(item, at=at.get(item.phrase, item.at)) if item.phrase in at else item for item in items]
-    found = [(item, d.resolved(item, verb, item.prep)) for item in items if item.kind == "np"]
-    return [(item, phrase) for item, phrase in found if phrase.sort in (Sort.THING, Sort.CATEGORY)]
+    return [replace(item, at=at[item.phrase]) if item.phrase in at else item for item in items]
 
 
 def first_place(d: Discourse, items: Sequence[Element], *preps: str) -> Phrase | None:
