@@ -67,16 +67,16 @@ def run_apple(
     understanding, world, plan = script(seed)
     film = folder / "episode.mp4" if video else None
     turns: dict[int, list[Turn]] = {}
-    photo, told = Photo(floor_plan(world, NAME)), 0
+    photo, logged = Photo(floor_plan(world, NAME)), 0
     with VideoWriter(film) if film is not None else contextlib.nullcontext() as writer:
 
         def take(stage: StagePlan, record: StepRecord) -> None:
-            nonlocal photo, told
+            nonlocal photo, logged
             label = f"{'recovery' if record.recovering else 'step'} {record.discrepancy.step + 1} of {len(record.plan)}"
             before, photo = photo, Photo(floor_plan(world, NAME))
             turns.setdefault(id(stage), []).append(Turn(label, record, Media(before, photo)))
             turned(label, record)
-            new, told = agent.log[told:], len(agent.log)
+            new, logged = agent.log[logged:], len(agent.log)
             for code, text in new:
                 said(f"{code}: {text}")
             if writer is not None:

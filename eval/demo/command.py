@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
 ALL = "all"
 REPORT, VIDEO, METRICS, CONFIG = "report.html", "episode.mp4", "metrics.json", "config.yaml"
 LOG = "episode.json"
+_ELSEWHERE = (kitchen.NAME, apple.NAME)
+"""Scenarios that are not on the table."""
 
 
 @dataclass
@@ -81,10 +84,8 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     Raises:
         NsrecoverError: a setting or the checkpoint cannot be used.
     """
-    names = [*SCENARIOS, kitchen.NAME, apple.NAME] if config.scenario == ALL else [config.scenario]
-    scenarios = [scenario(name, config.seed) for name in names if name not in (kitchen.NAME, apple.NAME)]
-    in_kitchen = kitchen.script(config.seed) if kitchen.NAME in names else None
-    in_home = apple.script(config.seed)[2] if apple.NAME in names else None
+    names = [*SCENARIOS, *_ELSEWHERE] if config.scenario == ALL else [config.scenario]
+    items = [_elsewhere(name, config) if name in _ELSEWHERE else scenario(name, config.seed) for name in names]
     with console.status("loading the checkpoint"):
         system = nsrecover.load(config.checkpoint)
     agent: AgentFactory = instantiate(config.agent)
@@ -92,29 +93,45 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     sensor.stream(len(DEFAULT_RIG.views), config.seed)  # rejects events of other cameras before the work begins
     results = []
     with _progress(console) as progress:
-        plans = [item.plan for item in (*scenarios, in_kitchen) if item is not None]
-        plans += [in_home] if in_home is not None else []
-        task = progress.add_task("", total=sum(map(len, plans)))
-        for item in scenarios:
+        task = progress.add_task("", total=sum(len(item.plan) for item in items))
+        for item in items:
             place = folder / item.name if config.scenario == ALL else folder
             printer = _Printer(console, progress, task)
-            results.append(_run_one(item, system, agent, place, config.video, printer, sensor))
-            OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
-        if in_kitchen is not None:
-            place = folder / kitchen.NAME if config.scenario == ALL else folder
-            printer = _Printer(console, progress, task)
-            printer.opening_of(kitchen.NAME, config.seed, kitchen.DESCRIPTION, in_kitchen.plan)
-            results.append(kitchen.run_kitchen(config.seed, place, config.video, None, printer.turned))
-            printer.closing(results[-1], place)
-            OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
-        if in_home is not None:
-            place = folder / apple.NAME if config.scenario == ALL else folder
-            printer = _Printer(console, progress, task)
-            printer.opening_of(apple.NAME, config.seed, apple.DESCRIPTION, in_home)
-            results.append(apple.run_apple(config.seed, place, config.video, printer.turned, printer.said))
-            printer.closing(results[-1], place)
+            if isinstance(item, _Elsewhere):
+                printer.opening_of(item.name, config.seed, item.description, item.plan)
+                results.append(item.run(place, printer))
+                printer.closing(results[-1], place)
+            else:
+                results.append(_run_one(item, system, agent, place, config.video, printer, sensor))
             OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
     return results
+
+
+@dataclass(frozen=True)
+class _Elsewhere:
+    """A scenario that is not on the table: its plan, and what runs it and writes its files into a folder."""
+
+    name: str
+    description: str
+    plan: Plan
+    run: Callable[[Path, _Printer], DemoResult]
+
+
+def _elsewhere(name: str, config: DemoConfig) -> _Elsewhere:
+    seed, video = config.seed, config.video
+    if name == kitchen.NAME:
+        return _Elsewhere(
+            name,
+            kitchen.DESCRIPTION,
+            kitchen.script(seed).plan,
+            lambda place, printer: kitchen.run_kitchen(seed, place, video, None, printer.turned),
+        )
+    return _Elsewhere(
+        name,
+        apple.DESCRIPTION,
+        apple.script(seed)[2],
+        lambda place, printer: apple.run_apple(seed, place, video, printer.turned, printer.said),
+    )
 
 
 def _run_one(
@@ -224,7 +241,7 @@ class _Printer:
         if result.goal_reached:
             judged = (
                 "the goal holds"
-                if result.scenario in (kitchen.NAME, apple.NAME)
+                if result.scenario in _ELSEWHERE
                 else "everything is where a run without faults puts it"
             )
             outcome = f"[bold green]goal reached[/] (ground truth: {judged})"
