@@ -48,7 +48,7 @@ class Episode:
         claimed: whether the agent says so.
         recoveries: codes in its log.
         questions: that the operator was asked.
-        by_oracle: whether an agent that is told where the object is and what is meant does it in the same home.
+        by_oracle: whether an agent that is given the place of the object and what is meant does it in the same home.
         refuted: facts that the agent keeps although it has observed that they are false.
         misled: whether a person named a place.
     """
@@ -64,7 +64,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class _Errand:
-    """What is said and answered, what an oracle is told, and which object has to be where in the end."""
+    """What is said and answered, what an oracle is given, and which object has to be where in the end."""
 
     said: str
     answers: tuple[str, ...]
@@ -119,7 +119,7 @@ def _errand(kind: str, home: Home, rng: np.random.Generator, things: Sequence[st
     """A task with the first of some things, which is at a place; a wrong plan is about the second, or another place."""
     thing, other = things
     flat = [name for name in home.furniture if "surface" in home.places[name].traits and name != true]
-    target, aside = (str(each) for each in rng.choice(flat, 2, replace=False))
+    target, elsewhere = (str(each) for each in rng.choice(flat, 2, replace=False))
     person = str(rng.choice([name for name in home.people if name != OPERATOR]))
     source = f" from the {true}" if kind in ("M2", "M3") else ""
     if kind == "M3" and rng.random() < 1 / 3:  # it is not where the operator believes
@@ -132,7 +132,7 @@ def _errand(kind: str, home: Home, rng: np.random.Generator, things: Sequence[st
     goal = str(rng.choice(list(texts)))
     text, what, where, answers = texts[goal], thing, target, tuple[str, ...]()
     if kind in ("M2", "all") and goal == target:
-        where, answers = aside, (f"No, I meant the {target}",)
+        where, answers = elsewhere, (f"No, I meant the {target}",)
     elif kind in ("M2", "all"):
         what, answers = other, (f"No, I meant the {thing}",)
     said = text(what, source, where)

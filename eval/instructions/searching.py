@@ -84,8 +84,6 @@ def search_costs(homes: int, seed: int) -> dict[str, Any]:
             raise AssertionError(
                 f"expected a look at every place for the {noun}, found {sorted(set(prior) - {*order})}"
             )
-        if set(order) != set(prior):
-            raise AssertionError(f"expected a look at every place for the {noun}, found only {order}")
         for place in order:
             spent += belief.cost(here, place)
             expected += prior[place] * spent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ def understood_commands(commands: int, seed: int) -> dict[str, Any]:
         "wrong_plan": share_of(confident),
         "by_kind": {kind: share_of(each) for kind, each in kinds.items() if each},
         "not_understood": examples,
-        "plan_s": {"median": float(np.median(seconds)), "p95": float(np.quantile(seconds, 0.95))},
+        "plan_s": _median_and_p95(seconds),
     }
 
 
@@ -66,8 +66,11 @@ def plan_times(commands: int, seed: int, objects: int = 60) -> dict[str, Any]:
         began = time.perf_counter()
         understanding.plan(text)
         seconds.append(time.perf_counter() - began)
-    found = {"median": float(np.median(seconds)), "p95": float(np.quantile(seconds, 0.95))}
-    return {"objects": len(home.items), "commands": commands, **found}
+    return {"objects": len(home.items), "commands": commands, **_median_and_p95(seconds)}
+
+
+def _median_and_p95(seconds: Sequence[float]) -> dict[str, float]:
+    return {"median": float(np.median(seconds)), "p95": float(np.quantile(seconds, 0.95))}
 
 
 def understood_paraphrases(half: str) -> dict[str, Any]:

@@ -151,9 +151,7 @@ def metrics_of(records: Sequence[Record], seed: int) -> dict[str, Any]:
         ),
         "disturbances": dict(sorted(Counter(name for each in records for name in each.disturbances).items())),
         "kinds": {kind: _kind([each for each in records if each.kind == kind]) for kind in KINDS},
-        "first_crashes": [f"{each.number}, {each.kind}: {each.reason}" for each in records if each.ended == CRASHED][
-            :5
-        ],
+        "first_crashes": [f"{each.number}, {each.kind}: {each.reason}" for each in crashed[:5]],
     }
 
 
