@@ -1,7 +1,9 @@
-"""`python -m sim.views`: what filled, empty, dirty and clean vessels look like, as demonstrations without an action.
+"""`python -m sim.views`: what vessels, food and appliances look like from all sides, in states that tasks rarely show.
 
-The tasks need two liquids only. Here vessels hold all of them; each view is a recording with an empty plan whose facts
-at the start are noted, so that training takes it like the start of any demonstration.
+The tasks need two liquids only, and the robot sees doors and lamps from where it operates them. Here vessels hold all
+liquids, eggs are cracked and cooked, doors are open, ajar and closed, appliances run or not, and the robot stands at
+random places in front of them. Each view is a recording with an empty plan whose facts at the start are noted, so that
+training takes it like the start of any demonstration.
 """
 
 from __future__ import annotations
@@ -21,23 +23,31 @@ from nsrecover.domains.household.kinds import LIQUIDS, Trait, traits_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
-from sim.kitchen.cameras import MAST_RIG
-from sim.kitchen.observing import observe
+from sim.kitchen.fixtures import Fixture
+from sim.kitchen.person import Person
 from sim.kitchen.robot import BasePose
-from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, sample_kitchen
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.skills.motion import Motion
 from sim.kitchen.skills.whereabouts import front_of, where
-from sim.kitchen.truth import FILLED_L, start_state
+from sim.kitchen.states import ObjectState
+from sim.kitchen.truth import FILLED_L, true_state
 from sim.kitchen.world import KitchenWorld
 
-VESSELS = ("pot", "pan", "mug", "cup", "glass", "bowl", "plate")
+THINGS = ("pot", "pan", "mug", "cup", "glass", "bowl", "plate", "egg", "laptop")
+TELEVISION = "television"
 FILLED, DIRTY = 0.7, 0.3
 """Shares of the vessels that are filled, and dirty."""
-_DISTANCE_M, _SIDE_RAD = (0.6, 0.9), math.radians(40)
+ROUNDS = 2
+"""Times that doors and switches of a kitchen are set anew and looked at."""
+_DISTANCE_M, _SIDE_RAD = (0.6, 1.1), math.radians(75)
+_TRIES = 12
+"""Places in front of something that are tried until one is free."""
+_AJAR = (0.02, 0.15)
+"""Shares of its travel by which a door that should be closed may be open."""
 
 
 def record(kitchens: int = 30, seed: int = 0, out: Path = Path("data/views")) -> None:
-    """Record views of vessels in kitchens whose layouts are not held out.
+    """Record views of vessels, food and appliances in kitchens whose layouts are not held out.
 
     Args:
         kitchens: how many.
@@ -49,59 +59,84 @@ def record(kitchens: int = 30, seed: int = 0, out: Path = Path("data/views")) ->
             f"expected at least one kitchen and a seed of at least 0, found kitchens={kitchens}, seed={seed}"
         )
     out.mkdir(parents=True, exist_ok=True)
-    made = [view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number)]
+    made = (view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number))
     write_archive(out / "demonstrations.h5", made)
-    print(f"{len(made)} views of {kitchens} kitchens, written to {out / 'demonstrations.h5'}")
+    print(f"views of {kitchens} kitchens, written to {out / 'demonstrations.h5'}")
 
 
 def views_of(seed: int, number: int) -> Iterator[Recording]:
-    """A view of every vessel of a kitchen, from where the robot would stand in front of it."""
+    """Views of everything in a kitchen that has states, from where the robot may stand in front of it."""
     rng = np.random.default_rng([seed, number, 31])
     layouts = [layout for layout in range(NUM_LAYOUTS) if layout not in HELD_OUT_LAYOUTS]
-    spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(layouts)), list(VESSELS)), rng)
-    notes = {
-        "source": "sim.views",
-        "domain": "household",
-        "seed": seed,
-        "episode": number,
-        "layout": spec.layout,
-        "goal": [],
-        "start": sorted(list(fact) for fact in start_state(spec)),
-    }
+    spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(layouts)), list(THINGS)), rng)
+    notes = {"source": "sim.views", "domain": "household", "seed": seed, "episode": number, "layout": spec.layout}
     with KitchenWorld(spec) as world:
-        for thing in spec.things:
-            if thing.kind.capacity_l > 0:
-                yield Recording(Plan(()), (_seen(world, thing.name, rng),), notes)
+        cell, person = world.cell, Person(world.cell)
+        if rng.uniform() < 0.7:
+            person.carry("egg", cell.bottom("pan") + [0.0, 0.0, 0.01])
+        things = [thing.name for thing in spec.things]
+        for turn in range(ROUNDS):
+            operated = [one for one in cell.fixtures.values() if one.door or one.switch or one.kind == TELEVISION]
+            for fixture in operated:
+                _operate(person, world, fixture, rng)
+            for name in (*(fixture.name for fixture in operated), *things):
+                seen = _seen(world, name, rng)
+                if seen is not None:
+                    facts = sorted(list(fact) for fact in true_state(cell))
+                    yield Recording(Plan(()), (seen,), {**notes, "goal": [], "start": facts})
 
 
 def varied(spec: KitchenSpec, rng: np.random.Generator) -> KitchenSpec:
-    """A kitchen in which vessels are filled with any liquid, or dirty."""
-    things = []
-    for thing in spec.things:
-        capacity, state = thing.kind.capacity_l, thing.state
-        if capacity > 0:
-            state = replace(state, dirty=bool(rng.uniform() < DIRTY))
-            volume = max(1.5 * FILLED_L, float(rng.uniform(0.3, 0.85)) * capacity)
-            if rng.uniform() < FILLED and Trait.VESSEL in traits_of(thing.name) and volume <= capacity:
-                state = replace(state, liquid=str(rng.choice(LIQUIDS)), volume_l=volume)
-        things.append(replace(thing, state=state))
-    return replace(spec, things=tuple(things))
+    """A kitchen in which vessels are filled with any liquid, or dirty, eggs cracked or cooked, and lids ajar."""
+    return replace(spec, things=tuple(_varied(thing, rng) for thing in spec.things))
 
 
-def _seen(world: KitchenWorld, name: str, rng: np.random.Generator) -> Observation:
-    """What the robot's cameras see in front of a thing."""
+def _varied(thing: ThingSpec, rng: np.random.Generator) -> ThingSpec:
+    capacity, state = thing.kind.capacity_l, thing.state
+    traits = traits_of(thing.name)
+    if capacity > 0:
+        state = replace(state, dirty=bool(rng.uniform() < DIRTY))
+        volume = max(1.5 * FILLED_L, float(rng.uniform(0.3, 0.85)) * capacity)
+        if rng.uniform() < FILLED and Trait.VESSEL in traits and volume <= capacity:
+            state = replace(state, liquid=str(rng.choice(LIQUIDS)), volume_l=volume)
+    elif Trait.CRACKABLE in traits:
+        cooked = float(rng.choice([0.0, 0.0, rng.uniform(0.0, 0.9), rng.uniform(1.05, 1.5)]))
+        state = replace(state, cracked=bool(rng.uniform() < 0.6), cooked=cooked)
+    elif Trait.LID in traits:
+        opened = float(rng.choice([0.0, rng.uniform(*_AJAR), rng.uniform(0.3, 1.0)]))
+        state = ObjectState(open=opened > 0.0, opened=opened, on=bool(rng.uniform() < 0.5))
+    return replace(thing, state=state)
+
+
+def _operate(person: Person, world: KitchenWorld, fixture: Fixture, rng: np.random.Generator) -> None:
+    """Set the door of a fixture, and switch it on or off; what heats something stays off."""
+    if fixture.door is not None:
+        person.swing(fixture.name, float(rng.choice([0.0, 0.0, rng.uniform(*_AJAR), rng.uniform(0.3, 1.0)])))
+    if fixture.kind == TELEVISION:
+        person.power(fixture.name, bool(rng.uniform() < 0.5))
+    elif fixture.switch is not None:
+        name = fixture.operates or fixture.name
+        person.switch(name, bool(rng.uniform() < 0.5) and not world.cell.standing_on(name))
+
+
+def _seen(world: KitchenWorld, name: str, rng: np.random.Generator) -> Observation | None:
+    """What the robot's cameras see in front of a thing or fixture; None if no place there is free."""
     cell, motion = world.cell, Motion(world.cell)
-    point, stands = cell.pose(name)[0], where(motion, name)
-    away = front_of(motion, stands[0] if stands is not None else None, point) + float(
-        rng.uniform(-_SIDE_RAD, _SIDE_RAD)
-    )
-    distance = float(rng.uniform(*_DISTANCE_M))
-    base = BasePose(float(point[0]) - distance * math.cos(away), float(point[1]) - distance * math.sin(away), away)
-    cell.visuals.update(cell.states)
-    owners = cell.visuals.owners
-    return observe(
-        cell.client, MAST_RIG, base, cell.bodies(), owners, cell.robot.opening_m(), cell.robot.feels(), cell.time_s
-    )
+    if name in cell.things:
+        point, stands = cell.pose(name)[0], where(motion, name)
+        fixture = stands[0] if stands is not None else None
+    else:
+        fixture = cell.fixtures[name]
+        point = fixture.to_world(fixture.places[0].centre if fixture.places else fixture.assembly.base.parts[0].at)
+    front, plan = front_of(motion, fixture, point), cell.floor_plan()
+    for _ in range(_TRIES):
+        away = front + float(rng.uniform(-_SIDE_RAD, _SIDE_RAD))
+        distance = float(rng.uniform(*_DISTANCE_M))
+        base = BasePose(float(point[0]) - distance * math.cos(away), float(point[1]) - distance * math.sin(away), away)
+        if plan.free(np.array([[base.x, base.y]]))[0]:
+            cell.robot.place(base, ())
+            return world.observe()
+    return None
 
 
 if __name__ == "__main__":

@@ -315,6 +315,7 @@ def calibrated(model: StateModel, examples: Sequence[Example]) -> StateModel:
                     found[variable].append((mean, int(example.labels[row, every.index(variable)]), noun(name)))
     temperatures: dict[str, float] = {}
     certain: dict[str, float] = {}
+    mistakes: dict[str, float] = {}
     metrics: dict[str, Any] = {}
     for variable, rows in found.items():
         truth, kinds = np.array([value for _, value, _ in rows]), np.array([kind for _, _, kind in rows])
@@ -327,11 +328,13 @@ def calibrated(model: StateModel, examples: Sequence[Example]) -> StateModel:
         right, sure = chances.argmax(axis=1) == truth, chances.max(axis=1)
         certain[variable] = _certain_from(sure, right)
         limits = np.full(len(truth), certain[variable])
+        mistakes[variable] = _mistaken(right[sure >= limits])
         for kind in model.config.read[variable]:
             own_kind = kinds == kind
             if own_kind.sum() >= ENOUGH:
                 certain[f"{variable} {kind}"] = _certain_from(sure[own_kind], right[own_kind])
                 limits[own_kind] = certain[f"{variable} {kind}"]
+                mistakes[f"{variable} {kind}"] = _mistaken(right[own_kind & (sure >= limits)])
         given = sure >= limits
         metrics[variable] = {
             "frames": len(truth),
@@ -340,7 +343,13 @@ def calibrated(model: StateModel, examples: Sequence[Example]) -> StateModel:
             "accuracy_of_given": round(float(right[given].mean()), 4) if given.any() else None,
         }
     other = copy(model)
-    other.config = replace(model.config, temperatures=temperatures, certain_from=certain, metrics={"held_out": metrics})
+    other.config = replace(
+        model.config,
+        temperatures=temperatures,
+        certain_from=certain,
+        mistakes=mistakes,
+        metrics={"held_out": metrics},
+    )
     return other
 
 
@@ -350,10 +359,18 @@ def _log_softmax(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 
 def _temperature(logits: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
-    """The divisor of the logits with the highest likelihood, among 40 from 0.3 to 10."""
+    """The divisor of the logits with the highest likelihood, among 30 from 1 to 10.
+
+    None is below 1: few held-out frames, all of them read rightly, would make every reading look certain.
+    """
     rows = np.arange(len(truth))
-    options = np.geomspace(0.3, 10.0, 40)
+    options = np.geomspace(1.0, 10.0, 30)
     return round(float(max(options, key=lambda each: _log_softmax(logits / each)[rows, truth].mean())), 3)
+
+
+def _mistaken(right: npt.NDArray[Any]) -> float:
+    """Share of readings that are wrong; a few that are right are no certainty (Laplace)."""
+    return round((float((~right).sum()) + 1) / (len(right) + 2), 4)
 
 
 def _certain_from(sure: npt.NDArray[Any], right: npt.NDArray[Any]) -> float:

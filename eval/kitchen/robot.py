@@ -23,8 +23,11 @@ from sim.kitchen.tasks import TaskSpec
 from sim.kitchen.truth import differences, true_state, unmet_goal
 from sim.kitchen.world import KitchenWorld, OnFrame
 
-FRONT = "move_to"
-"""Skill that drives in front of something, from where the steep camera looks down on it."""
+LISTENS_STEPS = 480
+"""Steps of the physics, two seconds, for which the robot with a microphone stands still before an observation: what it
+hears while it drives drowns the rest."""
+LOOK = "look_at"
+"""Skill that drives in front of something, and to another side of it if the robot stands there."""
 
 
 class KitchenRobot(ClosedByWith):
@@ -91,14 +94,18 @@ class KitchenRobot(ClosedByWith):
 
     def observe(self) -> Any:
         """What the cameras and the microphone give, or the true facts."""
-        return FactScene(self.truth) if self._facts else self.world.observe()
+        if self._facts:
+            return FactScene(self.truth)
+        if self.world.hearing is not None:
+            self.world.cell.settle(LISTENS_STEPS)
+        return self.world.observe()
 
     def look(self, names: Sequence[str]) -> Any:
-        """Drive in front of the first of several fixtures, and observe; where a thing truly is plays no part."""
+        """Drive to where the first of several fixtures is seen, and observe; where a thing truly is plays no part."""
         place = next((name for name in names if name in self.world.cell.fixtures), None)
         if place is not None and self._drives and not self._facts:
             self.looks += 1
-            self.drive(Action(FRONT, (place,)))
+            self.drive(Action(LOOK, (place,)))
         return self.observe()
 
     def drive(self, action: Action) -> None:

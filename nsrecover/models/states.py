@@ -54,6 +54,8 @@ class StateConfig:
         temperatures: variable -> divisor of its logits, which makes probabilities calibrated.
         certain_from: variable, or variable and kind (`filled mug`) -> a reading is unknown if no value has at least
             this probability.
+        mistakes: the same -> share of the readings that are wrong though they are given, on layouts that were not learned
+            from; no reading is more certain than that.
         crop_size: side of a crop, pixels.
         widths: channels of the convolutions.
         metrics: measurements after training.
@@ -68,6 +70,7 @@ class StateConfig:
     from_above: tuple[str, ...] = ()
     temperatures: Mapping[str, float] = field(default_factory=dict)
     certain_from: Mapping[str, float] = field(default_factory=dict)
+    mistakes: Mapping[str, float] = field(default_factory=dict)
     crop_size: int = 48
     widths: tuple[int, ...] = (24, 48, 96, 96)
     metrics: Mapping[str, Any] = field(default_factory=dict)
@@ -169,15 +172,13 @@ class StateModel(nn.Module):
 
     def _one(self, variable: str, crops: StateCrops, own: npt.NDArray[np.intp], logits: FloatArray) -> dict[str, float]:
         """Probabilities of one variable of one object; empty if it is unknown."""
+        name, known = crops.names[crops.owners[own[0]]], self._known(variable)
         chances = self.chances(variable, logits[self.showing(variable, crops, own)])
-        if chances is None or chances.max() < self.certain_from(variable, crops.names[crops.owners[own[0]]]):
+        if chances is None or chances.max() < _of_kind(self.config.certain_from, variable, name):
             return {}
+        wrong = _of_kind(self.config.mistakes, variable, name)
+        chances = (1 - wrong) * chances + wrong * known / known.sum()
         return {value: round(float(p), 4) for value, p in zip(self.config.variables[variable], chances, strict=True)}
-
-    def certain_from(self, variable: str, name: str) -> float:
-        """The probability from which on a reading of an object is given: that of its kind, or else of all kinds."""
-        limits = self.config.certain_from
-        return limits.get(f"{variable} {noun(name)}", limits.get(variable, 0.0))
 
     def showing(self, variable: str, crops: StateCrops, own: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         """Those of an object's crops in which a variable can be seen by geometry."""
@@ -195,9 +196,13 @@ class StateModel(nn.Module):
         if not len(logits):
             return None
         mean = logits[:, self.columns[variable]].mean(axis=0) / self.config.temperatures.get(variable, 1.0)
-        known = np.isin(self.config.variables[variable], self.config.values[variable])
+        known = self._known(variable)
         shifted = np.where(known, np.exp(mean - mean[known].max()), 0.0)
         return np.asarray(shifted / shifted.sum(), np.float32)
+
+    def _known(self, variable: str) -> npt.NDArray[np.bool_]:
+        """Which values of a variable are ever read."""
+        return np.isin(self.config.variables[variable], self.config.values[variable])
 
     def save(self, folder: str | Path) -> Path:
         """Write weights and configuration into a folder, which is made if it does not exist."""
@@ -238,6 +243,11 @@ class StateModel(nn.Module):
                 f"{path}; train it again with demonstrations of this domain"
             )
         return model
+
+
+def _of_kind(numbers: Mapping[str, float], variable: str, name: str) -> float:
+    """What holds for a variable of an object: the number of its kind, or else that of all kinds."""
+    return numbers.get(f"{variable} {noun(name)}", numbers.get(variable, 0.0))
 
 
 def _tuples(value: Any) -> Any:

@@ -16,7 +16,7 @@ from nsrecover.domains.base import Fact, State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, slice_of
 from nsrecover.domains.instance import Instance
-from nsrecover.perception.sounds import Hearing, SoundPerceiver
+from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver
 from nsrecover.perception.states import StateReader, read_states, state_masks
 from nsrecover.perception.support import FLOOR, SupportRelations, gripper_holds
 
@@ -185,13 +185,18 @@ class HouseholdPerceiver:
         return found
 
     def _sounding(self) -> Iterator[tuple[Property, float]]:
-        """What can be heard: property, and how much more likely what was heard is if its second value holds."""
+        """What can be heard: property, and how much more likely what was heard is if its second value holds.
+
+        An unknown sound may drown others: then only what is heard counts, and not what is missing.
+        """
         heard = self.heard
         if heard is None or not heard.listened or heard.end_s - heard.start_s < AT_THE_END_S:
             return
         now = {event.label for event in heard.events if event.end_s > heard.end_s - AT_THE_END_S}
         for sign, name in self._signs.items():
             sounds = sign.label in now
+            if not sounds and UNKNOWN_SOUND in now:
+                continue
             yield (
                 (sign.variable, name),
                 sign.if_so / sign.if_not if sounds else (1 - sign.if_so) / (1 - sign.if_not),

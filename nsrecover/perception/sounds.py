@@ -28,8 +28,9 @@ SMOOTHED = (5, 5)
 """Frames and bands over which powers are averaged first: noise varies by 10 dB from one to the next."""
 FLOOR_QUANTILE = 0.1
 """Share of the frames of a recording that may be quieter than its floor."""
-RISE_DB_S = 1.0
-"""The floor of earlier recordings rises at most this fast: a sound that goes on is no noise at once."""
+RISE_DB_S = 0.2
+"""The floor of earlier recordings rises at most this fast, and not at all while something known sounds: running water
+goes on for minutes and is no noise."""
 BRIDGED = 8
 """Shorter pauses are bridged, frames of 20 ms."""
 LEAD = 15
@@ -128,9 +129,11 @@ class SoundPerceiver:
             return Hearing((), True, start_s, observation.time_s)
         levels = mel_levels(samples)
         smooth = smoothed(levels)
-        self._floor = floor_of(smooth, self._floor)
-        windows = loud_windows(smooth, self._floor)
+        before, self._floor = self._floor, floor_of(smooth, self._floor)
+        windows = loud_windows(smooth, self._floor if before is None else np.minimum(self._floor, before))
         found = self._model.heard(np.stack([window_of(levels, first) for first, _, _ in windows])) if windows else []
+        if before is not None and any(found):
+            self._floor = np.minimum(self._floor, before)
         events = [
             SoundHeard(name, probability, start_s + begin * FRAME_S, start_s + end * FRAME_S)
             for (_, begin, end), names in zip(windows, found, strict=True)

@@ -28,7 +28,7 @@ from sim.kitchen.skills.carrying import pick_up, put
 from sim.kitchen.skills.cutting import slice_it
 from sim.kitchen.skills.food import crack
 from sim.kitchen.skills.motion import Motion, OutOfReach, SkillFailure
-from sim.kitchen.skills.moving import move_to
+from sim.kitchen.skills.moving import look_at, move_to
 from sim.kitchen.skills.operating import close_it, open_it, toggle
 from sim.kitchen.skills.pouring import pour
 from sim.kitchen.skills.wiping import wipe
@@ -53,6 +53,7 @@ class Skill:
 
 SKILLS: Mapping[str, Skill] = {
     "move_to": Skill(move_to, ("thing or fixture",)),
+    "look_at": Skill(look_at, ("thing or fixture",)),
     "pick_up": Skill(pick_up, ("thing",)),
     "put_on": Skill(put, ("thing", "place")),
     "put_in": Skill(put, ("thing", "place")),
@@ -65,7 +66,7 @@ SKILLS: Mapping[str, Skill] = {
     "slice_obj": Skill(slice_it, ("thing",)),
     "wipe": Skill(wipe, ("thing",)),
 }
-"""Operators of the household domain, and `move_to` and `wipe`, by name."""
+"""Operators of the household domain, and `move_to`, `look_at` and `wipe`, by name."""
 
 
 @dataclass(frozen=True)
