@@ -42,8 +42,8 @@ ROUNDS = 2
 _DISTANCE_M, _SIDE_RAD = (0.6, 1.1), math.radians(75)
 _TRIES = 12
 """Places in front of something that are tried until one is free."""
-_AJAR = (0.02, 0.15)
-"""Shares of its travel by which a door that should be closed may be open."""
+_AJAR = (0.02, 0.35)
+"""Shares of its travel by which a door that was not closed properly may be open."""
 
 
 def record(kitchens: int = 30, seed: int = 0, out: Path = Path("data/views")) -> None:

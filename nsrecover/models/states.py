@@ -159,7 +159,20 @@ class StateModel(nn.Module):
         return np.asarray(found.numpy(), np.float32)
 
     def read(self, crops: StateCrops) -> dict[str, ObjectStates]:
-        """Name -> variable -> probability of each value; no values where the variable cannot be seen now."""
+        """Name -> variable -> probability of each value; no values where that is not certain enough to rely on it."""
+        return {
+            name: {
+                variable: each if max(each.values(), default=0.0) >= self._limit(variable, name) else {}
+                for variable, each in states.items()
+            }
+            for name, states in self.weighed(crops).items()
+        }
+
+    def weighed(self, crops: StateCrops) -> dict[str, ObjectStates]:
+        """Name -> variable -> probability of each value, certain or not; no values where it is hidden by geometry.
+
+        They are calibrated on layouts that were not learned from, so that they can be weighed against what is expected.
+        """
         logits = self.logits(crops)
         found: dict[str, ObjectStates] = {}
         for row, name in enumerate(crops.names):
@@ -171,10 +184,10 @@ class StateModel(nn.Module):
         return found
 
     def _one(self, variable: str, crops: StateCrops, own: npt.NDArray[np.intp], logits: FloatArray) -> dict[str, float]:
-        """Probabilities of one variable of one object; empty if it is unknown."""
+        """Probabilities of one variable of one object; empty if it is hidden."""
         name, known = crops.names[crops.owners[own[0]]], self._known(variable)
         chances = self.chances(variable, logits[self.showing(variable, crops, own)])
-        if chances is None or chances.max() < _of_kind(self.config.certain_from, variable, name):
+        if chances is None:
             return {}
         wrong = _of_kind(self.config.mistakes, variable, name)
         chances = (1 - wrong) * chances + wrong * known / known.sum()
@@ -199,6 +212,11 @@ class StateModel(nn.Module):
         known = self._known(variable)
         shifted = np.where(known, np.exp(mean - mean[known].max()), 0.0)
         return np.asarray(shifted / shifted.sum(), np.float32)
+
+    def _limit(self, variable: str, name: str) -> float:
+        """The probability from which on a reading is relied on: mistakes take a share of what the network says."""
+        wrong, known = _of_kind(self.config.mistakes, variable, name), self._known(variable)
+        return round((1 - wrong) * _of_kind(self.config.certain_from, variable, name) + wrong / float(known.sum()), 4)
 
     def _known(self, variable: str) -> npt.NDArray[np.bool_]:
         """Which values of a variable are ever read."""

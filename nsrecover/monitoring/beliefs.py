@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.domains.base import Domain, Fact, State
-from nsrecover.domains.properties import by_property, drifts
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import by_property, drifts, with_properties_of
 
 DECAY = 0.98
 """Factor of the certainty of what is not seen, for every action: unknown after 25 actions."""
@@ -78,3 +80,20 @@ def updated(
         if sure < 1.0:
             certainty[prop] = sure
     return FactScene(frozenset(facts), certainty)
+
+
+def by_laws(instance: Instance, before: State, observed: FactScene, unseen: Collection[Property]) -> FactScene:
+    """The belief after an action that did not do what it was to do: what drifts and is not seen follows from the laws.
+
+    Nothing gets hot in a microwave that did not start.
+
+    Args:
+        instance: has the laws.
+        before: the facts before the action.
+        observed: the belief after it, as if it had worked as far as that is not seen.
+        unseen: what the action was to change and that is not seen.
+    """
+    domain = instance.domain
+    drifted = [prop for prop in unseen if drifts(prop, domain)]
+    basis = with_properties_of(observed.facts, before, drifted, domain)
+    return replace(observed, facts=with_properties_of(observed.facts, instance.settle(basis), drifted, domain))

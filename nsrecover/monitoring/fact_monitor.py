@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar, runtime_checkable
@@ -12,7 +11,6 @@ from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.facts import (
-    PLACE,
     FactDiscrepancy,
     FactScene,
     FactTrace,
@@ -23,20 +21,16 @@ from nsrecover.core.facts import (
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.base import Fact, State
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import changed, drifts, literal, property_of, with_properties_of
+from nsrecover.domains.properties import changed, literal, property_of
 from nsrecover.errors import InvalidObservation, InvalidPlan
-from nsrecover.monitoring.beliefs import DECAY, fused, updated
+from nsrecover.monitoring.beliefs import DECAY, by_laws, fused, updated
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
+from nsrecover.monitoring.misreading import Misreadings
 from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.monitoring.outlook import counterfactual_cause, outlook, unmet_conditions
 
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
 Seen = TypeVar("Seen")
-
-
-TRIES = 2
-"""After an action has been repeated because of the same reading of a state, and that reading has not changed, it is no
-longer relied on: it is then more likely that the state is misread than that the action fails again and again."""
 
 
 class FactPerceiver(Protocol[SeenT_contra]):
@@ -152,7 +146,7 @@ class FactMonitor(Generic[Seen]):
         seen = perceiver(observation)
         expected = seen if assumed is None else FactScene(known)
         self._movable = _placed(seen.facts | expected.facts)
-        self._failed = Counter[tuple[Action, Property]]()
+        self._misread = Misreadings(instance.domain)
         self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else tuple(goal)
         self.graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
@@ -272,9 +266,9 @@ class FactMonitor(Generic[Seen]):
         plan = Plan((*recovery.actions, *self.plan.actions[recovery.subgoal :]))
         self._trace = replace(imagined_trace(self.instance, self.graph, plan, self.goal), tidy=self._trace.tidy)
         self.num_executed = 0
-        looks, action = self._judged.looks, self._judged.action
-        if action is not None:
-            self._failed.update((action, prop) for prop in self._judged.alarmed)
+        looks = self._judged.looks
+        if self._judged.action is not None:
+            self._misread.note(self._judged.action, self._judged.alarmed, self.graph.facts)
         self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, looks)
         return plan
 
@@ -315,17 +309,6 @@ class FactMonitor(Generic[Seen]):
         judged.found = self._concluded(judged)
         return True
 
-    def _without_what_drifts(self, before: State, observed: FactScene, unseen: Collection[Property]) -> FactScene:
-        """The belief after an action that did not do what it was to do: what is not seen follows from the laws.
-
-        Nothing gets hot in a microwave that did not start.
-        """
-        domain = self.instance.domain
-        drifted = [prop for prop in unseen if drifts(prop, domain)]
-        basis = with_properties_of(observed.facts, before, drifted, domain)
-        facts = with_properties_of(observed.facts, self.instance.settle(basis), drifted, domain)
-        return replace(observed, facts=facts)
-
     @property
     def _wanted(self) -> list[Property]:
         """The properties that the goal is about."""
@@ -350,13 +333,11 @@ class FactMonitor(Generic[Seen]):
         """Judge all observations of a step or check together, and believe them."""
         domain, after = self.instance.domain, judged.phase is Phase.AFTER
         acted_on = changed(judged.before, judged.expected.facts, domain) if after else frozenset[Property]()
-        seen = fused(judged.looks, domain)
-        misread = [prop for prop in acted_on if prop[0] != PLACE and self._failed[judged.action, prop] >= TRIES]  # type: ignore[index]
-        if misread:
-            seen = replace(seen, certainty={**seen.certainty, **dict.fromkeys(misread, 0.0)})
+        seen = fused([self._misread.without(look, judged.expected.facts) for look in judged.looks], domain)
         observed = updated(judged.expected, seen, domain, acted_on, self._decay if after else 1.0)
         if not acted_on.isdisjoint(changed(judged.expected.facts, observed.facts, domain)):
-            observed = self._without_what_drifts(judged.before, observed, [p for p in acted_on if not seen.knows(p)])
+            unseen = [prop for prop in acted_on if not seen.knows(prop)]
+            observed = by_laws(self.instance, judged.before, observed, unseen)
         done = self.num_executed
         rest = self.plan.actions[done:]
         situation = FactSituation(

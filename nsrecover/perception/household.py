@@ -170,7 +170,7 @@ class HouseholdPerceiver:
     def _chances(self, observation: Observation) -> dict[Property, dict[str, float]]:
         """State variable and object -> probability of each value, for those that are seen or heard."""
         masks = state_masks(observation, self._instance.objects)
-        read = read_states(self._reader, observation, masks) if self._reader is not None else {}
+        read = read_states(self._reader, observation, masks, certain=False) if self._reader is not None else {}
         found = {
             (variable, name): dict(chances)
             for name, states in read.items()

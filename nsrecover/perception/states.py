@@ -49,7 +49,10 @@ class StateReader(Protocol):
         """Side of a crop, pixels."""
 
     def read(self, crops: StateCrops) -> dict[str, ObjectStates]:
-        """Name -> state variable -> probability of each value; no values where it cannot be seen."""
+        """Name -> state variable -> probability of each value; no values where it cannot be seen for certain."""
+
+    def weighed(self, crops: StateCrops) -> dict[str, ObjectStates]:
+        """The same, certain or not: to be weighed against what is expected; no values where it is hidden."""
 
 
 def state_masks(observation: Observation, names: Collection[str]) -> dict[str, tuple[int, ...]]:
@@ -68,7 +71,7 @@ def state_masks(observation: Observation, names: Collection[str]) -> dict[str, t
 
 
 def read_states(
-    reader: StateReader, observation: Observation, masks: Mapping[str, Sequence[int]]
+    reader: StateReader, observation: Observation, masks: Mapping[str, Sequence[int]], certain: bool = True
 ) -> dict[str, ObjectStates]:
     """The states of the objects that are visible in an observation.
 
@@ -76,8 +79,10 @@ def read_states(
         reader: the learned part.
         observation: the views.
         masks: object name -> numbers of the masks that show it. The noun of a name decides which variables it has.
+        certain: whether only readings count that can be relied on alone.
     """
-    return reader.read(state_crops(observation, masks, reader.crop_size))
+    crops = state_crops(observation, masks, reader.crop_size)
+    return reader.read(crops) if certain else reader.weighed(crops)
 
 
 def state_crops(observation: Observation, masks: Mapping[str, Sequence[int]], size: int) -> StateCrops:

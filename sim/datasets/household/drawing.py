@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.monitoring.outlook import outlook
 from sim.datasets.household.running import Struck, Trunk
 from sim.datasets.household.spec import HouseholdEpisode
-from sim.datasets.household.truth import HouseholdError, goal_of, steps_of
-from sim.kitchen.faults import FAULTS, Fault, FaultClass
+from sim.datasets.household.truth import HouseholdError, goal_of, reachable, steps_of
+from sim.kitchen.faults import FAULTS, START, Fault, FaultClass
 from sim.kitchen.scenes import NUM_LAYOUTS
 from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, reaches
 
@@ -280,6 +281,45 @@ class IrreversibleFailures(HouseholdDataset):
 
 
 @dataclass(frozen=True)
+class SavableFailures(HouseholdDataset):
+    """Failures after which the goal is within reach, and lost for good if the robot goes on with its plan.
+
+    Only who notices in time saves the goal, as in the irreversible failures of Yu et al., "Scene graph-guided proactive
+    replanning". Of ours, that is another liquid in the vessel with which the plant is watered.
+    """
+
+    name: str = "H5"
+    episodes: int = 200
+    per_kitchen: int = 2
+    tasks: tuple[str, ...] = ("T7",)
+
+    def draw(
+        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
+    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+        """One before the first action and one later, or two of one kind if the kitchen offers only that."""
+        found = dict[Fault, HouseholdError]()
+        for kind in (FAULTS["filled_at_start"], FAULTS["wrong_liquid"]) * 2:
+            for fault in drawn_faults(trunk, kind, rng, range(len(trunk.spec.plan))):
+                error = None if fault in found else try_fault(trunk, fault, effort)
+                if error is not None and error.reachable and _going_on_loses(trunk, fault):
+                    found[fault] = error
+                    break
+            if len(found) == self.per_kitchen:
+                return [((fault,), (error,)) for fault, error in found.items()]
+        return None
+
+
+def _going_on_loses(trunk: Trunk, fault: Fault) -> bool:
+    """Whether the rest of the robot's plan makes a goal unreachable that is within reach after a fault."""
+    spec, after = trunk.spec, trunk.strike((fault,), fault.at_step).after
+    rest = fault.altered(spec.plan).actions[max(fault.at_step, START) + 1 :]
+    ahead = outlook(spec.home, after.facts, rest, goal_of(spec))
+    held = next((fact[1] for fact in sorted(ahead.states[-1]) if fact[0] == "holding"), "")
+    then = replace(after, facts=ahead.states[-1], held=held)
+    return bool(ahead.missed) and reachable(spec, then, fault.touched(spec.plan[max(fault.at_step, 0)])) is False
+
+
+@dataclass(frozen=True)
 class NoFailures(HouseholdDataset):
     """Nothing is injected; what fails, fails by itself."""
 
@@ -295,6 +335,7 @@ class NoFailures(HouseholdDataset):
 
 
 HOUSEHOLD_DATASETS: Mapping[str, HouseholdDataset] = {
-    dataset.name: dataset for dataset in (SingleFailures(), SeveralFailures(), IrreversibleFailures(), NoFailures())
+    dataset.name: dataset
+    for dataset in (SingleFailures(), SeveralFailures(), IrreversibleFailures(), NoFailures(), SavableFailures())
 }
 """Every error dataset of the kitchen by its name."""

@@ -61,6 +61,17 @@ def test_few_pixels_and_uncertain_readings_are_unknown() -> None:
     assert strict.read(crops())["stove burner"]["running"] == {}
 
 
+def test_an_uncertain_reading_can_be_weighed_and_none_is_more_certain_than_its_mistakes_allow() -> None:
+    strict = StateModel(replace(CONFIG, certain_from={"running": 0.99}, mistakes={"running": 0.2}))
+    assert strict.read(crops())["stove burner"]["running"] == {}
+    weighed = strict.weighed(crops())["stove burner"]["running"]
+    assert sum(weighed.values()) == pytest.approx(1.0, abs=1e-3)
+    assert min(weighed.values()) >= 0.1
+    strict.config = replace(strict.config, certain_from={"running": 0.5})
+    assert strict.read(crops())["stove burner"]["running"] == weighed
+    assert strict.weighed(crops(pixels=FEWEST_PIXELS - 1))["stove burner"]["running"] == {}
+
+
 def test_a_higher_temperature_is_less_certain() -> None:
     model, logits = StateModel(CONFIG), np.array([[0.0, 4.0, *[0.0] * len(FILLED)]], np.float32)
     sharp = model.chances("running", logits)

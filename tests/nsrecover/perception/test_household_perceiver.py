@@ -15,7 +15,7 @@ from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, household
 from nsrecover.domains.household.names import operated_by
 from nsrecover.perception.household import HouseholdPerceiver, Sign
-from nsrecover.perception.sounds import Hearing, SoundHeard
+from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundHeard
 from nsrecover.perception.states import StateCrops, state_masks
 
 HOME = household(
@@ -57,6 +57,8 @@ class Reader:
 
     def read(self, crops: StateCrops) -> dict[str, ObjectStates]:
         return {name: states for name, states in self._found.items() if name in crops.names}
+
+    weighed = read
 
 
 class Ears:
@@ -163,6 +165,14 @@ def test_a_sound_at_the_end_says_what_runs(heard: bool) -> None:
     found = scene(seen(), Relations(), on, ears=Ears(Hearing(events, True, 0.0, 5.0)), signs=(sign,))
     assert found.knows(("running", "faucet"))
     assert (("running", "faucet") in found.facts) is heard
+
+
+def test_an_unknown_sound_may_drown_the_one_that_is_missing() -> None:
+    drowned = (SoundHeard(UNKNOWN_SOUND, 0.0, 3.0, 5.0),)
+    sign = Sign("running_water", "running", "faucet", 0.95, 0.01)
+    on = START | {("running", "faucet")}
+    found = scene(seen(), Relations(), on, ears=Ears(Hearing(drowned, True, 0.0, 5.0)), signs=(sign,))
+    assert not found.knows(("running", "faucet"))
 
 
 def test_without_a_microphone_or_in_a_short_recording_nothing_is_known() -> None:

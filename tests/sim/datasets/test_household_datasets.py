@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from nsrecover.core.actions import Plan
+from nsrecover.domains.base import State
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.monitoring.outlook import outlook
 from sim.datasets.build import Batch, DatasetsConfig, Source, _generate_all
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, generate, read_episodes, replay
 from sim.datasets.household.drawing import Drawn, SingleFailures
 from sim.datasets.household.running import Trunk
 from sim.datasets.household.summary import markdown, summarise
-from sim.datasets.household.truth import HouseholdError, reachable
+from sim.datasets.household.truth import HouseholdError, goal_of, reachable
 from sim.datasets.verify import household_differences
 from sim.kitchen.faults import START, Snapshot
 from sim.kitchen.faults.blocking import OutOfReach
@@ -168,7 +170,7 @@ def test_a_run_goes_on_in_the_middle_of_a_kitchen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("dataset=H5",), "H1, H2, H3, H4 or all, found 'H5'"),
+        (("dataset=H6",), "H1, H2, H3, H4, H5 or all, found 'H6'"),
         (("dataset=H11",), "Did you mean 'H1'"),
         (("dataset=H1", "scene=unseen"), "expected no scene for dataset H1"),
     ],
@@ -185,6 +187,24 @@ def test_the_datasets_are_large_enough() -> None:
     assert sizes["H1"] >= 1000
     assert sizes["H3"] >= 300
     assert len(HOUSEHOLD_DATASETS["H1"].tasks) == HOUSEHOLD_DATASETS["H1"].per_kitchen == 10
+
+
+def test_going_on_with_the_plan_loses_what_could_be_saved() -> None:
+    found = generate(HOUSEHOLD_DATASETS["H5"], 3, 1).episodes
+    assert [episode.number for episode in found] == [2, 3]
+    for episode in found:
+        assert episode.recoverable
+        error = episode.errors[0]
+        assert any("filled" in words for words in error.deviations.values())
+        # the liquid that is wrong is poured on the plant in the end, by the domain
+        spec = episode.spec
+        wet = outlook(spec.home, _liquid(spec.start, error), spec.plan.actions[max(error.step, 0) :], goal_of(spec))
+        assert wet.missed == (("filled", "house plant", "water"),)
+
+
+def _liquid(state: State, error: HouseholdError) -> State:
+    """A state with the liquid that an error is about."""
+    return state | {tuple(fact.replace(",", "").split()) for fact in error.excess if fact.startswith("filled")}
 
 
 def test_a_run_without_faults_keeps_no_checkpoints() -> None:

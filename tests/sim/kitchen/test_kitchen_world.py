@@ -1,5 +1,6 @@
 """The kitchen as a world: skills move things by physics, states follow, episodes repeat to the last bit."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -62,6 +63,17 @@ def test_water_is_poured_and_boils(breakfast: KitchenWorld) -> None:
     assert breakfast.cell.states["pot"].temperature_c > 90.0
     _run(breakfast, "toggle_off(first stove burner)")
     assert not breakfast.cell.states["first stove burner"].on
+
+
+def test_a_second_look_is_from_another_side(breakfast: KitchenWorld) -> None:
+    places = []
+    for _ in range(3):
+        breakfast.execute(Action("look_at", ("fridge",)))
+        assert breakfast.failures[-1] == ""
+        places.append(breakfast.cell.robot.base)
+    first, second, third = places
+    assert abs(math.remainder(second.yaw - first.yaw, 2 * math.pi)) > math.radians(30)
+    assert third == first
 
 
 def test_an_observation_shows_the_contents_from_above(breakfast: KitchenWorld) -> None:
@@ -168,7 +180,7 @@ def test_bad_actions_are_refused() -> None:
 
 def test_every_skill_is_an_operator_of_the_household_domain() -> None:
     # driving is implied, and dirt is washed off in the domain
-    own = {"move_to", "wipe"}
+    own = {"move_to", "look_at", "wipe"}
     assert set(SKILLS) - own <= set(HOUSEHOLD.operators)
     for name in set(SKILLS) - own:
         assert len(SKILLS[name].arguments) == len(HOUSEHOLD.operators[name].parameters)
