@@ -1,4 +1,4 @@
-"""Readings of states that are not relied on any more, because an action was repeated for them and they did not change."""
+"""Readings of states that did not change however often an action was repeated because of them: they are wrong."""
 
 from __future__ import annotations
 
