@@ -54,7 +54,7 @@ class StateConfig:
         temperatures: variable -> divisor of its logits, which makes probabilities calibrated.
         certain_from: variable, or variable and kind (`filled mug`) -> a reading is unknown if no value has at least
             this probability.
-        mistakes: the same -> share of given readings that are wrong on layouts that were not learned from; no reading is
+        mistakes: the same -> share of given readings that are wrong on layouts for thresholds; no reading is
             more certain than that.
         crop_size: side of a crop, pixels.
         widths: channels of the convolutions.
