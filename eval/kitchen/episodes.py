@@ -14,7 +14,7 @@ from sim.datasets.household.drawing import HouseholdDataset
 from sim.datasets.household.spec import SCHEMA
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
 
-BLOCK = 3
+BLOCK = 10
 """Kitchens whose episodes alternate, so that the first ones are of several tasks."""
 
 
