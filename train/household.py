@@ -241,6 +241,8 @@ def false_alarms(models: HouseholdModels, files: Sequence[Path]) -> dict[str, An
     causes: Counter[str] = Counter()
     seconds = list[float]()
     for _, _, recording in _recordings(files, only_held_out=True):
+        if not len(recording.plan):
+            continue
         home, start = home_of(recording)
         home = replace(home, domain=LASTING)
         goal = [tuple(fact) for fact in recording.notes["goal"]]
