@@ -20,11 +20,16 @@ UNCONFIRMED = 0.5
 _NONE: State = frozenset()
 
 
-def fused(looks: Sequence[FactScene], domain: Domain) -> FactScene:
+def fused(looks: Sequence[FactScene], domain: Domain, jointly: bool = False) -> FactScene:
     """What several observations of one scene say together: of each property the value with most certainty behind it.
 
     Its certainty is its share of all observations that show the property, times that of the best of them; what only one
     of several shows is not confirmed. That a thing is not where it should be counts less than its being seen.
+
+    Args:
+        looks: the observations in their order.
+        domain: of the facts.
+        jointly: whether each of them says of states what it and those before it show together.
     """
     if len(looks) == 1:
         return looks[0]
@@ -33,18 +38,20 @@ def fused(looks: Sequence[FactScene], domain: Domain) -> FactScene:
     facts, certainty = set[Fact](), dict[Property, float]()
     for prop in props:
         votes, best = defaultdict[State, float](float), 0.0
-        for look, group in zip(looks, groups, strict=True):
+        shown = [pair for pair in zip(looks, groups, strict=True) if pair[0].certainty.get(prop, 1.0) > 0]
+        together = jointly and prop[0] != PLACE
+        for look, group in shown[-1:] if together else shown:
             sure = look.certainty.get(prop, 1.0)
             votes[group.get(prop, _NONE)] += sure
             best = max(best, sure)
         if prop[0] == PLACE and any(weight for value, weight in votes.items() if value):
             votes.pop(_NONE, None)
         # of equally good values the later observation's
-        value = max(reversed(list(votes)), key=votes.__getitem__)
+        value = max(reversed(list(votes)), key=votes.__getitem__, default=_NONE)
         facts |= value
         total = sum(votes.values())
         sure = best * votes[value] / total if total else 0.0
-        if sum(look.knows(prop) for look in looks) == 1:
+        if (len(shown) if together else sum(look.knows(prop) for look in looks)) == 1:
             sure = min(sure, UNCONFIRMED)
         if sure < 1.0:
             certainty[prop] = sure

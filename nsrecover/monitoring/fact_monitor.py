@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
-from nsrecover.core.facts import (
-    FactDiscrepancy,
-    FactScene,
-    FactTrace,
-    PlanProblem,
-    Property,
-    Unknown,
-)
+from nsrecover.core.facts import FactDiscrepancy, FactScene, FactTrace, PlanProblem, Property, Unknown
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.base import Fact, State
 from nsrecover.domains.instance import Instance
@@ -25,7 +18,7 @@ from nsrecover.domains.properties import changed, literal, property_of
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.monitoring.beliefs import DECAY, by_laws, fused, updated
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
-from nsrecover.monitoring.misreading import Misreadings
+from nsrecover.monitoring.failures import Failures
 from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.monitoring.outlook import counterfactual_cause, outlook, unmet_conditions
 
@@ -47,10 +40,16 @@ class FactPerceiver(Protocol[SeenT_contra]):
 
 @runtime_checkable
 class ExpectingPerceiver(Protocol):
-    """A perceiver that uses what should be seen; the monitor says so before each observation after an action."""
+    """A perceiver that uses what should be seen; the monitor says so before the first observation of a step or check.
 
-    def expect(self, before: State, expected: State) -> None:
-        """Say what was believed before the last action, and what should hold now."""
+    Each further observation then says of states what all of them show together.
+    """
+
+    def expect(self, before: State, expected: State, doubted: Mapping[Property, int]) -> None:
+        """Say what was believed before the last action, what should hold now, and what failures speak against.
+
+        `doubted` has the number of actions that have failed as if a state was otherwise.
+        """
         ...
 
 
@@ -141,12 +140,12 @@ class FactMonitor(Generic[Seen]):
         self.instance, self._perceiver, self._lookahead, self._check = instance, perceiver, lookahead, check
         self._decay, self._visits = decay, visits
         self._visited, self._near = tuple[str, ...](), tuple[str, ...]()
+        self._failures = Failures(instance)
         known = frozenset(assumed or ())
         self._expect(known, known)
         seen = perceiver(observation)
         expected = seen if assumed is None else FactScene(known)
         self._movable = _placed(seen.facts | expected.facts)
-        self._misread = Misreadings(instance.domain)
         self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else tuple(goal)
         self.graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
@@ -202,6 +201,8 @@ class FactMonitor(Generic[Seen]):
             seen = self._perceiver(observation)
             self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, [seen])
         elif last.phase is Phase.AFTER:
+            if last.found.as_expected:
+                self._failures.forget()
             # further observations add to those after the last action
             self._judged = replace(last, phase=Phase.BEFORE, expected=self.graph, before=self.graph.facts, action=None)
         self._judged.found = self._concluded(self._judged)
@@ -268,7 +269,7 @@ class FactMonitor(Generic[Seen]):
         self.num_executed = 0
         looks = self._judged.looks
         if self._judged.action is not None:
-            self._misread.note(self._judged.action, self._judged.alarmed, self.graph.facts)
+            self._failures.note(self._judged.action, self._judged.alarmed, self.graph.facts)
         self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, looks)
         return plan
 
@@ -322,7 +323,7 @@ class FactMonitor(Generic[Seen]):
 
     def _expect(self, before: State, expected: State) -> None:
         if isinstance(self._perceiver, ExpectingPerceiver):
-            self._perceiver.expect(before, expected)
+            self._perceiver.expect(before, expected, self._failures.doubted)
 
     def _imagine_from(self, step: int, scene: FactScene) -> None:
         """Expect the rest of the plan from another scene after some steps."""
@@ -333,7 +334,8 @@ class FactMonitor(Generic[Seen]):
         """Judge all observations of a step or check together, and believe them."""
         domain, after = self.instance.domain, judged.phase is Phase.AFTER
         acted_on = changed(judged.before, judged.expected.facts, domain) if after else frozenset[Property]()
-        seen = fused([self._misread.without(look, judged.expected.facts) for look in judged.looks], domain)
+        looks = [self._failures.without(look, judged.expected.facts) for look in judged.looks]
+        seen = fused(looks, domain, isinstance(self._perceiver, ExpectingPerceiver))
         observed = updated(judged.expected, seen, domain, acted_on, self._decay if after else 1.0)
         if not acted_on.isdisjoint(changed(judged.expected.facts, observed.facts, domain)):
             unseen = [prop for prop in acted_on if not seen.knows(prop)]

@@ -6,6 +6,7 @@ which is in all places in which a piece is seen or believed.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ CHANGES = 0.05
 """Probability with which something is taken to have changed that no action was to change, before it is seen."""
 WORKS = 2 / 3
 """Probability with which an action is taken to have done what it was to do, before that is seen."""
+SAME_VIEW = 0.02
+"""Probabilities that differ less than this from those of an earlier look are of the same view and say nothing new."""
 _PLACES = ("at", "atop")
 
 
@@ -76,18 +79,22 @@ class HouseholdPerceiver:
         self._signs = {sign: name for sign in signs for name in instance.objects if self._is_only(name, sign, kinds)}
         self._support = SupportRelations(self._traits)
         self._unseen = dict.fromkeys(self._properties(), 0.0)
+        self._readings = defaultdict[Property, list[dict[str, float]]](list)
+        self._doubted: Mapping[Property, int] = {}
         self._before: State = frozenset()
         self._expected: State = frozenset()
         self.heard: Hearing | None = None
 
-    def expect(self, before: State, expected: State) -> None:
+    def expect(self, before: State, expected: State, doubted: Mapping[Property, int] | None = None) -> None:
         """Say what should be seen next; it decides where places hide each other, and about pieces that are not seen.
 
         Args:
             before: the facts that were believed before the last action.
             expected: the facts that should hold now.
+            doubted: property -> number of actions that have failed as if it was otherwise; such failures are evidence.
         """
-        self._before, self._expected = before, expected
+        self._before, self._expected, self._doubted = before, expected, doubted or {}
+        self._readings.clear()
 
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
@@ -106,18 +113,24 @@ class HouseholdPerceiver:
         return FactScene(frozenset(facts), certainty)
 
     def _likely(self, variable: str, name: str, chances: Mapping[str, float]) -> dict[str, float]:
-        """Probabilities of the values of a variable that was read, given what is expected (Bayes).
+        """Probabilities of the values of a variable, given what is expected and all that was read since (Bayes).
 
         What the last action was to change is as expected with a probability of `WORKS`, everything else with one of
-        1 - `CHANGES`.
+        1 - `CHANGES`. An action that works with `WORKS` if a property is as believed, and fails otherwise, makes that
+        less probable with every failure.
         """
         if not self._expected:
             return dict(chances)
+        readings = self._readings[variable, name]
+        if all(max(abs(one[value] - chances[value]) for value in chances) >= SAME_VIEW for one in readings):
+            readings.append(dict(chances))
         values = self._instance.domain.variables[variable].values
         expected, before = (self._value(variable, name, state) for state in (self._expected, self._before))
         sure = WORKS if expected != before else 1 - CHANGES
+        odds = sure / (1 - sure) * (1 - WORKS) ** self._doubted.get((variable, name), 0)
+        sure = odds / (1 + odds)
         prior = {value: sure if value == expected else (1 - sure) / (len(values) - 1) for value in values}
-        product = {value: prior[value] * chance for value, chance in chances.items()}
+        product = {value: prior[value] * math.prod(one[value] for one in readings) for value in chances}
         total = sum(product.values())
         return {value: chance / total for value, chance in product.items()} if total else dict(chances)
 

@@ -108,6 +108,8 @@ class SupportRelations:
                 place = should
             if place is None and seen[name].low[2] < BELOW_M:
                 place = FLOOR
+            if place is None and not grips:
+                place = _place_around(seen, name, places)
             if place is None:
                 floating.append(name)
             elif (
@@ -181,6 +183,18 @@ def _dish_around(seen: Mapping[str, _Seen], name: str, dishes: Collection[str]) 
         and own.area < seen[dish].area
     ]
     return min(around, key=lambda dish: seen[dish].area, default=None)
+
+
+def _place_around(seen: Mapping[str, _Seen], name: str, places: Collection[str]) -> str | None:
+    """The smallest place over which an object seems to float: it stands there on something that it hides."""
+    middle = seen[name].middle
+    around = [
+        place
+        for place in places
+        if (np.abs(middle - seen[place].middle)[:2] < seen[place].size[:2] / 2).all()
+        and seen[place].low[2] < seen[name].low[2]
+    ]
+    return min(around, key=lambda place: seen[place].area, default=None)
 
 
 def _place_below(seen: Mapping[str, _Seen], name: str, places: Collection[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,25 @@ def test_a_change_that_no_action_was_to_make_needs_a_surer_reading() -> None:
     acted = scene(seen("fridge"), Relations(), START | {("open", "fridge")}, reader=doubtful)
     assert ("open", "fridge") in acted.facts
     assert acted.certainty["open", "fridge"] == pytest.approx((0.9 * 2 / 3) / (0.9 * 2 / 3 + 0.1 / 3))
+
+
+def test_looks_from_several_sides_add_up_and_failures_of_actions_count() -> None:
+    opened = START | {("open", "fridge")}
+
+    def closed(looks: Sequence[float], failures: int = 0) -> float:
+        reader = Reader({})
+        perceiver = HouseholdPerceiver(HOME, reader)
+        perceiver._support = Relations()  # type: ignore[assignment]
+        perceiver.expect(opened, opened, {("open", "fridge"): failures})
+        for chance in looks:
+            reader._found = {"fridge": {"open": {"closed": chance, "open": 1 - chance}}}
+            found = perceiver(seen("fridge"))
+        sure = found.certainty.get(("open", "fridge"), 1.0)
+        return 1 - sure if ("open", "fridge") in found.facts else sure
+
+    assert closed([0.9]) < 0.5 < closed([0.9, 0.95])
+    assert closed([0.9, 0.9]) == pytest.approx(closed([0.9]))  # the same view says nothing new
+    assert closed([0.9]) < 0.5 < closed([0.9], failures=2)
 
 
 @pytest.mark.parametrize("heard", [True, False])

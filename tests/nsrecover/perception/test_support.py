@@ -7,14 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE
 from nsrecover.core.observation import Observation
 from nsrecover.models.states import StateModel
 from nsrecover.perception.household import HouseholdPerceiver
 from nsrecover.perception.support import SupportRelations
+from sim.kitchen.person import Person
 from sim.kitchen.truth import household_of, true_state
 from sim.kitchen.world import KitchenWorld
-from tests.sim.kitchen.kitchens import CLEAN, kitchen
+from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
 
 THINGS = (
     ("plate", "first stove burner", (0.0, 0.0), 0.0, CLEAN),
@@ -45,6 +47,16 @@ def test_an_unseen_place_is_taken_to_be_hidden_only_if_it_is_expected(
     assert SupportRelations().step(blind)["mug"] == ("at", "mug", "stove")
     assert SupportRelations().step(blind, {"mug": "third stove burner"})["mug"] == ("at", "mug", "third stove burner")
     assert SupportRelations().step(blind, {"mug": "fridge"})["mug"] == ("at", "mug", "stove")
+
+
+def test_what_hides_what_it_stands_on_is_where_that_is() -> None:
+    with KitchenWorld(kitchen(("cup", "sink", (0.0, 0.0), 0.0, CLEAN), ("pot", TOP, (0.0, 0.3), 0.0, CLEAN))) as world:
+        cell = world.cell
+        Person(cell).carry("pot", cell.bottom("cup") + np.array([0.0, 0.0, cell.things["cup"].kind.height_m]))
+        world.execute(Action("look_at", ("sink",)))
+        observation = world.observe()
+    assert "cup" not in observation.labels.values()
+    assert SupportRelations().step(observation)["pot"] == ("at", "pot", "sink")
 
 
 def test_a_scene_of_facts_says_what_is_seen_and_what_is_not(

@@ -1,4 +1,4 @@
-"""A state that is misread after every try is not relied on any more, and what cannot be seen follows from what is."""
+"""What is made of actions that fail: wrong readings, beliefs that would explain it, and effects that are not seen."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household import household
+from nsrecover.monitoring.beliefs import fused
+from nsrecover.monitoring.failures import Failures
 from tests.nsrecover.kitchen_facts import HOME, START, FactWorld
 
 FAUCET = ("running", "faucet")
@@ -50,3 +52,19 @@ def test_what_is_not_seen_is_not_believed_to_be_hot_on_a_burner_that_is_seen_to_
     done = system.monitor(plan, FactScene(start))
     assert not done.step(plan[0], FactScene(start | {BURNER}, cold))
     assert HOT in done.graph.facts
+
+
+def test_a_failure_speaks_against_the_states_that_would_explain_it() -> None:
+    failures = Failures(HOME)
+    believed = START | {("holding", "pot"), ("open", "fridge")} - {("at", "pot", "countertop")}
+    failures.note(nsrecover.Action("put_in", ("pot", "fridge")), [("place", "pot")], believed)
+    assert failures.doubted == {("open", "fridge"): 1}
+    failures.forget()
+    assert not failures.doubted
+
+
+def test_observations_of_one_scene_may_build_on_each_other() -> None:
+    off, on = FactScene(frozenset(), {FAUCET: 0.7}), FactScene(frozenset({FAUCET}), {FAUCET: 0.8})
+    assert FAUCET in fused([on, off], HOME.domain).facts
+    assert FAUCET not in fused([on, off], HOME.domain, jointly=True).facts
+    assert not fused([on, FactScene(frozenset(), {FAUCET: 0.0})], HOME.domain, jointly=True).knows(FAUCET)
