@@ -73,7 +73,7 @@ def views_of(seed: int, number: int) -> Iterator[Recording]:
     with KitchenWorld(spec) as world:
         cell, person = world.cell, Person(world.cell)
         if rng.uniform() < 0.7:
-            person.carry("egg", np.add(cell.bottom("pan"), (0.0, 0.0, 0.01)))
+            person.carry("egg", np.add(cell.bottom("pan"), (0.0, 0.0, 0.01)).tolist())
         things = [thing.name for thing in spec.things]
         for _ in range(ROUNDS):
             operated = [one for one in cell.fixtures.values() if one.door or one.switch or one.kind == TELEVISION]

@@ -130,7 +130,7 @@ class Course:
         if true:
             self.culprits.append((tuple(sorted(true)), tuple(sorted(found.deviating))))
             if text and found.deviations:
-                self.texts_right.append(judged(text, true))
+                self.texts_right.append(judged(text, true, robot.last))
         if text:
             self.texts.append(text)
 

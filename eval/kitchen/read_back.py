@@ -9,7 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_WHEN = re.compile(r"(?P<when>Before|After) step \d+, (?P<action>\w+\([^)]*\)), something was not as expected")
+_WHEN = (
+    re.compile(
+        r"(?P<when>Before|After) step \d+, (?P<action>\w+\([^)]*\)), "
+        r"(something was not as expected|the scene is already ahead)"
+    ),
+    re.compile(r"(?P<when>Step) \d+, (?P<action>\w+\([^)]*\)), cannot be done as things are"),
+)
 _EVENTS = {
     "missing": re.compile(r"The (?P<who>.+) is nowhere to be seen any more: "),
     "dropped": re.compile(r"The robot lost the (?P<who>.+?): "),
@@ -21,8 +27,8 @@ _EVENTS = {
     "moved": re.compile(r"The (?P<who>.+) was moved, though no step was to move it: "),
     "changed": re.compile(r"The (?P<who>.+) has changed, though no step was to change it: "),
 }
-AT_THE_START = ""
-"""Action of what was so before the first action."""
+BEFORE = ""
+"""Action of what is seen before an action: it has happened since the action before, or was so from the start."""
 
 
 @dataclass(frozen=True)
@@ -30,32 +36,34 @@ class ParsedText:
     """What a text says.
 
     Attributes:
-        action: after which something happened; `AT_THE_START` if it was seen before an action.
+        action: after which something happened; `BEFORE` if it was seen before an action.
         kinds: object -> what happened to it.
     """
 
-    action: str = AT_THE_START
+    action: str = BEFORE
     kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(text: str) -> ParsedText | None:
     """Read the text of an explanation; None if it does not say that something was not as expected."""
     head, *rest = re.split(r"\. (?=[A-Z])", text)
-    found = _WHEN.match(head)
+    found = next((match for form in _WHEN if (match := form.match(head))), None)
     if found is None:
         return None
     kinds = {event["who"]: kind for line in rest for kind, form in _EVENTS.items() if (event := form.match(line))}
-    return ParsedText(AT_THE_START if found["when"] == "Before" else found["action"], kinds)
+    return ParsedText(found["action"] if found["when"] == "After" else BEFORE, kinds)
 
 
-def judged(text: str, events: Mapping[str, tuple[str, str]]) -> tuple[bool, bool, bool]:
+def judged(text: str, events: Mapping[str, tuple[str, str]], last: str = BEFORE) -> tuple[bool, bool, bool]:
     """Whether a text names the right objects, the right time, and the right kinds of events.
 
     `helped` and `blocking` say what a move or change is good or bad for, and count as such.
 
     Args:
         text: of the explanation.
-        events: object -> the action after which it deviated first, and the kind of its deviation by the true facts.
+        events: object -> the action after which it deviated first, empty from the start, and the kind of its deviation by
+            the true facts.
+        last: the action that was carried out last.
     """
     parsed = read(text)
     if parsed is None:
@@ -65,6 +73,6 @@ def judged(text: str, events: Mapping[str, tuple[str, str]]) -> tuple[bool, bool
     }
     return (
         set(parsed.kinds) == set(events),
-        parsed.action in {action for action, _ in events.values()},
+        bool({parsed.action or last, parsed.action} & {action for action, _ in events.values()}),
         all(name in kinds and kind in kinds[name] for name, (_, kind) in events.items()),
     )

@@ -41,6 +41,7 @@ class KitchenRobot(ClosedByWith):
         goal: of the task, its purpose included.
         assumed: the facts for which the plan was made.
         executed: number of actions that were carried out.
+        last: the last of them.
         pending: objects with deviations that were not noticed yet -> the action after which they deviate (empty: from
             the start), and the kind of the deviation (`FactCause`).
         struck: number of actions after which something deviated first; None if nothing has.
@@ -82,6 +83,7 @@ class KitchenRobot(ClosedByWith):
             frame_steps=frame_steps,
         )
         self.executed, self.violations, self.looks = 0, 0, 0
+        self.last = ""
         self.struck: int | None = None
         self.failed: int | None = None
         self.pending: dict[str, tuple[str, str]] = {}
@@ -119,7 +121,7 @@ class KitchenRobot(ClosedByWith):
         if unmet and FactLookahead(FactPlanner(self.home)).irreversible(before, action):
             self.violations += 1
         self.world.execute(action)
-        self.executed += 1
+        self.executed, self.last = self.executed + 1, str(action)
         if self.failed is None and (unmet or self.world.failures[-1]):
             self.failed = self.executed
         self._judge(before, imagine(self.home, before, action), self.truth, action)

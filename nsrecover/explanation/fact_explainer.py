@@ -24,7 +24,13 @@ from nsrecover.explanation.grammar import capital, instruction, listed, objects,
 from nsrecover.explanation.templates import recovery_sentences
 from nsrecover.explanation.unseen import NOWHERE, missing_facts, missing_text
 
-_RELATIONS = {"holding": "{0} is in the gripper", "atop": "{0} is on top of {1}", "covers": "{0} is in the way of {1}"}
+_RELATIONS = {
+    "holding": "{0} is in the gripper",
+    "atop": "{0} is on top of {1}",
+    "covers": "{0} is in the way of {1}",
+    "room": "there is room for {1} in or on {0}",
+    "hand_free": "the gripper is empty",
+}
 """Relations without words in the domain."""
 
 _CAUSES = {
@@ -93,12 +99,13 @@ def clause(fact: StateFact, domain: Domain, holds: bool = True) -> str:
     template = _RELATIONS.get(fact[0]) or (words.imperative.replace("{0}", "{0} is", 1) if words else "")
     if not template:
         if len(fact) == 1:
-            return f"{'' if holds else 'not '}{fact[0].replace('_', ' ')}"
+            return f"it is {'' if holds else 'not '}{fact[0].replace('_', ' ')}"
         template = f"{{0}} is {fact[0].replace('_', ' ')}{''.join(f' {{{i}}}' for i in range(1, len(fact) - 1))}"
     liquid = fact[0] in domain.variables
-    terms = [the(fact[1]), *(term if liquid else the(term) for term in fact[2:])]
+    terms = [*map(the, fact[1:2]), *(term if liquid else the(term) for term in fact[2:])]
     text = template.format(*terms)
-    return text if holds else text.replace(" is ", " is not ", 1)
+    denied = ("there is", "there is no") if text.startswith("there is") else (" is ", " is not ")
+    return text if holds else text.replace(*denied, 1)
 
 
 def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sentence:

@@ -221,9 +221,9 @@ def recovery_sentences(facts: Sequence[Fact], phrasing: Phrasing) -> list[Senten
         return []
     (recovery,) = known["recovery"]
     match RecoveryStatus(recovery.arguments[0]):
-        case RecoveryStatus.RECOVERED:
+        case RecoveryStatus.RECOVERED if known["does"]:
             return [_way_back(recovery, known, phrasing), *_staying(known), *_rejoining(known, phrasing)]
-        case RecoveryStatus.ALREADY_AT_SUBGOAL:
+        case RecoveryStatus.RECOVERED | RecoveryStatus.ALREADY_AT_SUBGOAL:
             return [*_staying(known), *_nothing_to_do(recovery, known, phrasing)]
         case RecoveryStatus.IMPOSSIBLE:
             text = "There is no way back onto the plan"

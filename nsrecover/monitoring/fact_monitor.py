@@ -243,7 +243,7 @@ class FactMonitor(Generic[Seen]):
             if same and last.seen_twice and not last.found.missing_to_tell:
                 break
             previous = last.found.deviating
-            self._near = self.doubtful[:1] or self._near
+            self._near += self.doubtful[:1]
             with contextlib.suppress(InvalidObservation):
                 last.looks.append(self._perceiver(observe()))
                 last.found = self._concluded(last)
@@ -300,7 +300,8 @@ class FactMonitor(Generic[Seen]):
 
     def _looked_at(self, place: str, observe: Callable[[], Seen], judged: _Judged) -> bool:
         """Add an observation of a place to a step or check; whether it could be used."""
-        self._visited = self._near = (place,)
+        self._visited = (place,)
+        self._near += self._visited
         try:
             judged.looks.append(self._perceiver(observe()))
         except InvalidObservation:

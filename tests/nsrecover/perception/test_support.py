@@ -52,7 +52,7 @@ def test_an_unseen_place_is_taken_to_be_hidden_only_if_it_is_expected(
 def test_what_hides_what_it_stands_on_is_where_that_is() -> None:
     with KitchenWorld(kitchen(("cup", "sink", (0.0, 0.0), 0.0, CLEAN), ("pot", TOP, (0.0, 0.3), 0.0, CLEAN))) as world:
         cell = world.cell
-        Person(cell).carry("pot", cell.bottom("cup") + np.array([0.0, 0.0, cell.things["cup"].kind.height_m]))
+        Person(cell).carry("pot", np.add(cell.bottom("cup"), (0.0, 0.0, cell.things["cup"].kind.height_m)).tolist())
         world.execute(Action("look_at", ("sink",)))
         observation = world.observe()
     assert "cup" not in observation.labels.values()
