@@ -61,8 +61,8 @@ def judged(text: str, events: Mapping[str, tuple[str, str]], last: str = BEFORE)
 
     Args:
         text: of the explanation.
-        events: object -> the action after which it deviated first, empty from the start, and the kind of its deviation by
-            the true facts.
+        events: object -> the action after which it deviated first (none: from the start), and the kind of its deviation
+            by the true facts.
         last: the action that was carried out last.
     """
     parsed = read(text)
