@@ -60,6 +60,10 @@ class Story:
             self.media[-MOST_MEDIA - 1] = Media()
         return media
 
+    def reconsidered(self, record: StepRecord) -> None:
+        """The last turn has another way back."""
+        self.episode = replace(self.episode, records=(*self.episode.records[:-1], record))
+
     def _collected(self) -> Media:
         """Photographs and sound since the last turn."""
         seen, self._seen = self._seen, []
