@@ -10,7 +10,7 @@ from eval.common.browser import DESKTOP, PHONE, browser, write_jpeg
 from nsrecover.errors import InvalidConfiguration
 
 PAGE = "report.html"
-PICTURED = ("collapse", "kitchen")
+PICTURED = ("collapse", "kitchen", "apple")
 """Scenarios of which there are pictures."""
 MOMENTS = ("before", "failure", "after")
 

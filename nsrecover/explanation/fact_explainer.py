@@ -39,6 +39,9 @@ _CAUSES = {
     FactCause.CHANGED: "{0} has changed, though no step was to change it",
 }
 
+_BELIEVED = "likely"
+"""Where something is taken to be that was not seen there."""
+
 
 @dataclass(frozen=True)
 class FactExplainer:
@@ -81,7 +84,7 @@ def in_short(found: FactDiscrepancy) -> str:
     """What happened in a few words: `the pot has changed, though no step was to change it`."""
     wrong = [each for each in found.deviations if each.cause is not FactCause.HELPED] or found.deviations
     if wrong:
-        return listed([_CAUSES[each.cause].format(the(each.name), the(each.other or NOWHERE)) for each in wrong[:2]])
+        return listed([_what_happened(each) for each in wrong[:2]])
     if found.unmet:
         return "a condition of the step did not hold"
     return "it was clear that the plan would not lead to its goal" if found.plan_problem is not None else ""
@@ -132,8 +135,15 @@ def _deviation(found: FactDeviation, domain: Domain) -> Sentence:
     facts = [Fact(found.cause.value, (found.name, other))]
     facts += [Fact("lacks", fact) for fact in found.expected] + [Fact("has", fact) for fact in found.observed]
     now = [clause(fact, domain) for fact in found.observed] or [clause(fact, domain, False) for fact in found.expected]
-    text = _CAUSES[found.cause].format(the(found.name), the(other))
-    return Sentence(f"{capital(text)}: {listed(now)}.", tuple(facts))
+    return Sentence(f"{capital(_what_happened(found))}: {listed(now)}.", tuple(facts))
+
+
+def _what_happened(found: FactDeviation) -> str:
+    """What happened to an object, as a clause; something that was looked for in vain was not put anywhere."""
+    if found.cause is FactCause.MISPLACED and any(fact[0] == _BELIEVED for fact in found.observed):
+        wanted = next((fact[2] for fact in found.expected if len(fact) == 3), None)
+        return f"{the(found.name)} is not at {the(wanted)}" if wanted else f"{the(found.name)} was not found"
+    return _CAUSES[found.cause].format(the(found.name), the(found.other or NOWHERE))
 
 
 def _plan(found: FactDiscrepancy, domain: Domain) -> list[Sentence]:
