@@ -108,7 +108,7 @@ def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sen
     step = Fact("step", (str(found.step + 1), str(found.action), found.phase.value))
     where = phrasing.step_with_action(str(found.step + 1), str(found.action))
     if found.unmet:
-        unmet = tuple(Fact("violated", (_condition(fact, domain),)) for fact in found.unmet)
+        unmet = tuple(Fact("violated", (condition_text(fact, domain),)) for fact in found.unmet)
         reasons = listed([fact.arguments[0] for fact in unmet])
         return Sentence(f"{capital(where)} cannot be done as things are, for it needs this: {reasons}.", (step, *unmet))
     if found.deviations:
@@ -122,7 +122,8 @@ def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sen
     return Sentence(f"{when} {where} it cannot be told whether all is as expected.", (step,))
 
 
-def _condition(fact: Fact, domain: Domain) -> str:
+def condition_text(fact: Fact, domain: Domain) -> str:
+    """A condition of a step as a clause; a trait, too: `the egg is liftable`."""
     known = (*domain.variables, *domain.relations, *domain.derived)
     if fact.predicate not in known:  # a trait that the object does not have, or has no longer
         return f"{the(fact.arguments[0])} is {fact.predicate.replace('_', ' ')}"
@@ -152,7 +153,7 @@ def _plan(found: FactDiscrepancy, domain: Domain) -> list[Sentence]:
     if problem is None:
         return []
     fact = Fact("plan", (problem.fault.value, str(problem.step + 1), *map(str, problem.steps), *problem.objects))
-    unmet = listed([_condition(each, domain) for each in problem.unmet])
+    unmet = listed([condition_text(each, domain) for each in problem.unmet])
     return [Sentence(f"{_plan_text(problem, domain)}; what is missed is this: {unmet}.", (fact,))]
 
 

@@ -279,7 +279,7 @@ class LivePage(Supervisor):
             raise InvalidConfiguration("expected a run to ask about, found that none has begun")
         with self._talking:
             self._questions.append(question)
-            text = answered(story.episode, self._questions, story.words)
+            text = answered(story.episode, self._questions, story.words, story.symbolic)
             self._add(Said(VIEWER, question), Said(ROBOT, text))
         return text
 

@@ -41,7 +41,7 @@ class _Way:
                 else:
                     self._turn_back(recovery)
         for number, action in self._plan[self._next :]:
-            self._add(Mark.NOT_DONE, number, action)
+            self._add(Mark.PROPOSED if number is None else Mark.NOT_DONE, number, action)
         return tuple(self._found)
 
     def _take(self, turn: int, record: StepRecord) -> None:

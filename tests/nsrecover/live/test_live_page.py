@@ -255,7 +255,8 @@ def test_a_question_of_the_robot_is_answered_on_the_page() -> None:
         assert episode.given_up == WATERED
         why = viewer.do("ask", text="why did that happen?").json()["message"]
         assert "put the mug in the sink" in why
-        assert "boxes only" in viewer.do("ask", text="what if there had been no wine?").json()["message"]
+        without = viewer.do("ask", text="what if there had been no wine?").json()["message"]
+        assert without.endswith("the rest of the plan would reach its goal.")
         assert "house plant" in viewer.wait_for("Expected", "scenes")
 
 
