@@ -104,7 +104,8 @@ def data_of(sweeps: Sequence[Sweep], links: Links, details: int) -> dict[str, An
     """What the scripts of the page work on: names, a row of numbers for each episode, and what was done in some."""
     faults = sorted({kind for each in sweeps for record in each.records for kind in kinds_of(record)})
     reasons = sorted({str(reason) for each in sweeps for reason in map(failure_of, each.records) if reason is not None})
-    rows, told = [], {}
+    rows: list[list[Any]] = []
+    told: dict[str, Any] = {}
     for number, sweep in enumerate(sweeps):
         left = details
         for record in sweep.records:
