@@ -146,6 +146,29 @@ def test_the_five_answers_are_on_the_first_screen(
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
+SHOWN = {
+    "what": ".step:visible .scenes .wrong, .step:visible .place.error",
+    "when": ".track .current.error",
+    "why": ".step:visible .scenes figcaption",
+    "done": "ol.way .recovery, ol.way .proposed",
+    "worked": ".outcome .mark",
+}
+"""Question -> what shows its answer, besides the sentences; docs/reports.md names it for readers."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_shows_an_answer_is_on_the_first_screen(browser: Any, pages: dict[str, Path], kind: str) -> None:
+    with Opened(browser, pages[kind]) as opened:
+        for question, selector in SHOWN.items():
+            parts = [part for part in opened.page.locator(selector).all() if part.is_visible()]
+            assert parts, question
+            boxes = [part.bounding_box() for part in parts]
+            assert any(box["y"] >= 0 and box["y"] + box["height"] <= DESKTOP["height"] for box in boxes), question
+        if kind == "recorded":
+            outlined = opened.page.locator(".step:visible .photo .outline").first.bounding_box()
+            assert outlined["y"] + outlined["height"] <= DESKTOP["height"]
+
+
 @pytest.mark.parametrize("kind", [*KINDS, "skipping"])
 def test_the_way_back_is_on_the_first_screen(browser: Any, pages: dict[str, Path], kind: str) -> None:
     with Opened(browser, pages[kind]) as opened:
