@@ -119,7 +119,7 @@ def check(
     if log is not None or as_json:  # nothing is printed meanwhile
         reviews = list(progress(reviews, "checking", len(episode.plan)))
     if log is not None:
-        episode_log.save(episode_of(reviews, episode), log)
+        episode_log.save(episode_of(list(reviews), episode), log)
     if as_json:
         found = list(reviews)
         print(json.dumps({"recording": recording, "steps": [review_document(item) for item in found]}, indent=2))

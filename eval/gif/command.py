@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import imageio.v2 as imageio
 import imageio_ffmpeg
@@ -38,7 +38,8 @@ def gif(
         raise InvalidConfiguration(f"expected a video at {video}, found no file; run `make demo` first")
     if path.suffix not in SUFFIXES:
         raise InvalidConfiguration(f"expected a file ending in {' or '.join(SUFFIXES)}, found {path}")
-    with imageio.get_reader(video) as reader:
+    reader: Any = imageio.get_reader(video)
+    with reader:
         fps = float(reader.get_meta_data()["fps"])
         frames = [np.asarray(frame) for frame in reader]
     chosen = chosen_frames(held(frames, round(HELD_S * fps)), fps, seconds, rate)
