@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from eval.common.statistics import Share, share
@@ -14,7 +15,8 @@ from eval.sweep.metrics import recovered
 from eval.sweep.records import EpisodeRecord
 from eval.tables.gallery import final_deviations
 from eval.tables.load import Sweep
-from nsrecover.explanation.grammar import listed
+from nsrecover.core.actions import Plan
+from nsrecover.explanation.grammar import capital, instruction, listed
 from nsrecover.reports.page import environment
 
 MEASURES = {
@@ -142,7 +144,7 @@ def _detail(record: EpisodeRecord, link: str) -> dict[str, Any]:
     """What was done in an episode, for readers."""
     actions = [
         [
-            action.action,
+            _instruction(action.action),
             ", ".join(map(_words, action.faults)),
             int(bool(action.wrong)),
             int(action.noticed),
@@ -166,6 +168,12 @@ def _percent(found: Share) -> str:
 
 def _counted(names: Sequence[str], noun: str) -> str:
     return f"one {noun} ({names[0]})" if len(names) == 1 else f"{len(names)} {noun}s"
+
+
+@cache
+def _instruction(action: str) -> str:
+    """An action in words."""
+    return capital(instruction(Plan.parse(action).actions[0]))
 
 
 def _words(name: str) -> str:
