@@ -14,7 +14,7 @@ from nsrecover.core.supervision import Supervisor
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.explanation.fact_explainer import proposal
 from nsrecover.explanation.grammar import objects
-from nsrecover.explanation.stopping import Alarms
+from nsrecover.explanation.stopping import Alarms, agreed
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.fact_system import FactSystem
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
@@ -121,8 +121,8 @@ class RecoveryAgent:
                 )
                 if alarms.seen(found, recovery) and isinstance(self.system.planner, OtherWays):
                     recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery
-                agreed = self.confirm or watch.confirms
-                if recovery.closest is not None and agreed(proposal(recovery, self.system.domain)):
+                confirms = self.confirm or watch.confirms
+                if recovery.closest is not None and confirms(proposal(recovery, self.system.domain)):
                     recovery = recovery.closest
             if not found.as_expected:
                 explanation = self.system.explainer(found, recovery)
@@ -130,18 +130,16 @@ class RecoveryAgent:
                 action=action if executed else None, recovering=step < recovery_actions, graph=monitor.graph,
                 discrepancy=found, plan=monitor.plan, recovery=recovery, explanation=explanation, time_s=sensors.time_s,
             )  # fmt: skip
-            records.append(record)
             watch.turned(record)
+            if recovery is not None and not (reason := alarms.why_stop(found, recovery)):
+                record, reason = agreed(record, monitor.trace, self.system, watch, self.budget_s, self._stopped.is_set)
+            records.append(record)
             if on_record is not None:
                 on_record(record)
-            if recovery is not None:
-                reason = alarms.why_stop(found, recovery)
-                if not reason and not watch.accepts(record):
-                    reason = "a person vetoed the way back"
-                if not reason:
-                    monitor.rejoin(recovery)
-                    recovery_actions = len(recovery.actions)
-            elif not executed:
+            if not reason and record.recovery is not None:
+                monitor.rejoin(record.recovery)
+                recovery_actions = len(record.recovery.actions)
+            elif not reason and not executed:
                 reason = f"it cannot be told whether {action} can be done: {'; '.join(missing_texts(found))}"
         if not reason and monitor.unconfirmed:
             reason = f"every action is done, but {objects(monitor.unconfirmed)} could not be seen in place afterwards"

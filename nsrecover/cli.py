@@ -20,10 +20,10 @@ from rich.table import Table
 
 import nsrecover
 from nsrecover.core.discrepancy import Verdict
-from nsrecover.errors import InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
-from nsrecover.explanation.reasons import reason_text
-from nsrecover.explanation.unseen import missing_texts
+from nsrecover.core.progress import QUIET, is_quiet, progress
+from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.onboarding import commands
+from nsrecover.onboarding.printed import VERDICTS, flat, info_lines, review_document
 from nsrecover.records import episode_log
 
 if TYPE_CHECKING:
@@ -41,9 +41,32 @@ Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; b
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"nsrecover {nsrecover.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everything(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only, no progress.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an error, not one line.")] = False,
+) -> None:
+    """Options of all commands; they stand before the command."""
+    # worker processes have them, too
+    os.environ.update({QUIET: "1"} if quiet else {}, **({DEBUG: "1"} if debug else {}))
+
+
 @app.command()
-def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
-    """Print the version, the checkpoint, and the metrics of its training."""
+def info(
+    checkpoint: Checkpoint = None,
+    every: Annotated[bool, typer.Option("--all", help="Print everything that is known, not one screen.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the version, the checkpoint, and what was measured of it."""
     config = nsrecover.load(checkpoint).bundle.config
     document: dict[str, Any] = {
         "version": nsrecover.__version__,
@@ -57,7 +80,7 @@ def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(document, indent=2))
         return
-    lines = _flat(document)
+    lines = flat(document) if every else info_lines(document)
     width = max(len(name) for name, _ in lines)
     for name, value in lines:
         print(f"{name:<{width}}  {value}")
@@ -82,7 +105,10 @@ def check(
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Check a recorded episode: print the discrepancy, its explanation and the recovery after each step."""
+    """Check a recorded episode: print the discrepancy, its explanation and the recovery after each step.
+
+    Exits with 1 if a step did not go as expected.
+    """
     # Imported here, because they load scipy, and torch for images, which help and usage errors do not need.
     from nsrecover.records.review import episode_of, review, system_for
     from nsrecover.records.runs import read_run
@@ -90,22 +116,21 @@ def check(
     episode = read_run(recording)
     system = system_for([episode], checkpoint)
     reviews: Iterable[Review] = review(system, episode, budget_s, check_sensors)
+    if log is not None or as_json:  # nothing is printed meanwhile
+        reviews = list(progress(reviews, "checking", len(episode.plan)))
     if log is not None:
-        reviews = list(reviews)
-        episode_log.save(episode_of(reviews, episode), log)
+        episode_log.save(episode_of(list(reviews), episode), log)
     if as_json:
-        print(json.dumps({"recording": recording, "steps": [_document(item) for item in reviews]}, indent=2))
+        found = list(reviews)
+        print(json.dumps({"recording": recording, "steps": [review_document(item) for item in found]}, indent=2))
+        if any(item.discrepancy for item in found):
+            raise typer.Exit(1)
         return
     console, verdicts = Console(), Counter[Verdict]()
-    words = {
-        Verdict.AS_EXPECTED: "[green]as expected[/]",
-        Verdict.DEVIATING: "[red]not as expected[/]",
-        Verdict.CANNOT_TELL: "[yellow]cannot tell[/]",
-    }
     for item in reviews:
         verdicts[item.discrepancy.verdict] += 1
         console.print(
-            f"{item.step + 1:>3}  {escape(str(item.action))}  {words[item.discrepancy.verdict]}", highlight=False
+            f"{item.step + 1:>3}  {escape(str(item.action))}  {VERDICTS[item.discrepancy.verdict]}", highlight=False
         )
         if item.explanation is not None:
             console.print(f"     {item.explanation.text}", highlight=False, markup=False)
@@ -114,6 +139,8 @@ def check(
     console.print(
         f"{verdicts[Verdict.DEVIATING]} of {len(episode.plan)} steps did not go as expected{ending}", highlight=False
     )
+    if verdicts[Verdict.DEVIATING]:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -149,7 +176,6 @@ def explain(
     ] = 20.0,
 ) -> None:
     """Explain an episode or the log of another robot: what went wrong, when, why, and how to correct it."""
-    # Imported here, because no other command needs it.
     from nsrecover.explanation import Audience
     from nsrecover.records import explain_file as explaining
 
@@ -263,7 +289,6 @@ def tell(
     ] = None,
 ) -> None:
     """Tell a service robot in a home what to do; exit with 1 if it does not get done."""
-    # Imported here, because no other command needs it.
     from contextlib import nullcontext
 
     from nsrecover.explanation.language_model.explainer import model_at
@@ -290,7 +315,7 @@ def export(
     from nsrecover.models.export import export_onnx
 
     bundle = nsrecover.load(checkpoint).bundle
-    with Console(stderr=True).status("exporting"):
+    with Console(stderr=True, quiet=is_quiet()).status("exporting"):
         paths = export_onnx(bundle, out)
     for path in paths:
         print(f"{path}  {path.stat().st_size / 1e3:,.0f} kB")
@@ -321,7 +346,6 @@ def serve(
     body_mb: Annotated[int, typer.Option(min=1, help="Largest size of a request, in megabytes.")] = 16,
 ) -> None:
     """Serve over HTTP: plans and observations in; discrepancies, recoveries and explanations out."""
-    # Imported here, because no other command needs it.
     from nsrecover.integrations import server
 
     if boxes_only and checkpoint:
@@ -357,54 +381,19 @@ def _token(file: Path | None) -> str | None:
         raise InvalidConfiguration(f"expected a file with a token, found {file}: {error}") from None
 
 
-def _document(item: Review) -> dict[str, Any]:
-    """Return a review as JSON data."""
-    found: dict[str, Any] = {
-        "step": item.step + 1,
-        "action": str(item.action),
-        "as_expected": item.discrepancy.as_expected,
-        "verdict": item.discrepancy.verdict.value,
-        "missing_to_tell": list(missing_texts(item.discrepancy)),
-        "probabilities": {
-            name: round(float(p), 4)
-            for name, p in zip(item.discrepancy.expected.names, item.discrepancy.probabilities, strict=True)
-        },
-        "culprits": [
-            {"name": culprit.name, "cause": culprit.cause.value, "other": culprit.other}
-            for culprit in item.discrepancy.deviations
-        ],
-    }
-    if item.recovery is not None:
-        found["recovery"] = {
-            "status": item.recovery.status.value,
-            "actions": [str(action) for action in item.recovery.actions],
-            "subgoal": item.recovery.subgoal,
-            "reason": reason_text(item.recovery),
-        }
-    if item.explanation is not None:
-        found["explanation"] = item.explanation.text
-    return found
-
-
-def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Return nested settings as pairs of a dotted name and a value."""
-    lines: list[tuple[str, str]] = []
-    for name, value in document.items():
-        if isinstance(value, dict):
-            lines += _flat(value, f"{prefix}{name}.")
-        else:
-            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            lines.append((f"{prefix}{name}", text))
-    return lines
-
-
 commands.register(app)
 
 
 def main() -> None:
     """Run the command line; errors of the library are one line on stderr and exit code 2."""
-    with cli_errors():
-        app()
+    kept = {name: os.environ.get(name) for name in (QUIET, DEBUG)}
+    try:
+        with cli_errors():
+            app()
+    finally:  # for programs that go on
+        for name, value in kept.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
 
 
 if __name__ == "__main__":

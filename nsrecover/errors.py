@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterable, Iterator
 
 LONGEST_ERROR = 2000
@@ -93,6 +94,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"{hint} Known: {', '.join(options) if options else '(none)'}."
 
 
+DEBUG = "NSRECOVER_DEBUG"
+"""Environment variable: if it is set, errors of users have a traceback, too; `nsrecover --debug` sets it."""
+
+
 @contextlib.contextmanager
 def cli_errors(resumable: bool = False) -> Iterator[None]:
     """Return a context for entry points of commands: an error of the user is one line on stderr and exit code 2.
@@ -111,6 +116,9 @@ def cli_errors(resumable: bool = False) -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (NsrecoverError, OSError) as error:
+        if os.environ.get(DEBUG):
+            traceback.print_exc()
+            sys.exit(2)
         ours = isinstance(error, NsrecoverError)
         said = str(error) if ours else f"expected files that can be read and written, found: {error}"
         print(f"error: {' '.join(said.split())}", file=sys.stderr)

@@ -17,10 +17,10 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.errors import NsrecoverError
-from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.grammar import capital, counted, instruction
 from nsrecover.reports.media import Media, Photo
 from nsrecover.reports.model import Kind
-from nsrecover.reports.wording import kind_of
+from nsrecover.reports.wording import kind_of, wording_of_boxes
 from nsrecover.system import System
 from sim.common.cameras import DEFAULT_RIG
 from sim.sensors.sensor import EXACT, Sensor
@@ -33,6 +33,9 @@ FRAME_STEPS = 20
 
 PHOTO_SIZE = (400, 300)
 """Pixels of the pictures before and after an action."""
+
+WORDS = wording_of_boxes()
+"""The words of captions."""
 
 FAILED = "failed"
 """Status of a run that could not continue, next to those of `nsrecover.core.episode.EpisodeStatus`."""
@@ -105,8 +108,8 @@ class WatchedWorld:
         if self._video is not None:
             recovering = self._progress.original_step(self.step) is None
             self._video.caption(
-                f"{label.capitalize()}: {action}",
-                "back onto the plan" if recovering else "",
+                f"{_caption(label)}: {instruction(action)}",
+                "back onto the plan" if recovering else "as planned",
                 video.RECOVERING if recovering else video.PLAIN,
             )
         self.before = self.photo()
@@ -180,9 +183,14 @@ def _show_end(video_writer: video.VideoWriter, picture: Picture, status: str, re
         title = "Plan completed"
     else:
         title = "Asking for help" if status == EpisodeStatus.ASKED_FOR_HELP else "The run could not go on"
-    verdict = "Ground truth: everything is in its place." if reached else "Ground truth: the goal is not reached."
+    verdict = "Everything is in its place." if reached else "The goal is not reached."
     video_writer.caption(title, reason or verdict, video.DONE if reached else video.WRONG)
-    video_writer.add(picture, 3.0)
+    video_writer.add(picture, 1.5)
+
+
+def _caption(label: str) -> str:
+    """The label of a step in a film."""
+    return label.replace("recovery", "way back", 1).capitalize()
 
 
 class _Recorder:
@@ -231,20 +239,19 @@ class _Recorder:
         if self._video is None:
             return
         still = self.watched.still()
-        names = ", ".join(record.discrepancy.deviating) or "; ".join(violated_texts(record.discrepancy))
-        if kind_of(record.discrepancy) is Kind.HELP:
-            self._video.caption("The scene is ahead of the plan", f"Done already: {names}", video.DONE)
-        else:
-            self._video.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
+        what = capital(WORDS.in_short(record.discrepancy))
+        why = " ".join(each.text for each in WORDS.explain(record.discrepancy, None).sentences[1:])
+        good = kind_of(record.discrepancy) is Kind.HELP
+        self._video.caption(what, why, video.DONE if good else video.WRONG)
         self._video.add(still, 2.5)
         recovery = record.recovery
         if recovery is not None and recovery.actions:
             self._video.caption(
-                f"A way back in {len(recovery.actions)} actions",
-                ", ".join(str(action) for action in recovery.actions),
+                f"The way back: {counted(len(recovery.actions), 'action')}",
+                f"First {', then '.join(map(instruction, recovery.actions))}.",
                 video.RECOVERING,
             )
-            self._video.add(still, 2.5)
+            self._video.add(still, 1.8)
         elif recovery is not None and recovery.found:
             self._video.caption("Nothing to put right", "The plan goes on from where the scene is.", video.RECOVERING)
-            self._video.add(still, 2.5)
+            self._video.add(still, 1.8)

@@ -18,6 +18,7 @@ from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.grammar import capital
 from nsrecover.instructions.agent import ServiceAgent
 from nsrecover.instructions.planning import StagePlan, TaskPlan, action_text
 from nsrecover.instructions.understanding import Understanding
@@ -82,7 +83,7 @@ def run_apple(
             if writer is not None:
                 colour = WRONG if record.discrepancy else RECOVERING if record.recovering else PLAIN
                 title = action_text(record.action or record.discrepancy.action, stage.instance)
-                writer.caption(title, "; ".join(text for _, text in new), colour)
+                writer.caption(capital(title), capital("; ".join(text for _, text in new)), colour)
                 writer.add(photo.rgb, _SECONDS)
 
         agent = ServiceAgent(understanding, world, ScriptedOperator(), on_record=take)

@@ -17,7 +17,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.fact_explainer import clause
+from nsrecover.explanation.fact_explainer import clause, in_short
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.household_system import HouseholdSystem
 from nsrecover.models.household import SHIPPED, HouseholdModels
@@ -34,7 +34,7 @@ from sim.kitchen.world import KitchenWorld
 
 NAME = "kitchen"
 DESCRIPTION = (
-    "The robot is to water the plant with the pot. Somebody left wine in it, and wine on the plant cannot be undone."
+    "The robot is to water the plant with the pot. There is wine in it, and wine on the plant cannot be undone."
 )
 FRAMES_A_SECOND = 4.0
 _STEPS_A_SECOND = 200
@@ -50,7 +50,7 @@ class WineInThePot(Script):
     @property
     def trouble(self) -> str:
         """What goes wrong, in one line."""
-        return f"{self.fault.kind}: there is wine in the pot"
+        return "there is wine in the pot, and wine on the plant cannot be undone"
 
 
 def script(seed: int) -> WineInThePot:
@@ -149,11 +149,9 @@ class _Filmed(KitchenRobot):
 
     def _filmed(self, action: Action, run: Any) -> None:
         begin_s, number = self.world.cell.time_s, len(self.footage.acts)
-        self.footage.acts.append(Act(str(action), begin_s, begin_s, "", self.trouble))
+        self.footage.acts.append(Act(action, begin_s, begin_s, "", self.trouble))
         run()
-        self.footage.acts[number] = Act(
-            str(action), begin_s, self.world.cell.time_s, self.world.failures[-1], self.trouble
-        )
+        self.footage.acts[number] = Act(action, begin_s, self.world.cell.time_s, self.world.failures[-1], self.trouble)
         self.trouble = ()
         self._keep()
 
@@ -196,7 +194,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
                 errors.append(
                     NoticedError(label, found.step + 1, found, record.recovery, record.explanation, true or None)
                 )
-                robot.trouble = (f"noticed: {', '.join(found.deviating) or '; '.join(violated_texts(found))}",)
+                robot.trouble = (in_short(found) or "; ".join(violated_texts(found)),)
             turned(label, record)
 
         made = replace(system.system(robot.home, robot.goal), assumed=robot.assumed)

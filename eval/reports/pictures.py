@@ -10,8 +10,10 @@ from eval.common.browser import DESKTOP, PHONE, browser, write_jpeg
 from nsrecover.errors import InvalidConfiguration
 
 PAGE = "report.html"
-PICTURED = ("collapse", "kitchen")
+PICTURED = ("collapse", "kitchen", "apple")
 """Scenarios of which there are pictures."""
+WAIT_MS = 180_000
+"""Time for a page with a film and sound to load on a busy machine, milliseconds."""
 MOMENTS = ("before", "failure", "after")
 
 Sentences = dict[str, dict[str, str]]
@@ -61,6 +63,7 @@ def _pictures(browser: Any, page: Path, stem: Path) -> None:
     looks = [(moment, DESKTOP, "light") for moment in MOMENTS]
     for what, (width, height), scheme in (*looks, ("phone", PHONE, "light"), ("dark", DESKTOP, "dark")):
         opened = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        opened.set_default_timeout(WAIT_MS)
         opened.goto(page.resolve().as_uri())
         if _at(opened, what):
             write_jpeg(opened.screenshot(), stem.with_name(f"{stem.name}_{what}.jpg"))

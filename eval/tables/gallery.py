@@ -39,7 +39,7 @@ def build(sweeps: Sequence[Sweep], out: Path, reports: int, lines: int) -> list[
     rows = []
     for sweep in sweeps:
         failed = [record for record in sweep.records if failure_of(record) is not None]
-        links = _reports(sweep, failed[:reports], out) if reports and failed else {}
+        links = reports_of(sweep, failed[:reports], out) if reports and failed else {}
         for record in failed[:lines]:
             label = f"{sweep.planner} {record.label()}"
             link = links.get(record.episode)
@@ -68,7 +68,17 @@ def final_deviations(record: EpisodeRecord) -> str:
     return "; ".join(parts[:NAMED]) + f"; and {len(parts) - NAMED} more" * (len(parts) > NAMED)
 
 
-def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[int, str]:
+def reports_of(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[int, str]:
+    """Run episodes of a sweep again, with pictures, and write a report of each.
+
+    Args:
+        sweep: the sweep.
+        failed: some of its episodes.
+        out: folder; reports go to a folder in it.
+
+    Returns:
+        Episode -> address of its report in the folder; empty for planners that cannot be repeated with pictures.
+    """
     controller = instantiate_group(sweep.config.planner)
     if not isinstance(controller, Recovering) or sweep.config.during_recovery:
         return {}
@@ -76,7 +86,8 @@ def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[i
     episodes = episodes_of({sweep.dataset: count}, sweep.config.seed, sweep.config.errors)
     sensor, links = sensor_of(sweep.config.get("sensor")), {}
     for record in tqdm(failed, desc=f"reports of {sweep.planner} on {sweep.dataset}", unit="episode"):
-        place = f"{FOLDER}/{sweep.planner}-{sweep.dataset}-{record.episode}"
+        name = f"{sweep.planner}-{sweep.dataset}" + f"-{sweep.sensor}" * (sweep.sensor != "clean")
+        place = f"{FOLDER}/{name}-{record.episode}"
         show(episodes[record.index], controller, out / place, str(failure_of(record)), sensor)
         links[record.episode] = f"{place}/report.html"
     return links

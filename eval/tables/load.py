@@ -50,8 +50,12 @@ class Sweep:
         return str(self.metrics.get("sensor", "clean"))
 
 
-def load(folders: Iterable[Path]) -> list[Sweep]:
+def load(folders: Iterable[Path], mixed: bool = False) -> list[Sweep]:
     """Read finished sweeps; each folder is one, or contains some.
+
+    Args:
+        folders: of the sweeps.
+        mixed: whether sweeps of a dataset may have different episodes or sensors.
 
     Returns:
         Sweeps by dataset and planner.
@@ -76,8 +80,9 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
                         f"expected a finished sweep in {place}, found one without {name}; start its command again"
                     )
             found.append(_read(place))
-    _check_alike(found)
-    cells = [(sweep.planner, sweep.dataset) for sweep in found]
+    if not mixed:
+        _check_alike(found)
+    cells = [(sweep.planner, sweep.dataset, sweep.sensor if mixed else "") for sweep in found]
     twice = sorted({cell for cell in cells if cells.count(cell) > 1})
     if twice:
         raise InvalidConfiguration(

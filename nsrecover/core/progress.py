@@ -1,23 +1,43 @@
-"""Progress of long work on stderr, with the time left."""
+"""Progress of long work on stderr, with the rate and the time left."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 Item = TypeVar("Item")
 
-EVERY_S = 10.0
-"""Time between two lines where no terminal shows a bar, seconds."""
+FIRST_S, EVERY_S = 2.0, 10.0
+"""Time until the first line, and between two lines, where no terminal shows a bar, seconds."""
+QUIET = "NSRECOVER_QUIET"
+"""Environment variable: if it is set, no progress is shown; `nsrecover --quiet` sets it."""
+
+
+def is_quiet() -> bool:
+    """Whether no progress is to be shown."""
+    return bool(os.environ.get(QUIET))
+
+
+class RateColumn(TextColumn):
+    """How many items a second are done."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+
+    def render(self, task: Task) -> Text:
+        """The rate; empty until it is known."""
+        return Text(rate_text(task.speed) if task.speed else "")
 
 
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
-    """Go through items; a terminal shows a bar with the time left, other outputs a line every ten seconds.
+    """Go through items; a terminal shows a bar with rate and time left, other outputs a line after 2 s and every 10 s.
 
     Args:
         items: what to go through.
@@ -26,9 +46,18 @@ def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iter
     """
     if total is None and isinstance(items, Sized):
         total = len(items)
+    if is_quiet():
+        yield from items
+        return
     if sys.stderr.isatty():
         console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            RateColumn(),
+            TimeRemainingColumn(),
+        )
         with Progress(*columns, console=console, transient=True) as bar:
             yield from bar.track(items, total=total, description=what)
         return
@@ -39,7 +68,7 @@ def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iter
 
 
 class ProgressLines:
-    """Lines such as `encoder: 2 of 4, 35 s left` on stderr, at most one every ten seconds.
+    """Lines such as `encoder: 2 of 4, 3.1 a second, 35 s left` on stderr: after 2 s, then at most one every 10 s.
 
     Args:
         what: the work.
@@ -49,7 +78,7 @@ class ProgressLines:
 
     def __init__(self, what: str, total: int | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._what, self._total, self._clock = what, total, clock
-        self._shown_s = clock()
+        self._next_s = clock() + FIRST_S
         self._first: tuple[float, int] | None = None
 
     def show(self, done: int) -> None:
@@ -57,17 +86,26 @@ class ProgressLines:
         now = self._clock()
         if self._first is None:
             self._first = now, done
-        if now - self._shown_s < EVERY_S:
+        if now < self._next_s or is_quiet():
             return
-        self._shown_s = now
+        self._next_s = now + EVERY_S
         print(f"{self._what}: {done}{self._left(now, done)}", file=sys.stderr, flush=True)
 
     def _left(self, now: float, done: int) -> str:
-        if self._total is None or self._first is None:
+        if self._first is None:
             return ""
         began, before = self._first
-        of = f" of {self._total}"
-        return of if done <= before else f"{of}, {left_text((now - began) / (done - before) * (self._total - done))}"
+        of = "" if self._total is None else f" of {self._total}"
+        if done <= before:
+            return of
+        rate = (done - before) / max(now - began, 1e-9)
+        left = "" if self._total is None else f", {left_text((self._total - done) / rate)}"
+        return f"{of}, {rate_text(rate)}{left}"
+
+
+def rate_text(a_second: float) -> str:
+    """`3.1 a second`, `12 a minute`."""
+    return f"{a_second:.2g} a second" if a_second >= 1 else f"{60 * a_second:.2g} a minute"
 
 
 def left_text(seconds: float) -> str:

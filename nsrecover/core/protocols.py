@@ -99,6 +99,25 @@ class OtherWays(Protocol):
         ...
 
 
+@runtime_checkable
+class TakesVetoes(Protocol):
+    """A planner that finds other ways than those that a person does not want."""
+
+    def instead(
+        self, observed: Any, trace: Any, discrepancy: Any, vetoed: Sequence[Recovery], budget_s: float | None
+    ) -> Recovery | None:
+        """A way back that leaves out a part at least of every vetoed way; None if there is none.
+
+        Args:
+            observed: the scene to recover from.
+            trace: what the plan was expected to lead through.
+            discrepancy: what is wrong.
+            vetoed: the ways that are not wanted.
+            budget_s: time of one search, seconds; None: no limit.
+        """
+        ...
+
+
 class WorldModel(Protocol[State, Step]):
     """Model that the recovery search plans over: states, steps, and the distance of each state to each subgoal.
 

@@ -57,8 +57,11 @@ class Supervisor:
         """A turn of the loop is over."""
 
     def accepts(self, record: StepRecord) -> bool:
-        """Whether the way back of a turn may be taken; if not, the agent asks for help."""
+        """Whether the way back of a turn may be taken; if not, the agent looks for another one, or asks for help."""
         return True
+
+    def reconsiders(self, record: StepRecord) -> None:
+        """The last turn again, with another way back, as the one before was not accepted; `accepts` is next."""
 
     def confirms(self, question: str) -> bool:
         """A person's answer to the question whether to do the rest of a task of which a part is lost for good."""

@@ -241,9 +241,15 @@ class Effect:
     for_each: tuple[Parameter, ...] = ()
 
 
+def _is_name(text: str) -> bool:
+    return text.isidentifier() or text.isdecimal()
+
+
 @dataclass(frozen=True)
 class Words:
     """How to say something, with variables (without their question mark) in braces; {0}, {1} for terms of a predicate.
+
+    `{name!s}` is a name without its article.
 
     Attributes:
         imperative: an action as an instruction, or that a predicate holds.
@@ -263,7 +269,7 @@ class Words:
         for text in (self.imperative, self.past, self.unkept, *self.logged):
             try:
                 plain = all(
-                    name is None or ((name.isidentifier() or name.isdecimal()) and not spec and not conversion)
+                    name is None or (_is_name(name) and not spec and conversion in (None, "s"))
                     for _, name, spec, conversion in Formatter().parse(text)
                 )
             except ValueError:

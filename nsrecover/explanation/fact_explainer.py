@@ -45,6 +45,9 @@ _CAUSES = {
     FactCause.CHANGED: "{0} has changed, though no step was to change it",
 }
 
+_BELIEVED = "likely"
+"""Where something is taken to be that was not seen there."""
+
 
 @dataclass(frozen=True)
 class FactExplainer:
@@ -87,7 +90,7 @@ def in_short(found: FactDiscrepancy) -> str:
     """What happened in a few words: `the pot has changed, though no step was to change it`."""
     wrong = [each for each in found.deviations if each.cause is not FactCause.HELPED] or found.deviations
     if wrong:
-        return listed([_CAUSES[each.cause].format(the(each.name), the(each.other or NOWHERE)) for each in wrong[:2]])
+        return listed([_what_happened(each) for each in wrong[:2]])
     if found.unmet:
         return "a condition of the step did not hold"
     return "it was clear that the plan would not lead to its goal" if found.plan_problem is not None else ""
@@ -112,7 +115,7 @@ def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sen
     step = Fact("step", (str(found.step + 1), str(found.action), found.phase.value))
     where = phrasing.step_with_action(str(found.step + 1), str(found.action))
     if found.unmet:
-        unmet = tuple(Fact("violated", (_condition(fact, domain),)) for fact in found.unmet)
+        unmet = tuple(Fact("violated", (condition_text(fact, domain),)) for fact in found.unmet)
         reasons = listed([fact.arguments[0] for fact in unmet])
         return Sentence(f"{capital(where)} cannot be done as things are, for it needs this: {reasons}.", (step, *unmet))
     if found.deviations:
@@ -126,7 +129,8 @@ def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sen
     return Sentence(f"{when} {where} it cannot be told whether all is as expected.", (step,))
 
 
-def _condition(fact: Fact, domain: Domain) -> str:
+def condition_text(fact: Fact, domain: Domain) -> str:
+    """A condition of a step as a clause; a trait, too: `the egg is liftable`."""
     known = (*domain.variables, *domain.relations, *domain.derived)
     if fact.predicate not in known:  # a trait that the object does not have, or has no longer
         return f"{the(fact.arguments[0])} is {fact.predicate.replace('_', ' ')}"
@@ -139,8 +143,15 @@ def _deviation(found: FactDeviation, domain: Domain) -> Sentence:
     facts = [Fact(found.cause.value, (found.name, other))]
     facts += [Fact("lacks", fact) for fact in found.expected] + [Fact("has", fact) for fact in found.observed]
     now = [clause(fact, domain) for fact in found.observed] or [clause(fact, domain, False) for fact in found.expected]
-    text = _CAUSES[found.cause].format(the(found.name), the(other))
-    return Sentence(f"{capital(text)}: {listed(now)}.", tuple(facts))
+    return Sentence(f"{capital(_what_happened(found))}: {listed(now)}.", tuple(facts))
+
+
+def _what_happened(found: FactDeviation) -> str:
+    """What happened to an object, as a clause; something that was looked for in vain was not put anywhere."""
+    if found.cause is FactCause.MISPLACED and any(fact[0] == _BELIEVED for fact in found.observed):
+        wanted = next((fact[2] for fact in found.expected if len(fact) == 3), None)
+        return f"{the(found.name)} is not at {the(wanted)}" if wanted else f"{the(found.name)} was not found"
+    return _CAUSES[found.cause].format(the(found.name), the(found.other or NOWHERE))
 
 
 def _plan(found: FactDiscrepancy, domain: Domain) -> list[Sentence]:
@@ -149,7 +160,7 @@ def _plan(found: FactDiscrepancy, domain: Domain) -> list[Sentence]:
     if problem is None:
         return []
     fact = Fact("plan", (problem.fault.value, str(problem.step + 1), *map(str, problem.steps), *problem.objects))
-    unmet = listed([_condition(each, domain) for each in problem.unmet])
+    unmet = listed([condition_text(each, domain) for each in problem.unmet])
     return [Sentence(f"{_plan_text(problem, domain)}; what is missed is this: {unmet}.", (fact,))]
 
 

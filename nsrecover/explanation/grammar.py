@@ -80,11 +80,20 @@ def not_achieved(action: Action, domain: Domain = TABLETOP) -> str:
     return _worded("unkept", action, domain) or f"{action} has not been achieved"
 
 
+class _Argument(str):
+    """An argument of an action in a template: with its article, or without it as `{name!s}`."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return the(str(self))
+
+
 def _worded(form: str, action: Action, domain: Domain) -> str:
     """Return an action in one of the forms of `Words`; empty if its operator has no such words."""
     operator = domain.operators.get(action.operator)
     if operator is None:
         return ""
     names = (parameter.variable.removeprefix("?") for parameter in operator.parameters)
-    given = dict(zip(names, map(the, action.arguments), strict=True))
+    given = dict(zip(names, map(_Argument, action.arguments), strict=True))
     return str(getattr(operator.words, form)).format(**given)

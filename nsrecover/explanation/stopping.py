@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.episode import StepRecord
+from nsrecover.core.protocols import TakesVetoes
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.supervision import Supervisor
 from nsrecover.domains.base import Domain
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.grammar import counted
 from nsrecover.explanation.reasons import reason_text
 
 SAME_ALARM = 3
 """At the same alarm with the same way back for this time the agent asks for help."""
+
+MOST_VETOES = 5
+"""After this many vetoes at one turn the agent asks for help."""
 
 
 class Alarms:
@@ -41,6 +51,45 @@ class Alarms:
             return reason_text(recovery)
         times = self._times[alarm]
         return f"the same went wrong {times} times, and the same way back did not help: {what}" * (times >= SAME_ALARM)
+
+
+def agreed(
+    record: StepRecord,
+    trace: Any,
+    system: Any,
+    watch: Supervisor,
+    budget_s: float | None,
+    stopped: Callable[[], bool],
+) -> tuple[StepRecord, str]:
+    """Ask until a way back is accepted; after a veto another one is searched for.
+
+    Args:
+        record: a turn with a way back.
+        trace: what the plan was expected to lead through.
+        system: has the planner, which finds other ways if it takes vetoes, and the explainer.
+        watch: whom to ask.
+        budget_s: planning time of one search, seconds.
+        stopped: whether the run is to end.
+
+    Returns:
+        The turn with the way that was asked for last, and why it may not be taken; empty if it may.
+    """
+    vetoed: list[Recovery] = []
+    while not watch.accepts(record):
+        if stopped():
+            return record, "it was stopped while a way back waited for a person"
+        assert record.recovery is not None
+        vetoed.append(record.recovery)
+        ways = "the way back" if len(vetoed) == 1 else f"{counted(len(vetoed), 'way')} back"
+        if len(vetoed) == MOST_VETOES or not isinstance(system.planner, TakesVetoes):
+            return record, f"a person vetoed {ways}"
+        found: Any = record.discrepancy
+        other = system.planner.instead(found.observed, trace, found, vetoed, budget_s)
+        if other is None:
+            return record, f"a person vetoed {ways}, and there is no other one"
+        record = replace(record, recovery=other, explanation=system.explainer(found, other))
+        watch.reconsiders(record)
+    return record, ""
 
 
 def _alarm(found: Discrepancy, recovery: Recovery) -> object:

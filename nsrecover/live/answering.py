@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
+from nsrecover.explanation.fact_what_if import what_if
 from nsrecover.explanation.questions import ask, asks_what_if, asks_what_was_done, asks_why
+from nsrecover.fact_system import FactSystem
 from nsrecover.reports.answers import answers_of
 from nsrecover.reports.build import moments_of
 from nsrecover.reports.wording import Wording
@@ -14,19 +16,20 @@ from nsrecover.reports.wording import Wording
 WRONG, DONE = "What went wrong?", "What did you do about it?"
 
 
-def answered(episode: Episode, questions: Sequence[str], words: Wording) -> str:
+def answered(episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactSystem | None) -> str:
     """The answer to the last of several questions; the earlier ones say what "it" is.
 
     Args:
         episode: the run until now.
         questions: in plain English.
         words: how the domain is put into words.
+        symbolic: the system of a symbolic domain; None for boxes.
     """
-    if not isinstance(episode.start, FactScene):
+    if symbolic is None:
         return ask(episode, questions)[-1].text
     question = questions[-1]
     if asks_what_if(question):
-        return "Questions about what would have been are answered for boxes only, not for symbolic domains."
+        return what_if(episode, question, symbolic.instance, symbolic.goal)
     answers = answers_of(episode, moments_of(episode, words), words, None)
     said = {each.key: " ".join(line.text for line in each.lines) for each in answers}
     if asks_why(question):
@@ -41,7 +44,7 @@ def suggested(episode: Episode) -> tuple[str, ...]:
         return (WRONG,)
     last = wrong[-1]
     if isinstance(episode.start, FactScene):
-        return (WRONG, "Why?", DONE)
+        return (WRONG, "Why?", DONE, "What if you had not done that?")
     moved = [action.arguments[0] for action in (last.recovery.actions if last.recovery else ())]
     about = [(f"Why did you move the {name}?", f"What if you had not moved the {name}?") for name in moved[:1]]
     return (WRONG, *(each for pair in about for each in pair), DONE)

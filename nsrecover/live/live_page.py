@@ -159,7 +159,22 @@ class LivePage(Supervisor):
         self._held = True
         actions = tuple(map(story.words.heading, recovery.actions))
         options = ((_ACCEPT, "Accept"), (_VETO, "Veto"))
-        return self._desk.decide("Take this way back?", options, actions, fallback=_VETO) == _ACCEPT
+        if self._desk.decide("Take this way back?", options, actions, fallback=_VETO) == _ACCEPT:
+            return True
+        self._add(Said(VIEWER, f"Not this way: {'; '.join(actions)}."))
+        self._say(Kind.ERROR, "planning", "Looking for another way back.")
+        return False
+
+    def reconsiders(self, record: StepRecord) -> None:
+        """Show another way back."""
+        story, recovery = self._story, record.recovery
+        if story is None or recovery is None:
+            return
+        story.reconsidered(record)
+        episode, at = story.episode, time.time()
+        self._work.put(lambda: self._board.show(panels.other_way(episode, story.words), at))
+        self._show("search", lambda: panels.search(recovery, "Another way back", over=True))
+        self._show_talk()
 
     def confirms(self, question: str) -> bool:
         """Ask the viewers whether to do the rest of the task."""
@@ -264,7 +279,7 @@ class LivePage(Supervisor):
             raise InvalidConfiguration("expected a run to ask about, found that none has begun")
         with self._talking:
             self._questions.append(question)
-            text = answered(story.episode, self._questions, story.words)
+            text = answered(story.episode, self._questions, story.words, story.symbolic)
             self._add(Said(VIEWER, question), Said(ROBOT, text))
         return text
 

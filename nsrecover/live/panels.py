@@ -192,6 +192,12 @@ def _limit(found: Any) -> str:
     return f"{100 * found.threshold:.0f} %" if isinstance(found, Discrepancy) else ""
 
 
+def other_way(episode: Episode, words: Wording) -> dict[str, str]:
+    """The panels that change if the last turn has another way back."""
+    step = latest_step(episode, words)
+    return {"text": render("text", step=step, problem=None, draft=""), "way": way(episode, words)}
+
+
 def way(episode: Episode, words: Wording) -> str:
     """What was done, and what comes next."""
     return render("way", entries=[replace(entry, step=None) for entry in way_of(episode, words)])

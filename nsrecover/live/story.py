@@ -30,9 +30,9 @@ class Story:
     """
 
     def __init__(self, system: Any, plan: Plan, start: Any, observed: Sequence[Any] = ()) -> None:
-        self.instance = system.instance if isinstance(system, FactSystem) else None
+        self.symbolic = system if isinstance(system, FactSystem) else None
         self.words: Wording = (
-            wording_of_boxes(system.domain) if self.instance is None else wording_of_facts(self.instance)
+            wording_of_boxes(system.domain) if self.symbolic is None else wording_of_facts(self.symbolic.instance)
         )
         self.plan, self.media = plan, list[Media]()
         self.episode = Episode(plan, EpisodeStatus.COMPLETED, "", start, ())
@@ -59,6 +59,10 @@ class Story:
         if len(self.media) > MOST_MEDIA:
             self.media[-MOST_MEDIA - 1] = Media()
         return media
+
+    def reconsidered(self, record: StepRecord) -> None:
+        """The last turn has another way back."""
+        self.episode = replace(self.episode, records=(*self.episode.records[:-1], record))
 
     def _collected(self) -> Media:
         """Photographs and sound since the last turn."""

@@ -31,6 +31,10 @@ Factory = Annotated[
 Plan = Annotated[
     str | None, typer.Option(help="Actions as 'top(red, blue); ...'; by default the attribute `plan` of the world.")
 ]
+Rerun = Annotated[
+    Path | None,
+    typer.Option(help="Write a file (.rrd) for the Rerun viewer, too; needs nsrecover[rerun].", dir_okay=False),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -266,6 +270,7 @@ def watch(
         bool, typer.Option("--live", help="Serve a live page meanwhile; the run waits there to be let go on.")
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page; 0 for any free port.")] = 8700,
+    rerun: Rerun = None,
     as_json: AsJson = False,
 ) -> None:
     """Let a robot carry out its plan under the monitor: errors are detected, explained and recovered from.
@@ -278,9 +283,12 @@ def watch(
     from nsrecover.core.observation import Observation
     from nsrecover.onboarding import live
     from nsrecover.records import episode_log
+    from nsrecover.reports.rerun_file import need_rerun, write_rerun
     from nsrecover.system import geometric, load
     from nsrecover.testing import load_factory
 
+    if rerun is not None:
+        need_rerun(rerun)
     world = live.made_world(load_factory(place), 0)
 
     def tell(step: StepRecord) -> None:
@@ -302,6 +310,8 @@ def watch(
                 print(f"open {url}", file=sys.stderr, flush=True)
             episode = agent.run(due, on_record=tell)
     episode_log.save(episode, out)
+    if rerun is not None:
+        write_rerun(episode, rerun)
     errors = sum(bool(step.discrepancy) for step in episode.records)
     if as_json:
         status = {"status": episode.status.value, "reason": episode.reason, "errors": errors, "log": str(out)}
@@ -317,6 +327,7 @@ def report(
     episode: Annotated[str, typer.Argument(help="The log of an episode (.json), a recorded run, or `example`.")],
     out: Annotated[Path, typer.Option(help="File for the page.")] = Path("report.html"),
     checkpoint: Checkpoint = None,
+    rerun: Rerun = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a page about one episode: what went wrong, when, why, what is done about it, and whether it worked.
@@ -326,17 +337,26 @@ def report(
 
     This needs `nsrecover[report]`, and for recorded images `nsrecover[learned]`.
     """
-    from nsrecover.reports.episodes import report_at
+    from nsrecover.reports.build import report_of
+    from nsrecover.reports.episodes import stored_episode, title_of
     from nsrecover.reports.model import Kind
     from nsrecover.reports.page import write_page
+    from nsrecover.reports.rerun_file import need_rerun, write_rerun
 
-    found = report_at(episode, checkpoint)
+    if rerun is not None:
+        need_rerun(rerun)
+    stored, media = stored_episode(episode, checkpoint)
+    found = report_of(stored, title_of(episode), media=media)
     write_page(found, out)
+    if rerun is not None:
+        write_rerun(stored, rerun, media)
     if as_json:
         errors = sum(step.kind is Kind.ERROR for step in found.steps)
         print(json.dumps({"page": str(out), "steps": len(found.steps), "errors": errors}, indent=2))
     else:
         print(out)
+        if rerun is not None:
+            print(rerun)
 
 
 @contextlib.contextmanager

@@ -28,6 +28,7 @@ from nsrecover.planning.placement import PlacementSampler, proposed_place
 from nsrecover.planning.refine import refine
 from nsrecover.planning.search import ROUNDING, SearchResult, check_budgets, search
 from nsrecover.planning.subgoals import Subgoal, Subgoals, chosen_subgoals, steps_expected
+from nsrecover.planning.vetoes import another_way
 
 MAX_EXPANSIONS = 20_000
 """Default node budget: some seconds, so that the time budget normally decides."""
@@ -93,6 +94,7 @@ class RecoveryPlanner:
         on_improvement: Callable[[Recovery], None] | None = None,
         subgoals: Subgoals | int = Subgoals.ALL,
         cancelled: Callable[[], bool] | None = None,
+        untouched: Collection[str] = (),
     ) -> Recovery:
         """Plan a recovery; that there is none is an answer, not an exception.
 
@@ -105,6 +107,7 @@ class RecoveryPlanner:
             on_improvement: called with every better recovery as it is found.
             subgoals: which states of the trace to plan for; a number K means the K from which fewest objects differ.
             cancelled: called before every expansion; if it returns true, the best recovery so far is returned.
+            untouched: objects that may not be moved.
 
         Returns:
             The recovery. `proven_optimal` and `lower_bound` are with respect to the subgoals that were planned for, and
@@ -137,7 +140,9 @@ class RecoveryPlanner:
             traces,
             chosen_subgoals(self._models, graph, traces, discrepancy, subgoals),
             recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
-            fixed=newcomers | frozenset(np.flatnonzero(beyond).tolist()),
+            fixed=newcomers
+            | frozenset(np.flatnonzero(beyond).tolist())
+            | frozenset(graph.index(name) for name in untouched),
             ignored=frozenset(graph.index(name) for name in missing),
             action_cost=self._action_cost,
             placement_sampler=self._placement_sampler,
@@ -169,6 +174,34 @@ class RecoveryPlanner:
             settle=False,  # a plan that moves something twice may be shortened
         )
         return recovery_of(result)
+
+    def instead(
+        self,
+        graph: SceneGraph,
+        trace: Trace,
+        discrepancy: Discrepancy,
+        vetoed: Sequence[Recovery],
+        budget_s: float | None = 1.0,
+    ) -> Recovery | None:
+        """A way back that does not touch an object at least that each vetoed way moves; None if there is none.
+
+        What is displaced may stay if no later action needs it elsewhere (`Rejoin.RELATIONS`).
+
+        Args:
+            graph: the scene as it is now.
+            trace: the expected trace.
+            discrepancy: what is wrong.
+            vetoed: the ways that are not wanted.
+            budget_s: wall time of one search, seconds; None: no limit.
+        """
+        lenient = RecoveryPlanner(
+            self._models, self._action_cost, Rejoin.RELATIONS, self._placement_sampler, self._domain
+        )
+        return another_way(
+            vetoed,
+            lambda way: (action.arguments[0] for action in way.actions),
+            lambda names: lenient.recover(graph, trace, discrepancy, budget_s, untouched=names),
+        )
 
     def recover_many(
         self,

@@ -104,7 +104,7 @@ def answers_of(
     else:
         what, why, done = _parted(moments[main])
         if later := _later(moments, main):
-            more = f"{capital(counted(later, 'more thing'))} went wrong later; the steps are marked below."
+            more = f"{capital(counted(later, 'more thing'))} went wrong later; the steps are marked in the list."
             what = (*what, Line(more))
         told = {"what": what, "when": (_when(episode, moments[main], wording),), "why": why, "done": done}
     told["worked"] = worked

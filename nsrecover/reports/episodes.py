@@ -27,17 +27,27 @@ def report_at(path: str, checkpoint: Path | None = None) -> Report:
     Raises:
         InvalidRecording: the file is neither.
     """
-    title = f"Episode {Path(path).stem}"
+    episode, media = stored_episode(path, checkpoint)
+    return report_of(episode, title_of(path), media=media)
+
+
+def title_of(path: str) -> str:
+    """The title of the report of a file."""
+    return f"Episode {Path(path).stem}"
+
+
+def stored_episode(path: str, checkpoint: Path | None = None) -> tuple[Episode, list[Media]]:
+    """The episode of a file, with the photographs and the sound of every turn if it has them; see `report_at`."""
     logged = _logged(Path(path))
     if logged is not None:
-        return report_of(logged, title)
+        return logged, []
     run = read_run(path)
     episode = episode_of(list(review(system_for([run], checkpoint), run)), run)
     if not run.has_images:
         # boxes come without times
         records = tuple(replace(record, time_s=0.0) for record in episode.records)
-        return report_of(replace(episode, records=records, start_s=0.0), title)
-    return report_of(episode, title, media=_media(run))
+        return replace(episode, records=records, start_s=0.0), []
+    return episode, _media(run)
 
 
 def _logged(path: Path) -> Episode | None:

@@ -31,9 +31,11 @@ class FactScenes:
     def __init__(self, episode: Episode, comparisons: Sequence[FactDiscrepancy], domain: Domain) -> None:
         actions = [*episode.plan, *(a for record in episode.records for a in record.plan)]
         named = [name for action in actions for name in action.arguments]
-        self._names = tuple(
-            dict.fromkeys([*named, *(name for found in comparisons for name in (*found.deviating, *found.cause))])
-        )
+        deviating = [name for found in comparisons for name in (*found.deviating, *found.cause)]
+        # an argument such as `open` is no object: no fact is about it
+        known = {term for found in comparisons for scene in (found.expected, found.observed)
+                 for fact in scene.facts for term in fact[1:]}  # fmt: skip
+        self._names = tuple(name for name in dict.fromkeys([*named, *deviating]) if name in known)
         self._domain = domain
 
     def views(self, found: FactDiscrepancy) -> tuple[SceneView, ...]:

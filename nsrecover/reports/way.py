@@ -41,7 +41,7 @@ class _Way:
                 else:
                     self._turn_back(recovery)
         for number, action in self._plan[self._next :]:
-            self._add(Mark.NOT_DONE, number, action)
+            self._add(Mark.PROPOSED if number is None else Mark.NOT_DONE, number, action)
         return tuple(self._found)
 
     def _take(self, turn: int, record: StepRecord) -> None:
@@ -56,7 +56,8 @@ class _Way:
             self._add(Mark.STOPPED, number, action, turn)
         if kind is Kind.HELP:
             self._found.append(WayEntry(Mark.HELPED, None, HELPED, "", turn))
-        self._rejoin()
+        if kind is not Kind.ERROR:  # what went wrong at the end of a way back does not rejoin the plan
+            self._rejoin()
 
     def _turn_back(self, recovery: Recovery) -> None:
         """Put the actions of a way back before what is left of the plan."""

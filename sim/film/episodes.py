@@ -44,7 +44,7 @@ class FaultyScript(Script):
 
     def struck(self, world: KitchenWorld) -> Sequence[str]:
         """The faults that struck at the last action."""
-        return [_words(fault) for fault in world.last_faults]
+        return [fault.meaning for fault in world.last_faults]
 
 
 def script_of(episode: HouseholdEpisode) -> FaultyScript:

@@ -74,7 +74,7 @@ def _tile(image: Image.Image, pen: ImageDraw.ImageDraw, still: Still, x: int, y:
 def _caption(footage: Footage, number: int) -> tuple[str, tuple[int, int, int]]:
     act = footage.acts[number - 1]
     wrong = [*act.trouble, *([act.failure] if act.failure else [])]
-    return f"{number}. {act.text}" + (": " + "; ".join(wrong) if wrong else ""), _RED if wrong else _BLACK
+    return f"{number}. {act.words}" + (": " + "; ".join(wrong) if wrong else ""), _RED if wrong else _BLACK
 
 
 def _chart(footage: Footage) -> Image.Image:

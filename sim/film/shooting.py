@@ -11,6 +11,9 @@ import numpy.typing as npt
 from PIL import Image
 from tqdm import tqdm
 
+from nsrecover.core.actions import Action
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.explanation.grammar import instruction
 from sim.common.cameras import DAYLIGHT, Picture, View, take_picture
 from sim.film.script import Script
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M, SHOULDER, on_base
@@ -51,18 +54,28 @@ class Act:
     """One action of an episode.
 
     Attributes:
-        text: the action.
+        action: the action.
         begin_s: when it began, seconds of simulated time.
         end_s: when it ended.
         failure: why it failed; empty if it did not.
         trouble: what went wrong.
     """
 
-    text: str
+    action: Action
     begin_s: float
     end_s: float
     failure: str
     trouble: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The action as in the plan."""
+        return str(self.action)
+
+    @property
+    def words(self) -> str:
+        """The action in words."""
+        return instruction(self.action, domain=HOUSEHOLD)
 
 
 @dataclass(eq=False)
@@ -136,7 +149,7 @@ def shoot(script: Script, frames_a_second: float) -> Footage:
             heard.append(samples)
             footage.stills.append(still(world, number, STILL_SIZE))
             footage.acts.append(
-                Act(str(action), begin_s, world.cell.time_s, world.failures[-1], tuple(script.struck(world)))
+                Act(action, begin_s, world.cell.time_s, world.failures[-1], tuple(script.struck(world)))
             )
         # what the last action has started is heard
         for _ in range(round(_AFTER_S * RATE_HZ)):

@@ -71,7 +71,7 @@ def composed(footage: Footage, still: Still) -> Image.Image:
     pen.text((12, top), f"{script.title.split(':')[0]} ({script.setting})", font=large, fill=WHITE)
     if still.number >= 0:
         act = footage.acts[still.number]
-        pen.text((12, top + 22), f"{still.number + 1} of {len(footage.acts)}: {act.text}", font=large, fill=GREEN)
+        pen.text((12, top + 22), f"{still.number + 1} of {len(footage.acts)}: {act.words}", font=large, fill=GREEN)
         wrong = "; ".join([*act.trouble, *([f"it fails: {act.failure}"] if act.failure else [])])
         pen.text((12, top + 44), textwrap.shorten(wrong, 98, placeholder=" ..."), font=small, fill=RED)
     heard = ", ".join(sounding(footage, still.time_s))

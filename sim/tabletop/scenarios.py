@@ -11,6 +11,7 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.explanation.audience import participle
 from sim.common.cameras import DAYLIGHT, Light
 from sim.tabletop.faults import Drop, Fault, HelpingPerson, Misled, Swap
 from sim.tabletop.faults.drop import SPEED_M_S
@@ -95,7 +96,7 @@ def _collapse(rng: np.random.Generator, seed: int) -> Scenario | None:
     misled = Misled(step, tuple(tower), height_share=believed_share([scene[name].size[2] for name in tower]))
     return Scenario(
         "collapse", seed, scene, plan, (misled,), step,
-        f"While it carries out {plan[step]}, the arm is misled about the height of the tower and knocks it over.",
+        f"While {participle(plan[step])}, the arm takes the tower to be lower than it is, and knocks it over.",
     )  # fmt: skip
 
 
@@ -122,8 +123,7 @@ def _slip(rng: np.random.Generator, seed: int) -> Scenario | None:
     faults = (Drop(2, progress), Swap(2, near, far))
     return Scenario(
         "slip", seed, scene, plan, faults, 2,
-        f"While it carries out {plan[2]}, the {slipping} slips out of the gripper, and a person swaps the {near} and "
-        f"the {far}.",
+        f"While {participle(plan[2])}, the gripper loses the {slipping}, and a person swaps the {near} and the {far}.",
     )  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def _helper(rng: np.random.Generator, seed: int) -> Scenario | None:
         return None
     return Scenario(
         "helper", seed, scene, plan, (HelpingPerson(0, plan.actions[1:3]),), 0,
-        f"After {plan[0]}, a person does {plan[1]} and {plan[2]}.",
+        f"After {participle(plan[0])}, the robot is helped: a person does the next two steps.",
     )  # fmt: skip
 
 

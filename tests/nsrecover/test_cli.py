@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover.records.recording import Recording, example
+from nsrecover.records.recording import Recording, example, save
 from nsrecover.records.review import review
 from tests.commands import run
 
@@ -27,9 +27,35 @@ def test_info_tells_the_version_and_the_measured_metrics() -> None:
     assert "top" in document["operators"]
 
 
+def test_info_fits_one_screen_and_all_of_it_can_be_had() -> None:
+    lines = nsr("info").out.splitlines()
+    assert len(lines) <= 20
+    assert max(map(len, lines)) <= 120
+    assert any(line.startswith("false alarms ") and "%" in line for line in lines)
+    assert "metrics.false_alarm_rate" in nsr("info", "--all").out
+
+
+def test_the_version_and_what_an_error_says_to_developers() -> None:
+    assert nsr("--version").out == f"nsrecover {nsrecover.__version__}\n"
+    done = nsr("--debug", "check", "nowhere.npz")
+    assert done.code == 2
+    assert "Traceback" in done.err
+    assert "nowhere.npz" in done.err.strip().splitlines()[-1]
+
+
+def test_a_good_run_is_checked_quietly_with_exit_code_0(tmp_path: Path) -> None:
+    episode = example()
+    first = next(item.step for item in review(nsrecover.load(), episode) if item.discrepancy)
+    good = Recording(type(episode.plan)(episode.plan.actions[:first]), episode.observations[: first + 1])
+    save(good, tmp_path / "good.npz")
+    done = nsr("--quiet", "check", str(tmp_path / "good.npz"), "--json")
+    assert (done.code, done.err) == (0, "")
+    assert len(json.loads(done.out)["steps"]) == first
+
+
 def test_check_finds_the_collapse_in_the_shipped_episode() -> None:
     done = nsr("check", "example", "--json")
-    assert done.code == 0, done.err
+    assert done.code == 1, done.err  # it found something wrong
     steps = json.loads(done.out)["steps"]
     wrong = [step for step in steps if not step["as_expected"]]
     assert steps[0]["as_expected"]
@@ -40,7 +66,7 @@ def test_check_finds_the_collapse_in_the_shipped_episode() -> None:
 
 def test_check_for_people_says_the_same() -> None:
     done = nsr("check", "example")
-    assert done.code == 0, done.err
+    assert done.code == 1, done.err
     assert "not as expected" in done.out
     assert "went wrong" in done.out
 

@@ -152,7 +152,7 @@ def checked(name: str, folder: Path) -> tuple[str, Path]:
     plan, after = Plan((Action("top", (name, "blue")),)), before | {"grey": (0.6, -0.3, 0.02, *SIZE)}
     boxes_recording.save(boxes_recording.BoxesRecording(plan, (before, after)), folder / "run.json")
     done = run("nsrecover.cli", "check", str(folder / "run.json"), "--log", str(folder / "log.json"))
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (1, "")  # it found something wrong
     return done.out, folder / "log.json"
 
 

@@ -242,7 +242,7 @@ SKILLS = (
             Effect(adds=(("open", "?place"),), when=Same("?operation", OPEN)),
             Effect(deletes=(("open", "?place"),), when=Same("?operation", CLOSE)),
         ),
-        words=Words("{operation} {place}", "did {operation} {place}"),
+        words=Words("{operation!s} {place}", "did {operation!s} {place}"),
     ),
 )
 """The 21 skills of the paper's table I, in its order."""
@@ -280,6 +280,7 @@ WORDS = {
     "beside": Words("the robot next to {0}"),
     "told": Words("{0} told"),
     "answered": Words("{0} asked"),
+    "asked": Words("{0} asked about"),
     "counted": Words("{0} counted"),
     "metal_in_microwave": Words("metal in the microwave"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nsrecover.core.actions import Action
@@ -16,6 +16,7 @@ from nsrecover.domains.properties import literal, property_of
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.monitoring.outlook import outlook, unmet_conditions, unmet_goal
 from nsrecover.planning.symbolic.domain_model import EXPANSIONS, Solution, solve
+from nsrecover.planning.vetoes import another_way
 
 _AROUND = 2
 """Rounds in which what objects are in or on, and what is in or on them, is added to the objects of a search."""
@@ -93,10 +94,8 @@ class FactPlanner:
         step = self._resumes(state, plan, goal)
         if step is not None:
             return Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=step, cost=self.cost(plan[step:]))
-        names = [*(discrepancy.deviating if discrepancy is not None else ()), *(n for a in plan for n in a.arguments)]
-        found = self.search(state, goal, names, plan, without=trace.tidy)
-        if not found.found and trace.tidy:
-            found = self.search(state, goal, names, plan)
+        names = _names(plan, discrepancy)
+        found = self._tidily(state, trace, names)
         seconds = time.perf_counter() - began
         if found.found:
             recovery = self._rejoined(found, plan, seconds, (state, goal, trace.tidy))
@@ -154,6 +153,42 @@ class FactPlanner:
                 return self._rejoined(whole, plan, time.perf_counter() - began)
         return None
 
+    def instead(
+        self,
+        observed: FactScene,
+        trace: FactTrace,
+        discrepancy: FactDiscrepancy,
+        vetoed: Sequence[Recovery],
+        budget_s: float | None = None,
+    ) -> Recovery | None:
+        """A way back without an action at least of each vetoed way; None if there is none.
+
+        Args:
+            observed: the scene to recover from.
+            trace: of the plan, with its goal.
+            discrepancy: what is wrong.
+            vetoed: the ways that are not wanted.
+            budget_s: not used, as searches have a limit of their own.
+        """
+        plan, state, began = trace.plan.actions, observed.facts, time.perf_counter()
+
+        def without(actions: frozenset[Action]) -> Recovery:
+            steps = [Step(action.operator, action.arguments) for action in actions]
+            found = self._tidily(state, trace, _names(plan, discrepancy), steps)
+            if not found.found:
+                return Recovery(found.status)
+            return self._rejoined(found, plan, time.perf_counter() - began)
+
+        return another_way(vetoed, lambda way: way.actions, without)
+
+    def _tidily(
+        self, state: State, trace: FactTrace, names: Sequence[str], forbidden: Collection[Step] = ()
+    ) -> Solution:
+        """A plan to the goal of a trace that leaves what its plan tidies up tidy, if there is one."""
+        plan, goal = trace.plan.actions, trace.goal
+        found = self.search(state, goal, names, plan, trace.tidy, forbidden)
+        return found if found.found or not trace.tidy else self.search(state, goal, names, plan, (), forbidden)
+
     def _in_the_way(self, state: State, discrepancy: FactDiscrepancy) -> tuple[str, ...]:
         """What else is in or on what deviates, or where that is or should be."""
         own = discrepancy.deviating
@@ -178,6 +213,7 @@ class FactPlanner:
         names: Iterable[str],
         plan: Sequence[Action] = (),
         without: Sequence[Fact] = (),
+        forbidden: Collection[Step] = (),
     ) -> Solution:
         """A cheap plan to a goal by the common search.
 
@@ -189,6 +225,7 @@ class FactPlanner:
             names: further objects that may be used.
             plan: actions whose objects and order are preferred.
             without: facts that must not hold in the end.
+            forbidden: steps that may not be used.
         """
         instance = self.instance.limited(state)
         formulas = [instance.condition(fact) for fact in goal]
@@ -196,7 +233,7 @@ class FactPlanner:
         prefer = [Step(action.operator, action.arguments) for action in plan]
         terms = [term for fact in (*goal, *without) for term in fact[1:]]
         chosen = involved(instance, state, [*names, *terms])
-        forbidden = instance.unwanted(goal)
+        forbidden = instance.unwanted(goal).union(forbidden)
         for objects in (chosen, None):
             found = solve(
                 instance,
@@ -295,6 +332,11 @@ class FactPlanner:
             if until is not None and time.perf_counter() > until:
                 break
         return lost or tuple(goal), None
+
+
+def _names(plan: Sequence[Action], discrepancy: FactDiscrepancy | None) -> list[str]:
+    """The objects of a search: what deviates, and what the plan is about."""
+    return [*(discrepancy.deviating if discrepancy is not None else ()), *(n for a in plan for n in a.arguments)]
 
 
 def _action(step: Step) -> Action:

@@ -10,6 +10,9 @@
   if (!slider) return;
   const marks = [...document.querySelectorAll(".track span")];
   const way = [...document.querySelectorAll(".way li")];
+  const list = document.querySelector("ol.way");
+  // the list ends where the first screen does
+  list.style.setProperty("--above", `${list.getBoundingClientRect().top + window.scrollY + 24}px`);
   const now = document.getElementById("now");
 
   function show(number) {
@@ -28,8 +31,20 @@
       if (current) entry.setAttribute("aria-current", "step");
       else entry.removeAttribute("aria-current");
     });
+    follow();
     document.getElementById("previous").disabled = chosen === 0;
     document.getElementById("next").disabled = chosen === steps.length - 1;
+  }
+
+  // Scrolls the list, and nothing else, to the entry of the step; what follows until the plan is rejoined is shown, too.
+  function follow() {
+    const first = way.findIndex((entry) => entry.hasAttribute("aria-current"));
+    if (first < 0) return;
+    const rejoined = way.findIndex((entry, i) => i > first && entry.classList.contains("rejoin"));
+    const last = way[rejoined < 0 || !way[first + 1]?.matches(".recovery, .proposed, .skipped, .helped, .rejoin") ? first : rejoined];
+    const [top, bottom] = [way[first].offsetTop, last.offsetTop + last.offsetHeight];
+    if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
+    if (top < list.scrollTop) list.scrollTop = top;
   }
 
   slider.addEventListener("input", () => show(Number(slider.value)));

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
 import nsrecover
 import nsrecover.live
-from eval.common.browser import MOST_BYTES
+from eval.common.browser import BROWSERS, MOST_BYTES, browser
 from eval.live.command import LiveConfig, measure
-from eval.live.measuring import _ratio
+from eval.live.measuring import _ratio, opened
 from eval.live.tabletop import table
 from nsrecover.errors import InvalidConfiguration
 from sim.sensors.sensor import EXACT
@@ -40,6 +42,32 @@ def test_a_fault_from_the_page_is_reported_within_one_step() -> None:
     assert [fault.kind for fault in world.struck] == ["displaced"]
     assert moved in episode.records[0].discrepancy.deviating
     assert all(record.discrepancy.as_expected for record in episode.records[1:])
+
+
+def test_a_fault_chosen_by_a_click_is_reported_within_one_step() -> None:
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'")
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    moved = SCENE.plan[1].arguments[0]  # waits on the table during the first action
+    with browser() as chromium, table(SCENE, EXACT, faults=False, sound=False) as world:
+        agent = nsrecover.RecoveryAgent(nsrecover.load("tabletop"), world)
+        with nsrecover.live.page(agent, paused=True, approve=True, injector=world) as page:
+            tab = opened(chromium, page.url)
+            running = Running(agent, SCENE.plan)
+            tab.locator("#state", has_text="paused").wait_for()
+            tab.select_option("#fault", "displaced")
+            tab.select_option("#on", moved)
+            tab.click("#inject")
+            tab.locator("#talk", has_text="strikes").wait_for()
+            tab.click("text=Go on")
+            tab.locator("#decision", has_text="Take this way back?").wait_for()  # holds the run after the first step
+            assert moved in tab.locator("#text").inner_text()
+            done = [entry.get_attribute("class") for entry in tab.locator("#way li").all()]
+            assert done[0] == "failed"
+            assert done[1] == "proposed"
+            tab.click("#stop")
+            running.episode()
+    assert [fault.kind for fault in world.struck] == ["displaced"]
 
 
 def test_every_fault_can_be_asked_for() -> None:

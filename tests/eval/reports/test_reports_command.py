@@ -15,7 +15,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.page import write_page
 from tests.commands import ROOT
 from tests.nsrecover.kitchen_facts import WINE, FactWorld, after
-from tests.nsrecover.reports.shown_reports import in_kitchen, recorded
+from tests.nsrecover.reports.shown_reports import in_kitchen, instructed, recorded
 from tests.tables_text import unpadded
 
 
@@ -39,7 +39,9 @@ def test_settings_of_reports_that_make_no_sense_are_refused(wrong: dict[str, flo
 
 
 def test_pictures_need_the_reports_of_a_demo(tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfiguration, match=r"of collapse, kitchen in .* run `python -m eval.demo` first"):
+    with pytest.raises(
+        InvalidConfiguration, match=r"of collapse, kitchen, apple in .* run `python -m eval.demo` first"
+    ):
         pages_of(tmp_path)
 
 
@@ -49,12 +51,14 @@ def test_pictures_are_small_and_show_different_moments(tmp_path: Path) -> None:
         pytest.skip("Chromium is not installed: apt-get install chromium")
     write_page(recorded(), tmp_path / "demo" / "collapse" / "report.html")
     write_page(in_kitchen(FactWorld(hook=after(1, WINE))), tmp_path / "demo" / "kitchen" / "report.html")
+    write_page(instructed(), tmp_path / "demo" / "apple" / "report.html")
     pages = pages_of(tmp_path / "demo")
     photograph(pages, tmp_path / "pictures")
     found = {path.stem: path for path in (tmp_path / "pictures").glob("*.jpg")}
     assert set(found) == {
         *(f"collapse_{what}" for what in ("before", "failure", "after", "phone", "dark")),
         *(f"kitchen_{what}" for what in ("failure", "after", "phone", "dark")),  # its failure is at the first step
+        *(f"apple_{what}" for what in ("before", "failure", "after", "phone", "dark")),
     }
     assert all(path.stat().st_size <= MOST_BYTES for path in found.values())
     assert found["collapse_before"].read_bytes() != found["collapse_failure"].read_bytes()

@@ -1,34 +1,64 @@
-"""Where no terminal shows a bar, lines tell how far the work is and how long it takes."""
+"""Progress of long work: lines with rate and time left, a bar on a terminal, and nothing if it is to be quiet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from nsrecover.core.progress import EVERY_S, ProgressLines, left_text, progress
+from nsrecover.core.progress import QUIET, ProgressLines, left_text, progress, rate_text
 
 
-def test_lines_tell_the_time_left_of_what_goes_on_in_the_middle(capsys: pytest.CaptureFixture[str]) -> None:
-    now = [0.0]
-    lines = ProgressLines("encoder", 8, lambda: now[0])
-    lines.show(4)
-    now[0] = EVERY_S - 1
-    lines.show(5)
-    now[0] = EVERY_S
-    lines.show(6)
-    assert capsys.readouterr().err == "encoder: 6 of 8, 10 s left\n"
+class Clock:
+    """A clock that is set by hand."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
-def test_all_items_come_and_an_unknown_number_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    def some() -> Iterator[int]:
-        yield from range(3)
+def test_a_line_after_two_seconds_and_then_every_ten(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = ProgressLines("checking", 40, clock)
+    for second in range(25):
+        clock.now = 100.0 + second
+        lines.show(second)
+    assert capsys.readouterr().err.splitlines() == [
+        "checking: 2 of 40, 1 a second, 38 s left",
+        "checking: 12 of 40, 1 a second, 28 s left",
+        "checking: 22 of 40, 1 a second, 18 s left",
+    ]
 
-    assert list(progress(some(), "reading")) == [0, 1, 2]
-    lines = ProgressLines("reading", None, iter([0.0, 1.0, 20.0]).__next__)
+
+def test_what_has_no_known_end_has_a_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = ProgressLines("reading", None, clock)
     lines.show(0)
-    lines.show(2)
-    assert capsys.readouterr().err == "reading: 2\n"
+    clock.now = 160.0
+    lines.show(5)
+    assert capsys.readouterr().err == "reading: 5, 5 a minute\n"
+    assert [rate_text(each) for each in (12.34, 1.0, 0.5)] == ["12 a second", "1 a second", "30 a minute"]
+
+
+def test_quick_work_and_quiet_work_say_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(progress(range(3), "quick")) == [0, 1, 2]
+    monkeypatch.setenv(QUIET, "1")
+    clock = Clock()
+    lines = ProgressLines("quiet", 40, clock)
+    clock.now = 1000.0
+    lines.show(3)
+    assert list(progress(range(3), "quiet")) == [0, 1, 2]
+    assert capsys.readouterr().err == ""
+
+
+def test_work_that_goes_on_in_the_middle_is_timed_from_there(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = ProgressLines("encoder", 8, clock)
+    lines.show(4)
+    clock.now = 110.0
+    lines.show(6)
+    assert capsys.readouterr().err == "encoder: 6 of 8, 12 a minute, 10 s left\n"
 
 
 def test_long_times_are_in_minutes() -> None:

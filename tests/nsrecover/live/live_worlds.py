@@ -97,6 +97,14 @@ class Client:
         with self.changes() as changes:
             return next(html for _, name, html in changes if name == panel and text in html)
 
+    def wait_for_another(self, number: str, panel: str) -> str:
+        """The HTML of a panel as soon as it asks for another decision."""
+        other = f'name="number" value="{number}"'
+        with self.changes() as changes:
+            return next(
+                html for _, name, html in changes if name == panel and 'name="number"' in html and other not in html
+            )
+
 
 def _changes(lines: Iterator[str]) -> Iterator[tuple[int, str, str]]:
     number = 0

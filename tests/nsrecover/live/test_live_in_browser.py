@@ -105,7 +105,7 @@ def test_a_veto_with_the_keyboard_alone(browser: Any) -> None:
             if viewer.page.evaluate("document.activeElement.id") == "choice-veto":
                 break
         viewer.page.keyboard.press("Enter")
-        viewer.wait_for("state", "a person vetoed the way back")
+        viewer.wait_for("state", "a person vetoed the way back, and there is no other one")
         assert running.episode().status is EpisodeStatus.ASKED_FOR_HELP
         viewer.nothing_wrong()
         viewer.context.close()

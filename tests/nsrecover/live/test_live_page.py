@@ -17,7 +17,8 @@ from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
-from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld, after
+from nsrecover.explanation.stopping import MOST_VETOES
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, pushed
 
 
@@ -131,7 +132,48 @@ def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
     assert agent.supervisor is not page
 
 
-def test_a_veto_ends_the_run() -> None:
+@pytest.mark.parametrize("settled", ["second way", "help"])
+def test_a_veto_leads_to_another_way_and_in_the_end_to_help(settled: str) -> None:
+    world = FactWorld(hook=after(1, WINE))
+    agent = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), world)
+    with nsrecover.live.page(agent, approve=True) as page:
+        viewer, number = Client(page.url), "0"
+        running = Running(agent, WATER)
+        vetoed = ["Pour the pot out into the sink"]
+        shown = viewer.wait_for(vetoed[0], "decision")
+        assert "Pick up the mug" not in shown
+        for choice in ("veto", "accept") if settled == "second way" else ("veto",) * MOST_VETOES:
+            shown = viewer.wait_for_another(number, "decision")
+            number = number_in(shown)
+            assert viewer.do("answer", number=number, choice=choice).status_code == 200
+        episode = running.episode()
+        assert "Not this way: Pour the pot out into the sink" in viewer.wait_for("Not this way", "talk")
+        assert "Pick up the mug" in viewer.wait_for("Pick up the mug", "way")
+    actions = [str(action) for action in world.done]
+    assert "pour(pot, sink)" not in actions
+    if settled == "second way":
+        assert episode.status is EpisodeStatus.COMPLETED
+        assert "pour(mug, house plant)" in actions
+        taken = next(record for record in episode.records if record.recovery)
+        assert [str(action) for action in taken.recovery.actions] == actions[1:]
+        assert not taken.recovery.proven_optimal  # the vetoed one is shorter
+        assert "no shorter way" not in taken.explanation.text
+    else:
+        assert episode.status is EpisodeStatus.ASKED_FOR_HELP
+        assert episode.reason == "a person vetoed five ways back"
+        assert len(actions) == 1
+
+
+def test_a_way_that_is_stopped_while_it_waits_is_not_replaced() -> None:
+    agent = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE)))
+    with nsrecover.live.page(agent, approve=True) as page:
+        running = Running(agent, WATER)
+        Client(page.url).wait_for("Take this way back?", "decision")
+        agent.stop()
+        assert running.episode().reason == "it was stopped while a way back waited for a person"
+
+
+def test_a_veto_without_another_way_ends_the_run() -> None:
     world = BoxTable(pushed)
     agent = agent_on(world)
     with nsrecover.live.page(agent) as page:
@@ -143,7 +185,7 @@ def test_a_veto_ends_the_run() -> None:
         episode = running.episode()
         assert "vetoed" in viewer.wait_for("vetoed", "state")
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-    assert episode.reason == "a person vetoed the way back"
+    assert episode.reason == "a person vetoed the way back, and there is no other one"
     assert len(world.done) == 1
 
 
@@ -213,7 +255,8 @@ def test_a_question_of_the_robot_is_answered_on_the_page() -> None:
         assert episode.given_up == WATERED
         why = viewer.do("ask", text="why did that happen?").json()["message"]
         assert "put the mug in the sink" in why
-        assert "boxes only" in viewer.do("ask", text="what if there had been no wine?").json()["message"]
+        without = viewer.do("ask", text="what if there had been no wine?").json()["message"]
+        assert without.endswith("the rest of the plan would reach its goal.")
         assert "house plant" in viewer.wait_for("Expected", "scenes")
 
 

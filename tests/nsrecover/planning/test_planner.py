@@ -274,3 +274,16 @@ def test_of_equally_near_subgoals_the_later_one_is_taken(models: GeometricModels
     recovery = run(models, graph, trace, 0, subgoals=1)
     assert recovery.subgoal == 1
     assert words(recovery) == ["top(green, red)"]
+
+
+def test_after_a_veto_what_does_no_harm_stays_and_what_is_needed_has_no_other_way(models: GeometricModels) -> None:
+    planner, trace = RecoveryPlanner(models), imagine(models, table(*FIVE), plan("top green red; top blue green"))
+    graph = moved(trace.graphs[1], green=(0.6, 0.05, H), white=(0.7, -0.1, H))
+    found = compare(models, graph, trace, 0)
+    both = planner.recover(graph, trace, found)
+    assert sorted(words(both)) == ["restore(white)", "top(green, red)"]
+    one = planner.instead(graph, trace, found, [both])
+    assert one is not None
+    assert words(one) == ["top(green, red)"]
+    assert not one.proven_optimal
+    assert planner.instead(graph, trace, found, [both, one]) is None

@@ -77,7 +77,7 @@ def test_the_data_file_alone_can_be_checked(episode: Recording, tmp_path: Path) 
     path = write_bag(episode, tmp_path / "bag")
     (file,) = path.glob("*.mcap")
     done = nsr("check", str(file))
-    assert done.code == 0, done.err
+    assert done.code == 1, done.err
     assert "1 of 2 steps did not go as expected" in done.out
     assert read_run(file).plan == episode.plan
 

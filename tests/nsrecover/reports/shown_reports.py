@@ -8,6 +8,9 @@ import numpy as np
 
 import nsrecover
 from nsrecover.core.episode import Episode
+from nsrecover.domains.service.home_file import load_home
+from nsrecover.instructions.agent import ServiceAgent
+from nsrecover.instructions.understanding import Understanding
 from nsrecover.records.recording import example
 from nsrecover.records.review import episode_of, review
 from nsrecover.records.runs import Run
@@ -15,6 +18,7 @@ from nsrecover.reports.build import report_of
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.model import Report
 from nsrecover.testing.lifted import graph_of, lift
+from sim.home.scenes import drawn_world
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
 
 RATE_HZ = 16_000
@@ -47,3 +51,22 @@ def carried_out(world: FactWorld, plan: nsrecover.Plan = WATER, goal: tuple[tupl
 def in_kitchen(world: FactWorld) -> Report:
     """The report of a kitchen in which a plant is to be watered."""
     return report_of(carried_out(world), "Water the plant", instance=HOME)
+
+
+class _Silent:
+    """A person who hears everything and answers nothing."""
+
+    def tell(self, text: str) -> None: ...
+
+    def ask(self, question: str) -> str:
+        return ""
+
+
+@lru_cache(maxsize=1)
+def instructed() -> Report:
+    """The report of a command: the apple is not where it is looked for first."""
+    understanding = Understanding(load_home("apartment"))
+    world = drawn_world(understanding.home, 0, nouns=[], fixed={"apple": "side table"})
+    outcome = ServiceAgent(understanding, world, _Silent()).run("bring me the apple")
+    stage, episode = max(outcome.episodes, key=lambda each: len(each[1].records))
+    return report_of(episode, "Bring me the apple", instance=stage.instance)

@@ -21,7 +21,7 @@ from nsrecover.reports.page import html_of
 from nsrecover.reports.raw import FACTS_FORMAT, raw_json
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
 from tests.nsrecover.kitchen_facts import HOME, START, WATERED, WINE, FactWorld, after
-from tests.nsrecover.reports.shown_reports import carried_out, in_kitchen
+from tests.nsrecover.reports.shown_reports import carried_out, in_kitchen, instructed
 from tests.nsrecover.test_another_way import Blocked, Stuck, Toppled
 
 
@@ -101,7 +101,7 @@ def test_a_step_that_is_done_again_and_a_way_that_is_replaced() -> None:
     # the rest of the plan is left when the robot asks for help
     hook = after(1, ("filled", "house plant", "wine"))
     lost = report_of(carried_out(FactWorld(hook=hook), goal=(*WATERED, ("at", "mug", "sink"))), "Lost", instance=HOME)
-    assert way(lost)[-1] == (Mark.NOT_DONE, None)
+    assert way(lost)[-1] == (Mark.PROPOSED, None)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +156,20 @@ def test_scenes_of_facts_show_what_is_in_what_and_mark_the_difference() -> None:
         "The pot has changed, though no step was to change it: the pot is filled with wine."
     )
     assert answers(report)["why"] == "Had the pot been as expected, the plan would have reached its goal."
+
+
+def test_what_was_looked_for_in_vain_was_not_put_anywhere() -> None:
+    report = instructed()
+    assert "finding the apple at the kitchen table, the apple is not at the kitchen table; " in report.summary
+    assert "put in the wrong place" not in " ".join(answers(report).values())
+    assert "Open the fridge" in [entry.text for entry in report.way]
+    shown = {place.name for step in report.steps for scene in step.scenes for place in scene.places}
+    assert "fridge" in shown
+    assert "open" not in shown
+    # three searches fail, and the last one leads back
+    marks = [entry.mark for entry in report.way]
+    assert marks.count(Mark.REJOIN) == 1
+    assert marks.index(Mark.REJOIN) > max(i for i, mark in enumerate(marks) if mark is Mark.FAILED)
 
 
 def test_scene_graphs_mark_the_same_objects_in_both_drawings_and_in_the_table() -> None:

@@ -1,0 +1,100 @@
+"""What `nsrecover info` and `nsrecover check` print: a screen about a checkpoint, and steps as JSON data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
+
+from nsrecover.core.discrepancy import Verdict
+from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.unseen import missing_texts
+
+if TYPE_CHECKING:
+    from nsrecover.records.review import Review
+
+
+_WIDTH = 90
+"""Characters of a value; longer ones end in dots."""
+
+VERDICTS = {
+    Verdict.AS_EXPECTED: "[green]as expected[/]",
+    Verdict.DEVIATING: "[red]not as expected[/]",
+    Verdict.CANNOT_TELL: "[yellow]cannot tell[/]",
+}
+"""Verdict -> its words on a terminal, for rich."""
+
+
+def info_lines(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Names and values about a checkpoint that fit one screen; what is not known is left out.
+
+    Args:
+        document: what `nsrecover info --json` prints.
+    """
+    metrics, provenance = document["metrics"], document["provenance"]
+    lines = [
+        ("version", document["version"]),
+        ("checkpoint", document["checkpoint"]),
+        ("operators", ", ".join(document["operators"])),
+        ("an object is wrong below", f"P(as expected) = {document['threshold']:g}"),
+    ]
+    if "false_alarm_rate" in metrics:
+        steps = f" of {metrics['test_steps']} steps" if "test_steps" in metrics else ""
+        lines.append(("false alarms", f"{100 * metrics['false_alarm_rate']:.1f} %{steps}"))
+    sensors = metrics.get("sensors", {})
+    if sensors:
+        rates = (f"{name} {100 * found['false_alarm_rate']:.1f} %" for name, found in sensors.items())
+        lines.append(("  by sensor", ", ".join(rates)))
+    if metrics.get("displacement_recall_by_mm"):
+        recall = {int(mm): share for mm, share in metrics["displacement_recall_by_mm"].items()}
+        noticed = [mm for mm in sorted(recall) if all(recall[other] == 1 for other in recall if other >= mm)]
+        if noticed:
+            lines.append(("displacements noticed", f"all of {noticed[0]} mm and more"))
+    if metrics.get("box_error_mm"):
+        errors = ", ".join(f"{mm:g} mm after {steps} steps" for steps, mm in metrics["box_error_mm"].items())
+        lines.append(("imagined places are off by", errors))
+    lines += [
+        (f"trained: {name}", str(provenance[name])) for name in ("command", "seed", "episodes") if name in provenance
+    ]
+    return [(name, shorten(value, _WIDTH, placeholder=" ...")) for name, value in lines]
+
+
+def flat(document: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Nested settings as pairs of a dotted name and a value."""
+    lines: list[tuple[str, str]] = []
+    for name, value in document.items():
+        if isinstance(value, dict):
+            lines += flat(value, f"{prefix}{name}.")
+        else:
+            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            lines.append((f"{prefix}{name}", text))
+    return lines
+
+
+def review_document(item: Review) -> dict[str, Any]:
+    """A checked step of a recording as JSON data."""
+    found: dict[str, Any] = {
+        "step": item.step + 1,
+        "action": str(item.action),
+        "as_expected": item.discrepancy.as_expected,
+        "verdict": item.discrepancy.verdict.value,
+        "missing_to_tell": list(missing_texts(item.discrepancy)),
+        "probabilities": {
+            name: round(float(p), 4)
+            for name, p in zip(item.discrepancy.expected.names, item.discrepancy.probabilities, strict=True)
+        },
+        "culprits": [
+            {"name": culprit.name, "cause": culprit.cause.value, "other": culprit.other}
+            for culprit in item.discrepancy.deviations
+        ],
+    }
+    if item.recovery is not None:
+        found["recovery"] = {
+            "status": item.recovery.status.value,
+            "actions": [str(action) for action in item.recovery.actions],
+            "subgoal": item.recovery.subgoal,
+            "reason": reason_text(item.recovery),
+        }
+    if item.explanation is not None:
+        found["explanation"] = item.explanation.text
+    return found

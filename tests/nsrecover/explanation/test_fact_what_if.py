@@ -1,0 +1,87 @@
+"""What would have been, in a kitchen of facts: answers that the domain's simulation and search give."""
+
+from __future__ import annotations
+
+import pytest
+
+import nsrecover
+from nsrecover.core.episode import Episode
+from nsrecover.explanation.fact_what_if import what_if
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
+
+
+def episode_of(world: FactWorld) -> Episode:
+    return nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), world).run(WATER)
+
+
+@pytest.fixture(scope="module")
+def good() -> Episode:
+    return episode_of(FactWorld())
+
+
+@pytest.fixture(scope="module")
+def wine() -> Episode:
+    return episode_of(FactWorld(hook=after(1, WINE)))
+
+
+def said(episode: Episode, question: str) -> str:
+    return what_if(episode, question, HOME, WATERED)
+
+
+def test_what_the_plan_misses_and_what_the_robot_would_do(good: Episode) -> None:
+    assert said(good, "what if the pot held wine?") == (
+        "If, at the start, it had been so that the pot is filled with wine, the rest of the plan would not reach its "
+        "goal; what would be missed is this: the house plant is filled with water. I would do this about it: pick up "
+        "the pot and pour the pot out into the sink."
+    )
+    broken = said(good, "What if the pot was broken?")
+    assert "picking up the pot could not be done, for it needs this: the pot is intact." in broken
+    assert "pour the mug out into the house plant" in broken
+
+
+def test_what_cannot_be_put_right_is_said(good: Episode) -> None:
+    text = said(good, "what if the house plant had wine in it?")
+    assert "There would be no way back: it could not be brought about any more that the house plant" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("what if the mug was in the sink?", "the mug is in or on the sink"),
+        ("what if the faucet had been turned on?", "the faucet is turned on"),
+        ("what if the pot were dirty?", "the pot is dirty"),
+        ("what if the pot were not on the countertop?", "the pot is not in or on the countertop"),
+        ("what if the fridge had not been closed?", "the fridge is open"),
+    ],
+)
+def test_states_and_places_are_understood(good: Episode, question: str, fact: str) -> None:
+    assert (
+        said(good, question)
+        == f"If, at the start, it had been so that {fact}, the rest of the plan would reach its goal."
+    )
+
+
+def test_what_was_so_anyway_is_said(good: Episode) -> None:
+    assert said(good, "what if the mug was on the countertop?").startswith(
+        "That was so at the start: the mug is in or on"
+    )
+
+
+def test_without_what_went_wrong_and_without_the_way_back(wine: Episode, good: Episode) -> None:
+    without = "the rest of the plan would reach its goal."
+    for question in ("what if there had been no wine?", "what if the pot had been empty?"):
+        assert said(wine, question).startswith(
+            "If, after picking up the pot, it had been so that the pot is not filled"
+        )
+        assert said(wine, question).endswith(without)
+    assert said(wine, "what if you had not poured it out?") == (
+        "Had I taken no way back after picking up the pot, the rest of the plan would not reach its goal; what would "
+        "be missed is this: the house plant is filled with water."
+    )
+    assert said(good, "what if you had not done that?").startswith("I have taken no way back")
+
+
+def test_what_is_not_understood_gets_examples(good: Episode) -> None:
+    assert "You can ask, for example: what if the egg were not in or on the fridge?" in said(
+        good, "what if pigs could fly?"
+    )
