@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 
@@ -26,8 +27,14 @@ class Done:
     err: str
 
 
-def run(module: str, *arguments: str) -> Done:
-    """A command as `python -m` runs it from the root of the checkout, but in this process.
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Temporary folder of all processes that run the tests."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if own.name.startswith("popen-") else own
+
+
+def run(module: str, *arguments: str, folder: Path = ROOT) -> Done:
+    """A command as `python -m` runs it from a folder, by default the root of the checkout, but in this process.
 
     For what a command says and how it ends; what has to do with signals, workers, imports or leaving the process takes
     a process.
@@ -37,7 +44,7 @@ def run(module: str, *arguments: str) -> Done:
     """
     out, err, code = io.StringIO(), io.StringIO(), 0
     with (
-        contextlib.chdir(ROOT),
+        contextlib.chdir(folder),
         patch.object(sys, "argv", [module, *arguments]),
         # Measuring coverage looks like a debugger to Hydra: it would raise what it prints otherwise.
         patch("hydra._internal.utils.is_under_debugger", return_value=False),

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from tests.commands import shared_folder
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -43,8 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built wheel; built once, whichever of the processes that run the tests is first to need it."""
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if own.name.startswith("popen-") else own
+    shared = shared_folder(tmp_path_factory)
     with FileLock(shared / "wheel.lock"):
         if not (shared / "wheel").is_dir():
             _build(shared / "source", shared / "wheel.part")

@@ -87,8 +87,15 @@ class PlannerSetting:
         """Return the planning function, called like `RecoveryPlanner.recover` without `subgoals`."""
         if self.method is Method.replan:
             return RePlanner(system.bundle).recover
-        planner = RecoveryPlanner(system.bundle, rejoin=self.rejoin, placement_sampler=_SOURCES[self.free_places])
-        return partial(planner.recover, subgoals=self.wanted())
+        return partial(self._planner(system).recover, subgoals=self.wanted())
+
+    def otherwise(self, system: System) -> Callable[..., Recovery | None] | None:
+        """Return the function for another way back (`OtherWays`); None for RePlan and fewer subgoals, baselines."""
+        full = self.method is Method.recovery and self.wanted() is Subgoals.ALL
+        return self._planner(system).otherwise if full else None
+
+    def _planner(self, system: System) -> RecoveryPlanner:
+        return RecoveryPlanner(system.bundle, rejoin=self.rejoin, placement_sampler=_SOURCES[self.free_places])
 
 
 def typed_setting(setting: Mapping[str, Any]) -> PlannerSetting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -91,7 +91,12 @@ class Recovering:
         if self.comparison == "distance":
             rule: Bundle = DistanceRule.of(system.bundle)
             system = replace(system, models=rule)
-        planner = _TimedPlanner(self.setting, system, self.max_expansions)
+        otherwise = self.setting.otherwise(system)
+        planner = (
+            _TimedPlanner(self.setting, system, self.max_expansions)
+            if otherwise is None
+            else _TimedPlannerOfOtherWays(self.setting, system, self.max_expansions, otherwise)
+        )
         timed = _SystemWithPlanner(system.bundle, system.explainer, planner=planner)
         budget_s = math.inf if self.budget_s is None else self.budget_s
         return RecoveryAgent(timed, world, budget_s, self.max_recoveries), planner
@@ -232,6 +237,26 @@ class _TimedPlanner:
     def recover(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy, budget_s: float | None) -> Recovery:
         began = time.process_time()
         recovery = self._recover(graph, trace, discrepancy, budget_s=budget_s, max_expansions=self._max_expansions)
+        self._cpu_s += time.process_time() - began
+        return recovery
+
+
+class _TimedPlannerOfOtherWays(_TimedPlanner):
+    """The same for a planner that knows other ways (`OtherWays`)."""
+
+    def __init__(
+        self,
+        setting: PlannerSetting,
+        system: System,
+        max_expansions: int,
+        otherwise: Callable[..., Recovery | None],
+    ) -> None:
+        super().__init__(setting, system, max_expansions)
+        self._otherwise = otherwise
+
+    def otherwise(self, observed: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Recovery | None:
+        began = time.process_time()
+        recovery = self._otherwise(observed, trace, discrepancy)
         self._cpu_s += time.process_time() - began
         return recovery
 

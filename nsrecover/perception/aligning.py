@@ -142,13 +142,14 @@ def _beyond(
     along, across = (columns, rows) if axis == 0 else (rows, columns)
     order = np.lexsort((step * along, across))
     last = order[np.append(np.diff(across[order]) > 0, True)]  # the farthest pixel of every line
-    image = observation.rgb[view].astype(np.float32)
+    image = observation.rgb[view]
     size = image.shape[1 - axis]
     steps = step * np.arange(-1, LOOKED_PX + 1)
     places = along[last, None] + steps
     inside = ((places >= 0) & (places < size)).all(axis=1)
     places, lines = places[inside], across[last][inside, None]
-    colours = image[lines, places] if axis == 0 else image[places, lines]  # (L, steps, 3)
+    pixels_there = image[lines, places] if axis == 0 else image[places, lines]
+    colours = pixels_there.astype(np.float32)  # (L, steps, 3)
     top, behind = colours[:, :2].mean(axis=1, keepdims=True), colours[:, -2:].mean(axis=1, keepdims=True)
     contrast = np.linalg.norm(behind - top, axis=-1)
     clear = contrast[:, 0] > CONTRAST

@@ -12,23 +12,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.spatial.transform import Rotation
 
 from nsrecover.core.observation import Camera
 from nsrecover.core.scene import FloatArray
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-
-BLURS_PX = (10.0, 5.0, 2.5, 1.5)
-"""Standard deviations of the blurs, from coarse to fine."""
+from nsrecover.perception.landmarks import (
+    BLURS_PX,
+    QUICK_LEVEL,
+    WINDOW,
+    Floats,
+    Landmarks,
+    Mask,
+    blurred,
+    brightness_of,
+    mean_on_one_surface,
+)
 
 STEPS = 5
 """Gauss-Newton steps with each blur."""
-
-QUICK_LEVEL = 2
-"""The blur with which one step is tried first."""
 
 QUICK_EVERY = 2
 """One of so many landmarks is enough for that step."""
@@ -36,17 +38,8 @@ QUICK_EVERY = 2
 QUIET_M, QUIET_SCALE = 0.002, 0.003
 """A first step that moves what is seen less than this, and changes the scale less, is nothing."""
 
-MOST_POINTS = 1500
-"""Landmarks on edges of the image, and as many elsewhere."""
-
 FEWEST_POINTS = 200
 """Nothing is said with fewer landmarks in sight."""
-
-JUMP = 0.03
-"""Neighbouring pixels whose depths differ by more than this share lie on two surfaces."""
-
-BESIDE_OBJECTS_PX = 6
-"""Landmarks keep this distance from masks."""
 
 DEPTH_M, GREY = (0.1, 0.06, 0.03, 0.02), (80.0, 60.0, 40.0, 30.0)
 """Residuals at which a landmark no longer counts, for each blur."""
@@ -65,27 +58,6 @@ ALIKE = 25.0
 
 PRIOR = np.array([0.03, 0.03, 0.03, 0.05, 0.05, 0.05, 0.03, 0.3, 30.0])
 """Standard deviations of what is looked for before looking: shift (m), turn (rad), scale, contrast, brightness."""
-
-_WINDOW = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Landmarks:
-    """Points of one view that stay where they are.
-
-    Attributes:
-        points: (M, 3) in the world, metres.
-        normals: (M, 3) of their surfaces.
-        grey: (4, M) brightness with each blur.
-    """
-
-    points: Floats
-    normals: Floats
-    grey: Floats
-
-    def thinned(self, every: int) -> Landmarks:
-        """One of so many of them."""
-        return Landmarks(self.points[::every], self.normals[::every], self.grey[:, ::every])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,34 +90,6 @@ class CameraMotion:
     gain: float = 0.0
 
 
-def landmarks_of(
-    rgb: npt.NDArray[np.uint8], depth: FloatArray, instances: npt.NDArray[np.int32], camera: Camera
-) -> Landmarks:
-    """Landmarks of a view: where it shows no object, on one surface, and half of them where brightness changes."""
-    valid = depth > 0
-    smooth = _smoothed(depth, valid)
-    usable = valid & (smooth > 0) & ~_behind_edges(depth) & ~_near_objects(instances)
-    usable[: _WINDOW + 1], usable[-_WINDOW - 1 :] = False, False
-    usable[:, : _WINDOW + 1], usable[:, -_WINDOW - 1 :] = False, False
-    image = _grey(rgb)
-    levels = [ndimage.gaussian_filter(image, blur, truncate=3.0) for blur in BLURS_PX]
-    pixels = _chosen(usable, np.hypot(*np.gradient(levels[QUICK_LEVEL])))
-    rows, columns = np.unravel_index(pixels, depth.shape)
-    rays = _rays(camera, depth.shape)
-    local = rays * smooth[..., None]
-    across = local[rows, columns + _WINDOW] - local[rows, columns - _WINDOW]
-    down = local[rows + _WINDOW, columns] - local[rows - _WINDOW, columns]
-    normals = np.cross(across, down)
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    normals = np.where(length > 1e-12, normals / np.maximum(length, 1e-12), 0.0)
-    pose = camera.world_from_camera.astype(np.float64)
-    return Landmarks(
-        local[rows, columns] @ pose[:3, :3].T + pose[:3, 3],
-        normals @ pose[:3, :3].T,
-        np.array([level[rows, columns] for level in levels]),
-    )
-
-
 def motion_of(
     landmarks: Landmarks,
     rgb: npt.NDArray[np.uint8],
@@ -164,12 +108,13 @@ def motion_of(
         camera: where it is believed to be.
         start: the motion that was found last; the search begins there.
     """
-    view = _View(_grey(rgb), depth, instances > 0, camera)
+    view = _View(brightness_of(rgb), depth, instances > 0, camera)
     nothing = CameraMotion(np.eye(4))
     if start is None:
-        some = landmarks.thinned(QUICK_EVERY)
-        state, seen = _step(some, view, nothing, QUICK_LEVEL)
-        quiet = _displacement(some, view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
+        state, seen = _step(landmarks, view, nothing, QUICK_LEVEL, QUICK_EVERY)
+        quiet = (
+            _displacement(landmarks.points[::QUICK_EVERY], view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
+        )
         if seen < FEWEST_POINTS // QUICK_EVERY or quiet:
             return _measured(landmarks, view, nothing, QUICK_EVERY * seen)
     state, seen = start or nothing, 0
@@ -187,38 +132,36 @@ class _View:
 
     def __init__(self, image: npt.NDArray[np.float32], depth: FloatArray, hidden: Mask, camera: Camera) -> None:
         self.image, self.depth, self.hidden = image, depth, hidden
-        self._padded = np.pad(np.where(depth > 0, depth, 0.0), _WINDOW // 2, mode="symmetric")
+        self._padded = np.pad(np.where(depth > 0, depth, 0.0), WINDOW // 2, mode="symmetric")
         self.pose, self.k = camera.world_from_camera.astype(np.float64), camera.intrinsics.astype(np.float64)
         self._levels: dict[int, npt.NDArray[np.float32]] = {}
 
     def level(self, number: int) -> npt.NDArray[np.float32]:
         """The blurred image (H, W)."""
         if number not in self._levels:
-            self._levels[number] = ndimage.gaussian_filter(self.image, BLURS_PX[number], truncate=3.0)
+            self._levels[number] = blurred(self.image, number)
         return self._levels[number]
 
     def reading(self, rows: npt.NDArray[np.int_], columns: npt.NDArray[np.int_]) -> Floats:
         """Mean depth (M,) around pixels, as `_smoothed` has it."""
-        around = np.arange(_WINDOW)
-        known = self._padded[rows[:, None, None] + around[:, None], columns[:, None, None] + around]
-        known = known.reshape(len(rows), _WINDOW**2).astype(np.float64)
-        return _mean_on_one_surface(known.mean(axis=1), (known**2).mean(axis=1), (known > 0).mean(axis=1))
+        known = sliding_window_view(self._padded, (WINDOW, WINDOW))[rows, columns]
+        known = known.reshape(len(rows), WINDOW**2).astype(np.float64)
+        return mean_on_one_surface(known.mean(axis=1), (known**2).mean(axis=1), (known > 0).mean(axis=1))
 
     def brightness(self, number: int, at: Floats) -> tuple[Floats, Floats]:
         """Brightness (M,) in a blurred image at rows and columns (2, M), and its change along columns and rows."""
         whole = np.floor(at).astype(int)
         rows, columns = (np.clip(part, 1, size - 3) for part, size in zip(whole, self.depth.shape, strict=True))
-        image = self.level(number)
+        near = np.moveaxis(sliding_window_view(self.level(number), (4, 4))[rows - 1, columns - 1], 0, -1).copy()
         down, right = np.clip(at - (rows, columns), 0.0, 1.0)
 
-        def around(rows: npt.NDArray[np.int_], columns: npt.NDArray[np.int_]) -> Floats:
-            upper = image[rows, columns] * (1 - right) + image[rows, columns + 1] * right
-            lower = image[rows + 1, columns] * (1 - right) + image[rows + 1, columns + 1] * right
+        def around(row: int, column: int) -> Floats:
+            upper = near[row, column] * (1 - right) + near[row, column + 1] * right
+            lower = near[row + 1, column] * (1 - right) + near[row + 1, column + 1] * right
             return np.asarray(upper * (1 - down) + lower * down)
 
-        across = (around(rows, columns + 1) - around(rows, columns - 1)) / 2
-        along = (around(rows + 1, columns) - around(rows - 1, columns)) / 2
-        return around(rows, columns), np.stack([across, along])
+        across, along = (around(1, 2) - around(1, 0)) / 2, (around(2, 1) - around(0, 1)) / 2
+        return around(1, 1), np.stack([across, along])
 
     def project(self, motion: CameraMotion, points: Floats) -> tuple[Floats, Floats, Floats, Mask]:
         """Points (M, 3) in the camera's frame, their column and row, and whether they are in the image."""
@@ -232,15 +175,17 @@ class _View:
         return local, column, row, inside
 
 
-def _step(landmarks: Landmarks, view: _View, motion: CameraMotion, level: int) -> tuple[CameraMotion, int]:
-    """One Gauss-Newton step from a motion, and the number of landmarks in sight."""
-    local, column, row, inside = view.project(motion, landmarks.points)
+def _step(
+    landmarks: Landmarks, view: _View, motion: CameraMotion, level: int, every: int = 1
+) -> tuple[CameraMotion, int]:
+    """One Gauss-Newton step from a motion by one of so many landmarks, and the number of these in sight."""
+    local, column, row, inside = view.project(motion, landmarks.points[::every])
     at = np.stack([row, column])
     nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
     reading = view.reading(nearest[0], nearest[1])
     inside &= ~view.hidden[nearest[0], nearest[1]]
     pose = view.pose @ motion.offset
-    normals = landmarks.normals @ pose[:3, :3]
+    normals = landmarks.normals[::every] @ pose[:3, :3]
     k, z = view.k, np.maximum(local[:, 2], 1e-6)
     rays = np.stack([(column + 0.5 - k[0, 2]) / k[0, 0], (row + 0.5 - k[1, 2]) / k[1, 1], np.ones_like(z)], axis=1)
     measured = rays * (reading / motion.scale)[:, None]
@@ -255,7 +200,7 @@ def _step(landmarks: Landmarks, view: _View, motion: CameraMotion, level: int) -
     depth_weights = _weights(off_plane, known, DEPTH_M[level], NOISE_M)
 
     grey, gradient = view.brightness(level, at)
-    before = landmarks.grey[level]
+    before = landmarks.grey(level)[::every]
     off_grey = np.zeros_like(grey)
     off_grey[known] = grey[known] - _brightness(before[known], grey[known])
     over_z = gradient * np.array([[k[0, 0]], [k[1, 1]]]) / z
@@ -299,7 +244,7 @@ def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int
     return CameraMotion(
         motion.offset,
         motion.scale,
-        _displacement(landmarks, view, motion),
+        _displacement(landmarks.points, view, motion),
         float(np.linalg.norm(motion.offset[:3, 3])),
         float(np.degrees(Rotation.from_matrix(motion.offset[:3, :3]).magnitude())),
         float((np.abs(off) < tolerance).mean()) if enough else 1.0,
@@ -309,10 +254,9 @@ def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int
     )
 
 
-def _displacement(landmarks: Landmarks, view: _View, motion: CameraMotion) -> float:
-    """Median distance by which a motion displaces the landmarks."""
+def _displacement(points: Floats, view: _View, motion: CameraMotion) -> float:
+    """Median distance by which a motion displaces points (M, 3)."""
     pose = view.pose @ np.linalg.inv(motion.offset) @ np.linalg.inv(view.pose)
-    points = landmarks.points
     return float(np.median(np.linalg.norm(points @ (pose[:3, :3] - np.eye(3)).T + pose[:3, 3], axis=1)))
 
 
@@ -327,7 +271,7 @@ def _misfit(landmarks: Landmarks, view: _View, motion: CameraMotion) -> float:
     if np.count_nonzero(known) < FEWEST_POINTS:
         return 0.0
     grey, _ = view.brightness(QUICK_LEVEL, at[:, known])
-    before = landmarks.grey[QUICK_LEVEL][known]
+    before = landmarks.grey(QUICK_LEVEL)[known]
     darker = grey - _brightness(before, grey)
     usual = (darker / USUAL_GREY) ** 2, (off[known] / USUAL_M) ** 2
     return float(sum(np.minimum(each, MOST_UNUSUAL).mean() for each in usual))
@@ -339,58 +283,3 @@ def _brightness(before: Floats, grey: Floats) -> Floats:
     if not 0.5 < contrast < 2.0:
         contrast, offset = 1.0, float(np.median(grey - before))
     return np.asarray(contrast * before + offset)
-
-
-def _grey(rgb: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    red, green, blue = (rgb[..., channel].astype(np.float32) for channel in range(3))
-    return np.asarray((red + green + blue) / 3)
-
-
-def _rays(camera: Camera, shape: tuple[int, ...]) -> Floats:
-    """(H, W, 3) directions of the pixels at depth 1."""
-    k = camera.intrinsics.astype(np.float64)
-    rows, columns = np.indices(shape)
-    return np.stack([(columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1], np.ones(shape)], axis=-1)
-
-
-def _smoothed(depth: FloatArray, valid: Mask) -> Floats:
-    """Mean depth (H, W) of the readings around each pixel; 0 at edges and where there are too few."""
-    known = np.where(valid, depth, 0.0).astype(np.float64)
-    parts = (ndimage.uniform_filter(each, _WINDOW) for each in (known, known**2, valid.astype(np.float64)))
-    return _mean_on_one_surface(*parts)
-
-
-def _mean_on_one_surface(known: Floats, squared: Floats, share: Floats) -> Floats:
-    """Mean depth, from sums that count pixels without a reading as 0; 0 at edges and where there are too few."""
-    mean = known / np.maximum(share, 1e-6)
-    spread = squared / np.maximum(share, 1e-6) - mean**2
-    return np.where((spread < (0.5 * JUMP * mean) ** 2) & (share > 0.4), mean, 0.0)
-
-
-def _behind_edges(depth: FloatArray) -> Mask:
-    """(H, W) pixels next to something nearer: its outline moves against them."""
-    near = np.zeros(depth.shape, dtype=np.bool_)
-    for axis in (0, 1):
-        first, second = (np.take(depth, range(n, depth.shape[axis] - 1 + n), axis) for n in (0, 1))
-        both = (first > 0) & (second > 0)
-        padding = [(0, 1) if each == axis else (0, 0) for each in (0, 1)]
-        near |= np.pad(both & (second - first > JUMP * first), padding)
-        near |= np.pad(both & (first - second > JUMP * second), [pair[::-1] for pair in padding])
-    size = 2 * _WINDOW + 1
-    edge = ndimage.minimum_filter(np.where(near, depth, np.inf), size)
-    return np.asarray(depth > edge * (1 + JUMP))
-
-
-def _near_objects(instances: npt.NDArray[np.int32]) -> Mask:
-    shown = instances > 0
-    return np.asarray(ndimage.distance_transform_edt(~shown) <= BESIDE_OBJECTS_PX) if shown.any() else shown
-
-
-def _chosen(usable: Mask, slope: Floats) -> npt.NDArray[np.intp]:
-    """Numbers of some usable pixels: evenly, and among those with the steepest brightness."""
-    every = np.flatnonzero(usable)
-    if not len(every):
-        return every
-    steep = every[np.argsort(slope.ravel()[every], kind="stable")[-4 * MOST_POINTS :]]
-    parts = [part[:: max(len(part) // MOST_POINTS, 1)][: 2 * MOST_POINTS] for part in (every, steep)]
-    return np.unique(np.concatenate(parts))

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.core.sensing import SensorFinding, SensorProblem
-from nsrecover.perception.camera_motion import CameraMotion, Landmarks, landmarks_of, motion_of
+from nsrecover.perception.camera_motion import CameraMotion, motion_of
+from nsrecover.perception.landmarks import Landmarks, landmarks_of
 from nsrecover.perception.lifting import MIN_PIXELS, depth_noise, to_world
 from nsrecover.perception.sensor_checks import READINGS
 from nsrecover.perception.view_agreement import readings_at

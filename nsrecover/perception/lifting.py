@@ -80,6 +80,17 @@ def lift_points(observation: Observation, view: int) -> tuple[FloatArray, npt.ND
     return to_world(observation, view, rows, columns), instances[rows, columns]
 
 
+def mask_pixels(observation: Observation, view: int) -> dict[int, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """Instance number -> rows and columns of its pixels with depth in one view, for the instances that have some."""
+    instances = observation.instances[view]
+    rows, columns = np.nonzero((instances > 0) & (observation.depth_m[view] > 0))
+    shown = instances[rows, columns]
+    order = np.argsort(shown, kind="stable")
+    numbers, first = np.unique(shown[order], return_index=True)
+    parts = np.split(order, first)[1:]  # before the first number there is nothing
+    return {number: (rows[own], columns[own]) for number, own in zip(numbers.tolist(), parts, strict=True)}
+
+
 def to_world(
     observation: Observation, view: int, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
 ) -> FloatArray:
@@ -120,14 +131,23 @@ def box_around(points: FloatArray) -> FloatArray:
     return np.concatenate([(low + high) / 2, high - low]).astype(np.float32)
 
 
+def shifted(down: int, right: int) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
+    """Parts of an image that show pixels, and the pixels so many rows below and columns to the right of them."""
+    return (
+        (slice(None, -down or None), slice(None, -right or None)),
+        (slice(down, None), slice(right, None)),
+    )
+
+
 def _doubtful(instances: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
     """(H, W) pixels next to the mask of another object, which may show that one, unless too few would be left."""
     border = np.zeros(instances.shape, dtype=np.bool_)
-    for axis in (0, 1):
-        first, second = (np.take(instances, np.arange(n, instances.shape[axis] - 1 + n), axis) for n in (0, 1))
+    for down, right in ((1, 0), (0, 1)):
+        one, other = shifted(down, right)
+        first, second = instances[one], instances[other]
         meet = (first > 0) & (second > 0) & (first != second)
-        padding = [(0, 1) if each == axis else (0, 0) for each in (0, 1)]
-        border |= np.pad(meet, padding) | np.pad(meet, [pair[::-1] for pair in padding])
+        border[one] |= meet
+        border[other] |= meet
     whole, doubtful = (np.bincount(instances[part], minlength=1) for part in (instances > 0, border))
     few = np.flatnonzero(doubtful > MOST_DOUBTFUL * whole[: len(doubtful)])
     return border & ~np.isin(instances, few)

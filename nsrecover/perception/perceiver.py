@@ -178,10 +178,7 @@ class ScenePerceiver:
 
     def _with_working_cameras(self, observation: Observation) -> Observation:
         """An observation without the views of cameras that fail, and with the poses of those that were moved."""
-        if not self._watch_cameras:
-            return observation
         if self._cameras is None:
-            self._cameras, self._findings = CameraWatch.begin(observation), ()
             return observation
         cameras, usable, findings = self._cameras.look(observation)
         if usable is None:
@@ -198,18 +195,19 @@ class ScenePerceiver:
             The memory; the observation with merged masks divided and with camera poses that agree about the table and
             the objects; of which mask each new one is a part; and detections.
         """
-        self._offsets = ()
-        observation, origin = levelled(self._with_working_cameras(first)), dict[int, int]()
+        self._offsets, self._findings = (), ()
+        observation, origin = levelled(first), dict[int, int]()
         if not observation.shared_ids:
             observation, origin = separate_by_other_views(observation, detect_masks(observation, self._appearance))
-        detections = join_parts(detect(observation, self._appearance))
+        lifted = lift_views(observation)
+        detections = join_parts(detect(observation, self._appearance, lifted=lifted))
         if len(observation.cameras) > 1:
-            self._offsets = offsets(observation, lift_views(observation), detections.numbers)
+            self._offsets = offsets(observation, lifted, detections.numbers)
             first = aligned(first, self._offsets)
-            if self._watch_cameras:
-                self._cameras = CameraWatch.begin(first)
             observation = replace(levelled(first), instances=observation.instances, labels=observation.labels)
             detections = detections.lifted_again(lift_views(observation))
+        if self._watch_cameras:
+            self._cameras = CameraWatch.begin(first)
         return self._remembered(observation, detections), observation, origin, detections
 
     def _remembered(self, observation: Observation, detections: Detections) -> Memory:

@@ -21,7 +21,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.levelling import fitted_plane
-from nsrecover.perception.lifting import MIN_PIXELS, to_world
+from nsrecover.perception.lifting import MIN_PIXELS, mask_pixels, to_world
 from nsrecover.perception.view_agreement import contradicted, unmasked
 
 DEPTH_M = (0.1, 5.0)
@@ -229,12 +229,10 @@ def _tops(observation: Observation, view: int) -> dict[int, tuple[FloatArray, bo
 
     Of furniture, and of what the edge of the image cuts, two views show different parts.
     """
-    found = {}
-    instances, depth = observation.instances[view], observation.depth_m[view]
+    found, instances = {}, observation.instances[view]
     edges = {*instances[[0, -1]].ravel().tolist(), *instances[:, [0, -1]].ravel().tolist()}
-    for number in np.unique(instances).tolist():
-        rows, columns = np.nonzero((instances == number) & (depth > 0))
-        if number > 0 and len(rows) >= MIN_PIXELS:
+    for number, (rows, columns) in mask_pixels(observation, view).items():
+        if len(rows) >= MIN_PIXELS:
             points = to_world(observation, view, rows, columns)
             high = points[points[:, 2] > np.quantile(points[:, 2], 0.9) - 0.01]
             wide = float(np.ptp(np.quantile(high[:, :2], (0.05, 0.95), axis=0), axis=0).max())

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
-from nsrecover.perception.lifting import MIN_PIXELS, to_world
+from nsrecover.perception.lifting import MIN_PIXELS, mask_pixels, to_world
 
 ABOVE_M = 0.02
 """Points below this height may belong to the table."""
@@ -33,9 +33,15 @@ def contradicted(observation: Observation, one: int, two: int) -> int:
     rows, columns = np.nonzero(observation.depth_m[two][::2, ::2] > 0)
     seen = to_world(observation, two, 2 * rows, 2 * columns)
     absent = 0
-    for points in _objects(observation, one):
-        away = np.linalg.norm(seen[:, :2] - np.median(points[:, :2], axis=0), axis=1)
-        foot, room = seen[away < FOOT_M, 2], seen[away < ROOM_M, 2]
+    places = [np.median(points[:, :2], axis=0) for points in _objects(observation, one)]
+    if places:
+        low, high = np.min(places, axis=0) - ROOM_M, np.max(places, axis=0) + ROOM_M
+        seen = seen[((seen[:, :2] > low) & (seen[:, :2] < high)).all(axis=1)]
+    for place in places:
+        offset = seen[:, :2] - place
+        around = (np.abs(offset[:, 0]) < ROOM_M) & (np.abs(offset[:, 1]) < ROOM_M)
+        away, heights = np.linalg.norm(offset[around], axis=1), seen[around, 2]
+        foot, room = heights[away < FOOT_M], heights[away < ROOM_M]
         if len(foot) >= FEWEST_SEEN and np.median(np.abs(foot)) < ABOVE_M / 2:
             absent += bool((room > ABOVE_M).mean() < MOST_ABOVE)
     return absent
@@ -69,9 +75,7 @@ def readings_at(observation: Observation, view: int, points: FloatArray) -> tupl
 def _objects(observation: Observation, view: int) -> list[FloatArray]:
     """Points (M, 3) above the table on each object that one view shows well."""
     found = []
-    instances, depth = observation.instances[view], observation.depth_m[view]
-    for number in np.unique(instances[instances > 0]):
-        rows, columns = np.nonzero((instances == number) & (depth > 0))
+    for rows, columns in mask_pixels(observation, view).values():
         some = slice(None, None, max(len(rows) // _POINTS, 1))
         points = to_world(observation, view, rows[some], columns[some])
         points = points[points[:, 2] > ABOVE_M]

@@ -22,6 +22,7 @@ from nsrecover.models.free_place import within_reach
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.planning.alternative_trace import alternative_trace
 from nsrecover.planning.batch import Request, recover_each
+from nsrecover.planning.making_room import with_room
 from nsrecover.planning.neural_model import Move, NeuralModel, State, unit_cost
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.placement import PlacementSampler, proposed_place
@@ -202,6 +203,35 @@ class RecoveryPlanner:
             lambda way: (action.arguments[0] for action in way.actions),
             lambda names: lenient.recover(graph, trace, discrepancy, budget_s, untouched=names),
         )
+
+    def otherwise(self, observed: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Recovery | None:
+        """Another way back, for when the shortest one has not helped (`OtherWays`).
+
+        If an object was not lifted again and again, what is next to it may hinder the fingers, or lean on it: the
+        nearest neighbour is put aside before the action is tried again.
+
+        Args:
+            observed: the scene as it is now.
+            trace: the expected trace, over the same objects.
+            discrepancy: what is wrong; its action has failed.
+
+        Returns:
+            The way by the nearest neighbour from which there is one; None if there is none.
+        """
+        for actions, graphs in with_room(self._models, self._domain, observed, discrepancy):
+            rest = self.recover(graphs[-1], trace, discrepancy)
+            if rest.found:
+                return replace(
+                    rest,
+                    status=RecoveryStatus.RECOVERED,
+                    actions=(*actions, *rest.actions),
+                    graphs=(*graphs, *rest.graphs),
+                    cost=rest.cost + sum(map(self._action_cost, actions)),
+                    proven_optimal=False,
+                    lower_bound=0.0,
+                    improvements=(),
+                )
+        return None
 
     def recover_many(
         self,

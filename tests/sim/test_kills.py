@@ -18,6 +18,7 @@ import psutil
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.records.archive import Archive
 from sim.collect import CollectConfig, collect
+from tests.commands import run
 
 ROOT = Path(__file__).parents[2]
 WORKERS = 2
@@ -25,9 +26,18 @@ Recorded = dict[tuple[str, int], int]
 """Episode and observation -> time at which the file was written, nanoseconds."""
 
 
-def _command(transitions: int, out: Path) -> list[str]:
+def _settings(transitions: int, out: Path, workers: int) -> list[str]:
     few = [f"transitions={transitions}", "seed=3", "objects=[3]", "lengths=[2,3]"]
-    return [sys.executable, "-m", "sim.collect", *few, f"workers={WORKERS}", f"out={out}"]
+    return [*few, f"workers={workers}", f"out={out}"]
+
+
+def _command(transitions: int, out: Path) -> list[str]:
+    return [sys.executable, "-m", "sim.collect", *_settings(transitions, out, WORKERS)]
+
+
+def _collect_without_kills(transitions: int, out: Path) -> None:
+    done = run("sim.collect", *_settings(transitions, out, workers=1))
+    assert done.code == 0, done.err
 
 
 def _recorded(out: Path) -> Recorded:
@@ -86,7 +96,7 @@ def kill_again_and_again(folder: Path, kills: int, transitions: int, pauses_s: I
     Returns:
         State after each kill.
     """
-    subprocess.run(_command(transitions, folder / "whole"), cwd=ROOT, check=True, capture_output=True)
+    _collect_without_kills(transitions, folder / "whole")
     out, seen = folder / "killed", list[str]()
     before: Recorded = {}
     done = set[str]()
@@ -111,7 +121,7 @@ def kill_again_and_again(folder: Path, kills: int, transitions: int, pauses_s: I
         before, done = after, finished
         text = f"kill {kill}: {len(done)} episodes finished, {len(after)} observations of others, in hand {lost}"
         seen.append(text)
-    subprocess.run(_command(transitions, out), cwd=ROOT, check=True, capture_output=True)
+    _collect_without_kills(transitions, out)
     with Archive(folder / "whole" / "demonstrations.h5") as whole, Archive(out / "demonstrations.h5") as killed:
         assert [whole.digest(n) for n in whole.episodes] == [killed.digest(n) for n in killed.episodes]
         assert whole.episodes == killed.episodes

@@ -3,14 +3,23 @@
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from sim.collect import CollectConfig, collect
+from tests.commands import shared_folder
 
 
 @pytest.fixture(scope="session")
 def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with training and held-out recordings of real physics, some 100 transitions in all."""
-    folder = tmp_path_factory.mktemp("demonstrations")
-    for name, transitions, seed in (("train", 90, 11), ("held_out", 20, 12)):
-        collect(CollectConfig(transitions=transitions, seed=seed, out=str(folder / name), workers=2))
+    """Folder with training and held-out recordings of real physics, some 100 transitions in all.
+
+    They are recorded once, by the process that is first to need them.
+    """
+    folder = shared_folder(tmp_path_factory) / "demonstrations"
+    with FileLock(f"{folder}.lock"):
+        if not folder.is_dir():
+            unfinished = folder.with_suffix(".part")
+            for name, transitions, seed in (("train", 90, 11), ("held_out", 20, 12)):
+                collect(CollectConfig(transitions=transitions, seed=seed, out=str(unfinished / name), workers=1))
+            unfinished.rename(folder)
     return folder

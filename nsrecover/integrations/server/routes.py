@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib import metadata
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, UploadFile
@@ -80,11 +79,11 @@ Judging = Annotated[Callable[[Seeing], Awaitable[messages.Judgement]], Depends(_
 
 
 @router.get("/health", tags=["server"], responses=refusals())
-async def health(service: Serving) -> messages.Health:
+async def health(request: Request, service: Serving) -> messages.Health:
     """Return the state of the server and its checkpoints."""
     return messages.Health(
         status="ok",
-        version=metadata.version("nsrecover"),
+        version=request.app.version,
         checkpoints=list(service.systems.learned),
         sessions=len(service.sessions),
     )

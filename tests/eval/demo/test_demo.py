@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,13 +14,11 @@ from omegaconf import OmegaConf
 
 from nsrecover.records import episode_log
 from nsrecover.records.explain_file import explain_file
-from tests.commands import ROOT, run
+from tests.commands import Done, run
 
 
-def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "eval.demo", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=400
-    )
+def demo(*arguments: str) -> Done:
+    return run("eval.demo", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +26,8 @@ def helper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The shortest scenario with exact images, run once: its folder and its output."""
     folder = tmp_path_factory.mktemp("demo") / "helper"
     done = demo("scenario=helper", "seed=0", "sensor=clean", f"out={folder}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder, done.stdout
+    assert done.code == 0, done.out + done.err
+    return folder, done.out
 
 
 def test_the_metrics_say_what_happened(helper: tuple[Path, str]) -> None:
@@ -106,8 +102,8 @@ def test_it_prints_plan_error_explanation_recovery_and_outcome(helper: tuple[Pat
 
 def test_a_sweep_says_one_line_a_run_and_is_repeatable(tmp_path: Path) -> None:
     done = demo("-m", "scenario=helper", "seed=1,1", "video=false", f"out={tmp_path}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = [line for line in done.stdout.splitlines() if line.startswith("helper seed 1:")]
+    assert done.code == 0, done.out + done.err
+    lines = [line for line in done.out.splitlines() if line.startswith("helper seed 1:")]
     assert len(lines) == 2
     assert len({re.sub(r"\d+ s$", "", line) for line in lines}) == 1
     assert (tmp_path / "helper-seed1" / "metrics.json").is_file()
@@ -115,7 +111,7 @@ def test_a_sweep_says_one_line_a_run_and_is_repeatable(tmp_path: Path) -> None:
 
 def test_the_robot_sees_through_a_real_sensor_unless_asked_otherwise(tmp_path: Path) -> None:
     done = demo("scenario=helper", "seed=1", "video=false", f"out={tmp_path}")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.code == 0, done.out + done.err
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     assert metrics["sensor"] == "d435"
     assert metrics["culprits"] == metrics["true_culprits"] != []
@@ -125,7 +121,7 @@ def test_the_robot_sees_through_a_real_sensor_unless_asked_otherwise(tmp_path: P
 
 def test_without_masks_the_robot_cannot_begin_and_the_truth_judges_the_scene(tmp_path: Path) -> None:
     done = demo("scenario=helper", "video=false", f"out={tmp_path}", "sensor.masks.missing=1")
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.code == 1, done.out + done.err
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     assert not metrics["goal_reached"]
     assert metrics["deviations"]

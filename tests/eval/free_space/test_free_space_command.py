@@ -1,8 +1,6 @@
 """`python -m eval.free_space` on a few scenes."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from eval.free_space.scenes import SIMULATOR, SYNTHETIC, problems
 from eval.free_space.tables import ANSWER, GRID, NEAREST, PROPOSAL, ratios_of, summary
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import is_free, nearest_free_place
-from tests.commands import ROOT, run
+from tests.commands import run
 
 
 @pytest.fixture(scope="module")
@@ -55,20 +53,10 @@ def test_the_checked_answer_is_always_free_and_the_exact_one_nearest(bundle):
 
 
 def test_it_leaves_metrics_a_table_and_a_figure(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "eval.free_space",
-        "seed=3",
-        "scenes=2",
-        "timed=5",
-        "threads=[1]",
-        "objects=[3,11]",
-    ]
-    command += ["threads=[1]", "objects=[3,11]", f"out={tmp_path}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == (tmp_path / "table.md").read_text()
+    settings = ["seed=3", "scenes=2", "timed=5", "threads=[1]", "objects=[3,11]"]
+    done = run("eval.free_space", *settings, f"out={tmp_path}")
+    assert done.code == 0, done.err
+    assert done.out == (tmp_path / "table.md").read_text()
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     assert metrics["scenes"] == 2 * (9 + 8)
     assert metrics["all"]["ways"][ANSWER]["free"]["value"] == 1.0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +13,8 @@ from eval.logs.household_world import conditions_of, judge
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import Step
 from sim.logs.world import World
+from tests.commands import run
 from tests.tables_text import unpadded
-
-ROOT = Path(__file__).parents[3]
 
 
 def log(truth: dict[str, Any]) -> dict[str, Any]:
@@ -59,12 +56,9 @@ def test_the_file_is_asked_for_and_may_be_named_without_key(tmp_path: Path) -> N
     path.write_text(json.dumps({key: value for key, value in log({}).items() if key != "truth"}))
     (tmp_path / "plain.json").write_text(path.read_text())
     assert with_file_named(["--help"]) == ["--help"]
-    done = subprocess.run(
-        [sys.executable, "-m", "eval.logs", str(tmp_path / "plain.json"), f"out={tmp_path / 'out'}"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "kind of failure | not annotated" in unpadded(done.stdout)
+    done = run("eval.logs", str(tmp_path / "plain.json"), f"out={tmp_path / 'out'}")
+    assert done.code == 0, done.err
+    assert "kind of failure | not annotated" in unpadded(done.out)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """`python -m eval.models` on a few real episodes."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +14,18 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.perceiver import Association
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.sensors.presets import sensor
-from tests.commands import ROOT, run
+from tests.commands import run
 from tests.tables_text import unpadded
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
-    command = [sys.executable, "-m", "eval.models", "seed=3", "episodes={I: 1, II: 1, III: 0, IV: 0}", "workers=2"]
-    command += ["variants=cameras", f"errors={folder}/errors", f"footage={folder}/footage", f"out={folder}/out"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder, done.stdout
+    settings = ["seed=3", "episodes={I: 1, II: 1, III: 0, IV: 0}", "variants=cameras", "workers=1", "timed_steps=8"]
+    places = [f"errors={folder}/errors", f"footage={folder}/footage", f"out={folder}/out"]
+    done = run("eval.models", *settings, *places)
+    assert done.code == 0, done.err
+    return folder, done.out
 
 
 def first(folder: Path, dataset: str) -> ErrorEpisode:

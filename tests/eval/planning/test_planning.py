@@ -1,8 +1,6 @@
 """`python -m eval.planning` on a few real episodes."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,18 +13,17 @@ from nsrecover import load
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import read_episodes
-from tests.commands import ROOT, run
+from tests.commands import run
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("planning")
-    command = [sys.executable, "-m", "eval.planning", "seed=3", "episodes={I: 1, II: 0, III: 0, V: 1}", "check=1"]
-    command += ["planner=[ours,original]", f"errors={folder}/errors", f"footage={folder}/footage", "workers=2"]
-    command += [f"states={folder}/states", f"out={folder}/out"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder, done.stdout
+    settings = ["seed=3", "episodes={I: 1, II: 0, III: 0, V: 1}", "check=1", "planner=[ours,original]", "workers=1"]
+    places = [f"{name}={folder}/{name}" for name in ("errors", "footage", "states", "out")]
+    done = run("eval.planning", *settings, *places)
+    assert done.code == 0, done.err
+    return folder, done.out
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from omegaconf import OmegaConf
 from eval.__main__ import sweep_name
 from eval.sweep.run import PACKED, RECORDS, EvalConfig, read_records, sweep
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from tests.commands import run
 
 ROOT = Path(__file__).parents[3]
 EPISODES = Path(__file__).parent / "episodes"
@@ -187,7 +188,8 @@ def kill_again_and_again(folder: Path, kills: int, episodes: int, errors: Path, 
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         seen.append(_lines(out))
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    done = run("eval", *settings[:-1], "parallel=1", f"errors={errors}", f"out={out}")
+    assert done.code == 0, done.err
     return seen
 
 

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 import nsrecover
 from nsrecover.core.observation import Observation
 from nsrecover.core.sensing import SensorProblem
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.camera_motion import landmarks_of, motion_of
+from nsrecover.perception.camera_motion import motion_of
 from nsrecover.perception.camera_watch import CameraWatch
+from nsrecover.perception.landmarks import BESIDE_OBJECTS_PX, landmarks_of, near_objects
 from nsrecover.records.recording import example
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import SensorStream, recorded
@@ -206,3 +208,28 @@ def test_the_watch_can_be_left_out() -> None:
     perceiver.reset(seen[0])
     perceiver.step(seen[1])
     assert perceiver.findings == ()
+
+
+def test_landmarks_are_looked_for_once_a_camera(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+
+    def counted(*view: Any) -> Any:
+        found.append(view)
+        return landmarks_of(*view)
+
+    monkeypatch.setattr("nsrecover.perception.camera_watch.landmarks_of", counted)
+    perceiver, seen = nsrecover.load().perceiver(), example().observations
+    perceiver.reset(seen[0])
+    perceiver.step(seen[1])
+    assert len(found) == len(seen[0].cameras)
+
+
+def test_landmarks_keep_their_distance_from_masks_at_every_edge_of_the_image() -> None:
+    instances = np.zeros((60, 80), np.int32)
+    instances[0, 0], instances[30:34, 40:50], instances[59, 79] = 1, 2, 3
+    near = ndimage.distance_transform_edt(instances == 0) <= BESIDE_OBJECTS_PX
+    assert np.array_equal(near_objects(instances), near)
+    instances[:] = 0
+    instances[29, 5] = 1
+    assert np.array_equal(near_objects(instances), ndimage.distance_transform_edt(instances == 0) <= BESIDE_OBJECTS_PX)
+    assert not near_objects(np.zeros((60, 80), np.int32)).any()
