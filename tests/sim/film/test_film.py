@@ -39,7 +39,7 @@ def footage() -> Footage:
 
 def test_footage_has_pictures_words_sound_and_events(footage: Footage) -> None:
     assert [act.text for act in footage.acts] == ["toggle_on(faucet)", "put_on(pot, sink)"]
-    assert [act.words for act in footage.acts] == ["turn on the faucet", "put the pot in the sink"]
+    assert [act.words for act in footage.acts] == ["turn on the faucet", "put the pot on the sink"]
     assert [act.failure for act in footage.acts] == ["", "the hand does not hold the pot"]
     assert [still.number for still in footage.stills] == [-1, 0, 1]
     assert footage.acts[-1].end_s == pytest.approx(footage.start_s + footage.seconds - 1.5, abs=1e-3)
