@@ -24,17 +24,20 @@ def run_blocks(text: str, folder: Path) -> str:
     for kind, block in re.findall(r"```(bash|python)\n(.*?)```", text, flags=re.DOTALL):
         lines = [block] if kind == "python" else block.splitlines()
         for line in lines:
+            expected = 0
             if kind == "python":
                 command = [sys.executable, "-c", line]
             else:
                 words = shlex.split(line, comments=True)
+                if "||" in words:  # `command || test $? -eq CODE`
+                    expected, words = int(words[-1]), words[: words.index("||")]
                 if words[0] == "cd":
                     place = place / words[1]
                     continue
                 start = {"nsrecover": [sys.executable, "-m", "nsrecover.cli"], "python": [sys.executable]}[words[0]]
                 command = [*start, *words[1:]]
             done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=300)
-            assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+            assert done.returncode == expected, f"{line}\n{done.stdout}\n{done.stderr}"
             out = done.stdout
     return out
 
