@@ -28,7 +28,7 @@ from sim.kitchen.person import Person
 from sim.kitchen.robot import BasePose
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.skills.motion import Motion
-from sim.kitchen.skills.whereabouts import front_of, where
+from sim.kitchen.skills.whereabouts import front_of, looked_at
 from sim.kitchen.states import ObjectState
 from sim.kitchen.truth import FILLED_L, true_state
 from sim.kitchen.world import KitchenWorld
@@ -122,12 +122,7 @@ def _operate(person: Person, world: KitchenWorld, fixture: Fixture, rng: np.rand
 def _seen(world: KitchenWorld, name: str, rng: np.random.Generator) -> Observation | None:
     """What the robot's cameras see in front of a thing or fixture; None if no place there is free."""
     cell, motion = world.cell, Motion(world.cell)
-    if name in cell.things:
-        point, stands = cell.pose(name)[0], where(motion, name)
-        fixture = stands[0] if stands is not None else None
-    else:
-        fixture = cell.fixtures[name]
-        point = fixture.to_world(fixture.places[0].centre if fixture.places else fixture.assembly.base.parts[0].at)
+    point, fixture = looked_at(motion, name)
     front, plan = front_of(motion, fixture, point), cell.floor_plan()
     for _ in range(_TRIES):
         away = front + float(rng.uniform(-_SIDE_RAD, _SIDE_RAD))

@@ -5,11 +5,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 
+from eval.common.browser import BROWSERS
+from eval.common.browser import browser as chromium
 from tests.commands import shared_folder
 
 ROOT = Path(__file__).parents[1]
@@ -66,3 +70,18 @@ def _build(source: Path, out: Path) -> None:
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def has_chromium() -> None:
+    """Without Chromium, or without playwright, the test is skipped."""
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'")
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser(has_chromium: None) -> Iterator[Any]:
+    """A running Chromium; without it the test is skipped."""
+    with chromium() as running:
+        yield running

@@ -87,19 +87,19 @@ def sentences(sweeps: Sequence[Sweep]) -> list[str]:
         name: list(dict.fromkeys(getattr(each, name) for each in sweeps)) for name in ("planner", "dataset", "sensor")
     }
     sizes = [record.objects for each in sweeps for record in each.records]
-    told = [
+    lines = [
         f"{episodes:,} episodes with {min(sizes)} to {max(sizes)} objects: {_counted(names['planner'], 'planner')}, "
         f"{_counted(names['dataset'], 'dataset')}, {_counted(names['sensor'], 'sensor')}."
     ]
     for planner in names["planner"][:1]:
         of = [record for each in sweeps if each.planner == planner for record in each.records]
         found = measured(of)["reached"]
-        told.append(f"{planner} reaches the goal in {_percent(found)} of its {found['of']} recoverable episodes.")
+        lines.append(f"{planner} reaches the goal in {_percent(found)} of its {found['of']} recoverable episodes.")
         reasons = Counter(_words(str(reason)) for reason in map(failure_of, of) if reason is not None)
         if reasons:
             most = listed([f"{name} ({count})" for name, count in reasons.most_common(3)])
-            told.append(f"Its {sum(reasons.values())} failed episodes have these reasons most often: {most}.")
-    return told
+            lines.append(f"Its {sum(reasons.values())} failed episodes have these reasons most often: {most}.")
+    return lines
 
 
 def data_of(sweeps: Sequence[Sweep], links: Links, details: int) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def data_of(sweeps: Sequence[Sweep], links: Links, details: int) -> dict[str, An
     faults = sorted({kind for each in sweeps for record in each.records for kind in kinds_of(record)})
     reasons = sorted({str(reason) for each in sweeps for reason in map(failure_of, each.records) if reason is not None})
     rows: list[list[Any]] = []
-    told: dict[str, Any] = {}
+    details_of_rows: dict[str, Any] = {}
     for number, sweep in enumerate(sweeps):
         left = details
         for record in sweep.records:
@@ -116,7 +116,7 @@ def data_of(sweeps: Sequence[Sweep], links: Links, details: int) -> dict[str, An
             link = links.get((sweep.planner, sweep.dataset, sweep.sensor, record.episode), "")
             if link or (reason is not None and left > 0):
                 left -= not link
-                told[str(len(rows))] = _detail(record, link)
+                details_of_rows[str(len(rows))] = _detail(record, link)
             rows.append(
                 [
                     number, record.episode, record.objects, record.length, [faults.index(k) for k in kinds_of(record)],
@@ -129,7 +129,7 @@ def data_of(sweeps: Sequence[Sweep], links: Links, details: int) -> dict[str, An
         "reasons": [_words(reason) for reason in reasons],
         "measures": MEASURES,
         "episodes": rows,
-        "details": told,
+        "details": details_of_rows,
     }
 
 

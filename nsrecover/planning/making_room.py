@@ -30,7 +30,7 @@ def not_lifted(found: Discrepancy) -> str | None:
 def with_room(
     models: RecoveryModels, domain: SpatialDomain, graph: SceneGraph, found: Discrepancy
 ) -> Iterator[tuple[tuple[Action, Action], tuple[SceneGraph, SceneGraph]]]:
-    """Ways to try an action again that has not lifted its object: something next to it is put aside before.
+    """Ways to try an action again that has not lifted its object: something next to it is cleared away before.
 
     Args:
         models: find free places.
@@ -55,8 +55,8 @@ def with_room(
             continue
         place = find_free_place(models, graph.boxes[row], np.concatenate([graph.boxes, wanted[None]]))
         if place is not None:
-            aside = graph.with_node(row, place)
-            if domain.operator_of(found.action).violated(aside, found.action):
+            cleared = graph.with_node(row, place)
+            if domain.operator_of(found.action).violated(cleared, found.action):
                 continue
             actions = Action("free", (neighbour,), as_box(place)), found.action
-            yield actions, (aside, aside.with_node(moved, wanted))
+            yield actions, (cleared, cleared.with_node(moved, wanted))

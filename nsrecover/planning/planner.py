@@ -208,7 +208,7 @@ class RecoveryPlanner:
         """Another way back, for when the shortest one has not helped (`OtherWays`).
 
         If an object was not lifted again and again, what is next to it may hinder the fingers, or lean on it: the
-        nearest neighbour is put aside before the action is tried again.
+        nearest neighbour is cleared away before the action is tried again.
 
         Args:
             observed: the scene as it is now.

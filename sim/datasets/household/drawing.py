@@ -13,7 +13,7 @@ from nsrecover.monitoring.outlook import outlook
 from sim.datasets.household.running import Struck, Trunk
 from sim.datasets.household.spec import HouseholdEpisode
 from sim.datasets.household.truth import HouseholdError, goal_of, reachable, steps_of
-from sim.kitchen.faults import FAULTS, START, Fault, FaultClass
+from sim.kitchen.faults import FAULTS, START, Fault, FaultClass, Snapshot
 from sim.kitchen.scenes import NUM_LAYOUTS
 from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, reaches
 
@@ -123,6 +123,11 @@ def _as_planned(trunk: Trunk) -> bool:
 
 def try_fault(trunk: Trunk, fault: Fault, effort: Effort) -> HouseholdError | None:
     """The error that a fault causes; None if nothing that it touches deviates, or what it prevents still succeeds."""
+    return _tried(trunk, fault, effort)[0]
+
+
+def _tried(trunk: Trunk, fault: Fault, effort: Effort) -> tuple[HouseholdError | None, Struck]:
+    """The error that a fault causes, as from `try_fault`, and what comes of the action with it."""
     effort.tried += 1
     step = fault.at_step
     struck = trunk.strike((fault,), step, tested=True)
@@ -136,8 +141,8 @@ def try_fault(trunk: Trunk, fault: Fault, effort: Effort) -> HouseholdError | No
     )
     if not shown:
         effort.without_effect[fault.kind] += 1
-        return None
-    return error
+        return None, struck
+    return error, struck
 
 
 def _prevents(trunk: Trunk, fault: Fault, struck: Struck) -> bool:
@@ -300,8 +305,10 @@ class SavableFailures(HouseholdDataset):
         found = dict[Fault, HouseholdError]()
         for kind in (FAULTS["filled_at_start"], FAULTS["wrong_liquid"]) * 2:
             for fault in drawn_faults(trunk, kind, rng, range(len(trunk.spec.plan))):
-                error = None if fault in found else try_fault(trunk, fault, effort)
-                if error is not None and error.reachable and _going_on_loses(trunk, fault):
+                if fault in found:
+                    continue
+                error, struck = _tried(trunk, fault, effort)
+                if error is not None and error.reachable and _going_on_loses(trunk, fault, struck.after):
                     found[fault] = error
                     break
             if len(found) == self.per_kitchen:
@@ -309,9 +316,9 @@ class SavableFailures(HouseholdDataset):
         return None
 
 
-def _going_on_loses(trunk: Trunk, fault: Fault) -> bool:
+def _going_on_loses(trunk: Trunk, fault: Fault, after: Snapshot) -> bool:
     """Whether the rest of the robot's plan makes a goal unreachable that is within reach after a fault."""
-    spec, after = trunk.spec, trunk.strike((fault,), fault.at_step).after
+    spec = trunk.spec
     rest = fault.altered(spec.plan).actions[max(fault.at_step, START) + 1 :]
     ahead = outlook(spec.home, after.facts, rest, goal_of(spec))
     held = next((fact[1] for fact in sorted(ahead.states[-1]) if fact[0] == "holding"), "")

@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.kitchen.robot import BasePose
 from sim.kitchen.skills.motion import Motion, SkillFailure
-from sim.kitchen.skills.whereabouts import front_of, where
+from sim.kitchen.skills.whereabouts import front_of, looked_at
 
 _DISTANCES_M = (0.60, 0.70, 0.80, 0.95, 1.10)
 """From the base to what it drives to."""
@@ -52,16 +52,10 @@ def look_at(motion: Motion, name: str) -> None:
 def _stands(motion: Motion, name: str) -> Iterator[BasePose]:
     """Free places in front of a thing or a fixture that the robot can drive to, the best first."""
     cell = motion.cell
-    if name in cell.things:
-        point, stands = cell.pose(name)[0], where(motion, name)
-        fixture = stands[0] if stands is not None else None
-    else:
-        fixture = cell.fixtures[name]
-        centre = fixture.places[0].centre if fixture.places else fixture.assembly.base.parts[0].at
-        point = fixture.to_world(centre)
-        if fixture.kind == "television":
-            # it is watched from a little farther away
-            point = fixture.to_world([0.25, 0.0, 0.0])
+    point, fixture = looked_at(motion, name)
+    if fixture is not None and fixture.name == name and fixture.kind == "television":
+        # it is watched from a little farther away
+        point = fixture.to_world([0.25, 0.0, 0.0])
     front = front_of(motion, fixture, point)
     plan = cell.floor_plan()
     for distance in _DISTANCES_M:

@@ -44,6 +44,16 @@ def where(motion: Motion, name: str) -> tuple[Fixture, Place] | None:
     return None
 
 
+def looked_at(motion: Motion, name: str) -> tuple[Array, Fixture | None]:
+    """The point (3,) at which one looks to see a thing or a fixture, and the fixture that it is or stands in or on."""
+    cell = motion.cell
+    if name in cell.things:
+        stands = where(motion, name)
+        return cell.pose(name)[0], stands[0] if stands is not None else None
+    fixture = cell.fixtures[name]
+    return fixture.to_world(fixture.places[0].centre if fixture.places else fixture.assembly.base.parts[0].at), fixture
+
+
 def entry(tool: ToolPose, fixture: Fixture | None) -> list[ToolPose]:
     """Tool poses on the way to a grasp or away from a place."""
     if fixture is None:

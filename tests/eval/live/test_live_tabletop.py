@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+from typing import Any
 
 import numpy as np
 import pytest
 
 import nsrecover
 import nsrecover.live
-from eval.common.browser import BROWSERS, MOST_BYTES, browser
+from eval.common.browser import MOST_BYTES
 from eval.live.command import LiveConfig, measure
 from eval.live.measuring import _ratio, opened
 from eval.live.tabletop import table
@@ -44,15 +44,12 @@ def test_a_fault_from_the_page_is_reported_within_one_step() -> None:
     assert all(record.discrepancy.as_expected for record in episode.records[1:])
 
 
-def test_a_fault_chosen_by_a_click_is_reported_within_one_step() -> None:
-    pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'")
-    if not any(map(shutil.which, BROWSERS)):
-        pytest.skip("Chromium is not installed: apt-get install chromium")
+def test_a_fault_chosen_by_a_click_is_reported_within_one_step(browser: Any) -> None:
     moved = SCENE.plan[1].arguments[0]  # waits on the table during the first action
-    with browser() as chromium, table(SCENE, EXACT, faults=False, sound=False) as world:
+    with table(SCENE, EXACT, faults=False, sound=False) as world:
         agent = nsrecover.RecoveryAgent(nsrecover.load("tabletop"), world)
         with nsrecover.live.page(agent, paused=True, approve=True, injector=world) as page:
-            tab = opened(chromium, page.url)
+            tab = opened(browser, page.url)
             running = Running(agent, SCENE.plan)
             tab.locator("#state", has_text="paused").wait_for()
             tab.select_option("#fault", "displaced")

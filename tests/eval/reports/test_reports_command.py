@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from eval.common.browser import BROWSERS, MOST_BYTES
+from eval.common.browser import MOST_BYTES
 from eval.reports.command import ReportsConfig, measure
 from eval.reports.pictures import pages_of, photograph, sentences_of
 from nsrecover.errors import InvalidConfiguration
@@ -45,10 +44,8 @@ def test_pictures_need_the_reports_of_a_demo(tmp_path: Path) -> None:
         pages_of(tmp_path)
 
 
+@pytest.mark.usefixtures("has_chromium")
 def test_pictures_are_small_and_show_different_moments(tmp_path: Path) -> None:
-    pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'")
-    if not any(map(shutil.which, BROWSERS)):
-        pytest.skip("Chromium is not installed: apt-get install chromium")
     write_page(recorded(), tmp_path / "demo" / "collapse" / "report.html")
     write_page(in_kitchen(FactWorld(hook=after(1, WINE))), tmp_path / "demo" / "kitchen" / "report.html")
     write_page(instructed(), tmp_path / "demo" / "apple" / "report.html")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eval.common.browser import BROWSERS, MOST_BYTES, browser
+from eval.common.browser import MOST_BYTES
 from eval.common.statistics import share
 from eval.sweep.failures import failure_of
 from eval.tables import page as command
@@ -46,21 +44,12 @@ def written(sweeps: list[Sweep], tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder / "sweeps.html"
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'")
-    if not any(map(shutil.which, BROWSERS)):
-        pytest.skip("Chromium is not installed: apt-get install chromium")
-    with browser() as running:
-        yield running
-
-
 class Shown:
     """The page in a window, with what it asked for and complained about."""
 
-    def __init__(self, chromium: Any, path: Path, size: str = "desktop", **context: Any) -> None:
+    def __init__(self, browser: Any, path: Path, size: str = "desktop", **context: Any) -> None:
         width, height = SIZES[size]
-        self.context = chromium.new_context(viewport={"width": width, "height": height}, **context)
+        self.context = browser.new_context(viewport={"width": width, "height": height}, **context)
         self.page = self.context.new_page()
         self.wrong: list[str] = []
         self.page.on("console", lambda message: self.wrong.append(message.text))
@@ -109,8 +98,8 @@ def test_several_sensors_are_on_one_page_and_the_same_sweep_twice_is_refused() -
         load([*FOLDERS, SWEEPS / "none-V"], mixed=True)
 
 
-def test_filters_change_table_figures_and_episodes_together(chromium: Any, written: Path, sweeps: list[Sweep]) -> None:
-    with Shown(chromium, written) as shown:
+def test_filters_change_table_figures_and_episodes_together(browser: Any, written: Path, sweeps: list[Sweep]) -> None:
+    with Shown(browser, written) as shown:
         ours = [record for each in sweeps if (each.planner, each.dataset) == ("ours", "IV") for record in each.records]
         assert shown.cell("ours", "IV") == text_of(sum(r.completed for r in ours), len(ours))
         assert shown.cell("none", "I") == "-"
@@ -143,10 +132,10 @@ def test_filters_change_table_figures_and_episodes_together(chromium: Any, writt
 
 
 def test_from_a_cell_to_an_episode_and_its_report_with_the_keyboard(
-    chromium: Any, written: Path, sweeps: list[Sweep]
+    browser: Any, written: Path, sweeps: list[Sweep]
 ) -> None:
     planner, dataset, _, episode = reported(sweeps)
-    with Shown(chromium, written) as shown:
+    with Shown(browser, written) as shown:
         page = shown.page
         cell = page.locator("#pivot tbody tr", has=page.locator("th:text-is('none')")).locator("button").first
         cell.focus()
@@ -168,12 +157,12 @@ def test_from_a_cell_to_an_episode_and_its_report_with_the_keyboard(
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("desktop", "dark"), ("phone", "light")])
-def test_axe_finds_nothing_serious_on_the_page_of_sweeps(chromium: Any, written: Path, size: str, scheme: str) -> None:
+def test_axe_finds_nothing_serious_on_the_page_of_sweeps(browser: Any, written: Path, size: str, scheme: str) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright",
         reason="axe-playwright-python is not installed: pip install 'nsrecover[browser]'",
     )
-    with Shown(chromium, written, size, color_scheme=scheme) as shown:
+    with Shown(browser, written, size, color_scheme=scheme) as shown:
         shown.page.select_option("#outcome", "failed")
         shown.page.locator("#list button").first.click()
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0]

@@ -67,9 +67,9 @@ def test_the_nearest_neighbour_goes_first_to_where_nothing_is_or_will_be() -> No
     assert not_lifted(found) == "green"
     ways = list(with_room(geometric().models, TABLETOP, seen, found))
     assert [actions[0].arguments for actions, _ in ways] == [("white",), ("blue",)]
-    for (aside, again), graphs in ways:
+    for (clearing, again), graphs in ways:
         assert again == Action.parse("top(green, red)")
-        place = np.array(aside.target)
+        place = np.array(clearing.target)
         gaps = np.abs(seen.boxes[:, :2] - place[:2]).max(axis=1) - SIDE_M
         assert gaps.min() > 0
         np.testing.assert_allclose(graphs[1].boxes[seen.index("green")], found.expected.boxes[seen.index("green")])
