@@ -344,6 +344,7 @@ def serve(
     planning_s: Annotated[float, typer.Option(min=0.01, help="Largest planning time of a recovery, in seconds.")] = 30,
     rate: Annotated[float, typer.Option(min=0.01, help="Most requests a second from one address.")] = 200,
     body_mb: Annotated[int, typer.Option(min=1, help="Largest size of a request, in megabytes.")] = 16,
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes in which sessions are watched.")] = 2,
 ) -> None:
     """Serve over HTTP: plans and observations in; discrepancies, recoveries and explanations out."""
     from nsrecover.integrations import server
@@ -367,6 +368,7 @@ def serve(
             planning_s=planning_s,
             body_bytes=body_mb * 1_000_000,
             requests_per_s=rate,
+            workers=workers,
         ),
         on_ready=lambda url: print(f"nsrecover answers on {url}  (interface: {url}/docs; Ctrl-C ends it)", flush=True),
     )

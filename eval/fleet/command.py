@@ -23,8 +23,12 @@ from nsrecover.errors import InvalidConfiguration
 HEALTH_EVERY_S = 0.25
 """Interval of health checks."""
 
-REQUESTS = 4
-"""Requests of one robot in the interval of observations, at most; the server's limit of requests is set by it."""
+MEMORY_EVERY_S = 10.0
+"""Interval of measurements of the memory, which take time."""
+
+REQUESTS = 8
+"""Requests of one address in the interval of observations, at most: twice what a robot sends when it begins anew. The
+server's limit is set by it; what checks health comes from an address of its own, too."""
 
 
 @dataclass
@@ -51,7 +55,7 @@ def measure(config: FleetConfig) -> dict[str, Any]:
             raise InvalidConfiguration(f"expected {name} > 0, found {getattr(config, name)}")
     if config.hostile < 0:
         raise InvalidConfiguration(f"expected hostile >= 0, found {config.hostile}")
-    rate = max(200.0, REQUESTS * config.robots / config.every_s)
+    rate = max(REQUESTS / config.every_s, 2 / HEALTH_EVERY_S)
     kind = ["--boxes-only"] if config.boxes else []
     with served("--sessions", str(config.robots), "--rate", str(rate), *kind) as server:
         metrics = under_load(server, config)
@@ -63,11 +67,11 @@ def under_load(server: Served, config: FleetConfig) -> dict[str, Any]:
     """Run all robots, and return the contents of metrics.json."""
     starts = np.random.default_rng(config.seed).uniform(0, config.every_s, config.robots)
     story = story_in_boxes if config.boxes else story_in_images
-    robots = [Robot(server.url, story(number), config.every_s, float(s)) for number, s in enumerate(starts)]
+    robots = [Robot(server.url, number, story(number), config.every_s, float(s)) for number, s in enumerate(starts)]
     hostile = [Hostile(server.url, number) for number in range(config.hostile)]
     healthy: list[Answered] = []
     process = psutil.Process(server.process.pid)
-    before_mb, cpu_before = process.memory_info().rss / 1e6, sum(process.cpu_times()[:2])
+    memory_mb, cpu_before = [memory_of(process)], cpu_of(process)
     began = time.perf_counter()
     until = began + config.seconds
     runs = [*(robot.run for robot in robots), *(client.run for client in hostile)]
@@ -75,16 +79,31 @@ def under_load(server: Served, config: FleetConfig) -> dict[str, Any]:
     threads.append(threading.Thread(target=check_health, args=(server.url, until, HEALTH_EVERY_S, healthy)))
     for thread in threads:
         thread.start()
-    memory_mb = [before_mb]
     with tqdm(total=round(config.seconds), unit="s", desc="under load") as bar:
         while any(thread.is_alive() for thread in threads):
             time.sleep(0.5)
-            memory_mb.append(process.memory_info().rss / 1e6)
+            if time.perf_counter() - began > MEMORY_EVERY_S * len(memory_mb):
+                memory_mb.append(memory_of(process))
             bar.n = min(round(time.perf_counter() - began), bar.total)
             bar.refresh()
-    cpu_s = sum(process.cpu_times()[:2]) - cpu_before
+    memory_mb.append(memory_of(process))
+    cpu_s = cpu_of(process) - cpu_before
     answers = [answer for robot in robots for answer in robot.answers] + healthy
     return metrics_of(config, answers, sum((each.statuses for each in hostile), Counter[int]()), memory_mb, cpu_s)
+
+
+def memory_of(process: psutil.Process) -> float:
+    """Megabytes of a process and those that it has started; what they share counts once."""
+    return float(sum(each.memory_full_info().pss for each in _family(process)) / 1e6)
+
+
+def cpu_of(process: psutil.Process) -> float:
+    """Seconds of processor time of a process and those that it has started."""
+    return sum(sum(each.cpu_times()[:2]) for each in _family(process))
+
+
+def _family(process: psutil.Process) -> list[psutil.Process]:
+    return [process, *process.children(recursive=True)]
 
 
 def metrics_of(

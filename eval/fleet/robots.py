@@ -105,19 +105,21 @@ class Robot:
 
     Args:
         url: of the server.
+        number: from 0; the address is its own, 127.2.x.y, as rates are limited by address.
         story: what it sends.
         every_s: interval of observations.
         start_s: delay of the first one, different for every robot.
     """
 
-    def __init__(self, url: str, story: Story, every_s: float, start_s: float) -> None:
+    def __init__(self, url: str, number: int, story: Story, every_s: float, start_s: float) -> None:
         self._story, self._server = story, urlsplit(url).netloc
+        self._source = (f"127.2.{number // 250}.{number % 250 + 1}", 0)
         self._every_s, self._start_s = every_s, start_s
         self.answers: list[Answered] = []
 
     def run(self, until: float) -> None:
         """Send requests until a time of `time.perf_counter`."""
-        connection = http.client.HTTPConnection(self._server, timeout=_TIMEOUT_S)
+        connection = http.client.HTTPConnection(self._server, timeout=_TIMEOUT_S, source_address=self._source)
         due, session, step = time.perf_counter() + self._start_s, "", 0
         bodies, plan = self._story.bodies, json.dumps({"plan": self._story.plan}).encode()
         while due < until:

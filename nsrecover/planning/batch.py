@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_all_start_methods, get_context
 
 from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.processes import clean_context, start_worker
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
@@ -66,21 +64,10 @@ def recover_each(
             f"expected a planner that can be sent to other processes, found one that cannot be pickled ({error}); use "
             "module-level functions for its action cost and placement sampler, or workers=1"
         ) from None
-    # a fork of this process would inherit the state of torch's threads, but not the threads
-    context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
-    context.set_forkserver_preload([preload])
-    with ProcessPoolExecutor(workers, context, _start_worker) as pool:
+    with ProcessPoolExecutor(workers, clean_context([preload]), start_worker) as pool:
         return list(pool.map(task, requests, chunksize=-(-len(requests) // (CHUNKS * workers))))
 
 
 def _recover(recover: Callable[..., Recovery], deadline: float | None, request: Request) -> Recovery:
     left = None if deadline is None else max(0.0, deadline - time.monotonic())
     return recover(request.graph, request.trace, request.discrepancy, budget_s=left)
-
-
-def _start_worker() -> None:
-    """Use one thread unless the user chose a number: the processes share the cores."""
-    if "OMP_NUM_THREADS" not in os.environ:
-        os.environ["OMP_NUM_THREADS"] = "1"
-        if torch := sys.modules.get("torch"):  # imported with the preloaded module, before the variable was set
-            torch.set_num_threads(1)

@@ -2,7 +2,8 @@
 
     from nsrecover.integrations.server import serve
 
-    serve(port=8765)
+    if __name__ == "__main__":  # it starts processes
+        serve(port=8765)
 
 docs/server.md describes the interface, docs/openapi.json is its schema. Needs the extra `server`:
 `pip install 'nsrecover[server]'`.
@@ -10,13 +11,16 @@ docs/server.md describes the interface, docs/openapi.json is its schema. Needs t
 
 from __future__ import annotations
 
+import pickle
 import socket
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nsrecover.core.extras import needs_extra
+from nsrecover.core.processes import require_main_guard
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.limits import Limits
 
@@ -34,6 +38,9 @@ TOKEN_LENGTH = 16
 def create_app(systems: Mapping[str, System], limits: Limits | None = None, token: str | None = None) -> FastAPI:
     """Return the server as an ASGI application, for any ASGI server.
 
+    Sessions are watched in `Limits.workers` processes, which begin with the first session; a script that runs it needs
+    `if __name__ == "__main__":`, as every program that starts processes.
+
     Args:
         systems: name, as clients request it -> system; the first one is the default.
         limits: limits for clients.
@@ -41,15 +48,27 @@ def create_app(systems: Mapping[str, System], limits: Limits | None = None, toke
             server as localhost are answered; an application that other machines can reach must have one.
 
     Raises:
-        InvalidConfiguration: the extra is not installed, there is no system, or the token is too short.
+        InvalidConfiguration: the extra is not installed, there is no system, one cannot be pickled, or the token is
+            too short.
     """
     need_extra()
     from nsrecover.integrations.server.app import application
+    from nsrecover.integrations.server.watch import Systems
+    from nsrecover.system import geometric
 
     if not systems:
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")
     check_token(token)
-    return application(systems, limits or Limits(), token)
+    load = partial(Systems, dict(systems), geometric())
+    try:
+        pickle.dumps(load)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InvalidConfiguration(
+            f"expected systems that can be sent to other processes, found one that cannot be pickled ({error}); use "
+            "module-level functions and classes for its parts"
+        ) from None
+    preload = sorted({type(system.models).__module__ for system in systems.values()})
+    return application(tuple(systems), load, preload, limits or Limits(), token)
 
 
 def serve(
@@ -72,11 +91,13 @@ def serve(
         on_ready: called with the address once requests are answered.
 
     Raises:
-        InvalidConfiguration: the extra is not installed, the token is missing or too short, or the address is in use.
+        InvalidConfiguration: the extra is not installed, the token is missing or too short, the address is in use, or
+            a script calls it while it is imported.
         InvalidCheckpoint: a checkpoint is invalid.
     """
     need_extra()
     check_token(token)
+    require_main_guard("nsrecover.integrations.server.serve()")
     from nsrecover.integrations.server.guard import is_loopback
 
     if token is None and not is_loopback(host):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib import metadata
 from pathlib import Path
@@ -20,7 +20,7 @@ from nsrecover.integrations.server.problems import add_handlers
 from nsrecover.integrations.server.routes import router
 from nsrecover.integrations.server.service import Service
 from nsrecover.integrations.server.watch import Systems
-from nsrecover.system import System, geometric
+from nsrecover.integrations.server.workers import Worker
 
 DESCRIPTION = """Monitor a robot that carries out a symbolic plan: send an observation after every action, and receive
 what deviates from the expected scene, since when and why, and the cheapest recovery.
@@ -32,9 +32,24 @@ METHODS = ("get", "post", "put", "delete")
 PAGE_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
-def application(systems: Mapping[str, System], limits: Limits, token: str | None) -> FastAPI:
-    """Return the server; arguments as for `nsrecover.integrations.server.create_app`."""
-    service = Service(Systems(dict(systems), geometric()), limits)
+def application(
+    checkpoints: Sequence[str],
+    load: Callable[[], Systems],
+    preload: Sequence[str],
+    limits: Limits,
+    token: str | None,
+) -> FastAPI:
+    """Return the server.
+
+    Args:
+        checkpoints: names that sessions may ask for, the default one first.
+        load: loads their systems in a worker process; can be pickled.
+        preload: modules that the processes import once.
+        limits: limits for clients.
+        token: token that clients must send; None allows loopback only.
+    """
+    workers = [Worker(load, preload) for _ in range(limits.workers)]
+    service = Service(checkpoints, workers, limits)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

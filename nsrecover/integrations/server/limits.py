@@ -28,7 +28,7 @@ class Limits:
         events_s: duration of one answer with events, after which clients reconnect, seconds.
         listeners: number of simultaneous listeners to the events of a session.
         requests_per_s: lasting rate of requests from one address; for a moment, twice as many may come at once.
-        workers: number of threads for perception, and the same number for planning.
+        workers: number of processes in which sessions are watched.
     """
 
     sessions: int = 64

@@ -39,7 +39,7 @@ class Refused(HTTPException):
     """Ends a request with a problem as its answer.
 
     Args:
-        status: HTTP status 4xx.
+        status: HTTP status 4xx, or 503.
         code: stable code for programs.
         message: what was expected, what was found and what to do.
         headers: headers of the answer.
@@ -61,6 +61,7 @@ REASONS = {
     413: "The request is too large.",
     422: "Something in the request is not as it has to be.",
     429: "There are too many requests, sessions, or listeners of one.",
+    503: "The process of the session has ended.",
 }
 """Status of a refusal -> its description in the schema."""
 

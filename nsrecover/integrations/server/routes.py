@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
+from operator import methodcaller
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, UploadFile
@@ -15,8 +17,9 @@ from nsrecover.integrations.server import convert, messages
 from nsrecover.integrations.server.bodies import StrictRoute, json_of
 from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
-from nsrecover.integrations.server.service import Seeing, Service, state_of
+from nsrecover.integrations.server.service import Service, state_of
 from nsrecover.integrations.server.sessions import SILENCE_S, EventKind, Session
+from nsrecover.integrations.server.watches import Seeing
 
 EVENT = {
     "type": "object",
@@ -84,7 +87,7 @@ async def health(request: Request, service: Serving) -> messages.Health:
     return messages.Health(
         status="ok",
         version=request.app.version,
-        checkpoints=list(service.systems.learned),
+        checkpoints=list(service.checkpoints),
         sessions=len(service.sessions),
     )
 
@@ -95,10 +98,10 @@ async def causes() -> list[messages.CauseCode]:
     return [messages.CauseCode(code=cause, meaning=cause.meaning) for cause in Cause]
 
 
-@router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals())
+@router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals(503))
 async def open_session(service: Serving, body: messages.NewSession) -> messages.SessionState:
     """Open a session for a plan. Send the first observation next."""
-    return state_of(service.open(body))
+    return state_of(await service.open(body))
 
 
 @router.get("/sessions/{session}", tags=["sessions"], responses=refusals(404))
@@ -113,21 +116,20 @@ async def close_session(service: Serving, session: InSession) -> None:
     service.sessions.close(session.name)
 
 
-@router.put("/sessions/{session}/plan", tags=["sessions"], responses=refusals(404, 409))
+@router.put("/sessions/{session}/plan", tags=["sessions"], responses=refusals(404, 409, 503))
 async def change_plan(service: Serving, session: InSession, body: messages.NewPlan) -> messages.SessionState:
     """Continue with another plan from the scene of the last observation."""
     plan = convert.plan_of(body.plan)
-    return await service.change(session, lambda watch: watch.replan(plan))
+    return await service.change(session, methodcaller("replan", plan))
 
 
-@router.post("/sessions/{session}/observations", tags=["observations"], responses=refusals(404, 409))
+@router.post("/sessions/{session}/observations", tags=["observations"], responses=refusals(404, 409, 503))
 async def observe(service: Serving, judge: Judging, body: messages.Observation) -> messages.Judgement:
     """Send an observation as JSON with base64 images. The first one shows the initial scene."""
-    pixels = service.limits.pixels
-    return await judge(lambda watch: convert.json_observation(body, pixels))
+    return await judge(partial(convert.json_observation, body, service.limits.pixels))
 
 
-@router.post("/sessions/{session}/observations/multipart", tags=["observations"], responses=refusals(404, 409))
+@router.post("/sessions/{session}/observations/multipart", tags=["observations"], responses=refusals(404, 409, 503))
 async def observe_files(
     service: Serving,
     judge: Judging,
@@ -156,17 +158,16 @@ async def observe_files(
         )  # fmt: skip
     images = [[await file.read() for file in view] for view in zip(rgb, depth, instances, strict=True)]
     wav = None if audio is None else await audio.read()
-    pixels = service.limits.pixels
-    return await judge(lambda watch: convert.observation_of(parsed, parsed.cameras, images, pixels, wav))
+    return await judge(partial(convert.observation_of, parsed, parsed.cameras, images, service.limits.pixels, wav))
 
 
-@router.post("/sessions/{session}/scenes", tags=["observations"], responses=refusals(404, 409))
-async def observe_scene(judge: Judging, body: messages.Scene) -> messages.Judgement:
+@router.post("/sessions/{session}/scenes", tags=["observations"], responses=refusals(404, 409, 503))
+async def observe_scene(session: InSession, judge: Judging, body: messages.Scene) -> messages.Judgement:
     """Send a scene of your own perception: boxes, with or without appearance features. Names are trusted."""
-    return await judge(lambda watch: convert.scene_of(body, watch.feature_size))
+    return await judge(partial(convert.scene_of, body, session.watch.feature_size))
 
 
-@router.post("/sessions/{session}/recovery", tags=["recovery"], responses=refusals(404, 409))
+@router.post("/sessions/{session}/recovery", tags=["recovery"], responses=refusals(404, 409, 503))
 async def find_recovery(
     request: Request, service: Serving, session: InSession, body: messages.Budget
 ) -> messages.Answer:
@@ -182,10 +183,10 @@ async def stop_search(session: InSession) -> messages.Cancelled:
     return messages.Cancelled(cancelled=running)
 
 
-@router.post("/sessions/{session}/recovery/follow", tags=["recovery"], responses=refusals(404, 409))
+@router.post("/sessions/{session}/recovery/follow", tags=["recovery"], responses=refusals(404, 409, 503))
 async def follow_recovery(service: Serving, session: InSession) -> messages.SessionState:
     """Continue with the recovery: its actions and the rest of the old plan become the plan."""
-    return await service.change(session, lambda watch: watch.follow())
+    return await service.change(session, methodcaller("follow"))
 
 
 @router.get(

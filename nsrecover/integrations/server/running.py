@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -12,9 +13,9 @@ import uvicorn
 import nsrecover
 from nsrecover.integrations.server.app import application
 from nsrecover.integrations.server.limits import Limits
+from nsrecover.integrations.server.watch import Systems
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
-from nsrecover.system import System
 
 BOXES_ONLY = "boxes"
 """Name of the system of a server without checkpoints."""
@@ -34,15 +35,10 @@ def run(
     on_ready: Callable[[str], None],
 ) -> None:
     """Load the checkpoints and answer requests until interrupted; without checkpoints, answer by geometry alone."""
-    systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
-    if systems:
-        import torch  # only learned parts need it
-
-        torch.set_num_threads(1)  # the networks are small; sessions use the threads
-    for system in systems.values():
-        warm_up(system)
-    systems = systems or {BOXES_ONLY: nsrecover.geometric()}
-    app = application(systems, limits, token)
+    preload = "nsrecover.models.bundle" if checkpoints else "nsrecover.models.geometric"
+    app = application(tuple(checkpoints) or (BOXES_ONLY,), partial(loaded, checkpoints), [preload], limits, token)
+    for worker in app.state.service.workers:
+        worker.start()
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, limit_concurrency=BACKLOG, timeout_graceful_shutdown=GRACE_S
     )
@@ -82,7 +78,14 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def warm_up(system: System) -> None:
-    """Review the example once, so that the first client does not wait for what is loaded on first use."""
-    for _ in review(system, example(), budget_s=0.1):
-        pass
+def loaded(checkpoints: Mapping[str, Path | None]) -> Systems:
+    """Load checkpoints, and use each once, so that the first client does not wait for what is loaded on first use.
+
+    Raises:
+        InvalidCheckpoint: a checkpoint is invalid.
+    """
+    systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
+    for system in systems.values():
+        for _ in review(system, example(), budget_s=0.1):
+            pass
+    return Systems(systems or {BOXES_ONLY: nsrecover.geometric()}, nsrecover.geometric())

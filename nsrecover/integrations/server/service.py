@@ -1,64 +1,58 @@
-"""Operations of the server: they run in threads on the sessions of the clients."""
+"""Operations of the server on the sessions of its clients; the work is done in worker processes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import Request
 
 from nsrecover import core
 from nsrecover.core.discrepancy import Phase, Verdict
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.server import convert, messages
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.sessions import EventKind, Session, Sessions
-from nsrecover.integrations.server.watch import StepResult, Systems, Watch
-
-Result = TypeVar("Result")
-Seeing = Callable[[Watch], Observation | SceneGraph]
-"""Decodes the sent observation; called in a thread because it takes time."""
+from nsrecover.integrations.server.watch import StepResult, Watch
+from nsrecover.integrations.server.watches import Seeing
+from nsrecover.integrations.server.workers import RemoteWatch, Worker
 
 
 class Service:
-    """Sessions that share their models.
+    """Sessions in worker processes.
 
     Args:
-        systems: the models; each is in memory once.
+        checkpoints: names that sessions may ask for, the default one first.
+        workers: the processes.
         limits: limits for clients.
     """
 
-    def __init__(self, systems: Systems, limits: Limits) -> None:
-        self.systems = systems
+    def __init__(self, checkpoints: Sequence[str], workers: Sequence[Worker], limits: Limits) -> None:
+        self.checkpoints = tuple(checkpoints)
+        self.workers = tuple(workers)
         self.limits = limits
         self.sessions = Sessions(limits)
-        # Separate pools, so that a long search delays no observation.
-        self._perceivers = ThreadPoolExecutor(limits.workers, "look")
-        self._planners = ThreadPoolExecutor(limits.workers, "plan")
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Context that closes idle sessions regularly, and all sessions at its end."""
+        """Context that closes idle sessions regularly, and all sessions and processes at its end."""
         janitor = asyncio.create_task(self._clean())
         try:
             yield
         finally:
             janitor.cancel()
             self.sessions.close_all()
-            for pool in (self._perceivers, self._planners):
-                pool.shutdown(wait=False, cancel_futures=True)
+            for worker in self.workers:
+                worker.close()
 
     async def _clean(self) -> None:
         while True:
             await asyncio.sleep(min(self.limits.idle_s, 5.0))
             self.sessions.forget_idle()
 
-    def open(self, request: messages.NewSession) -> Session:
+    async def open(self, request: messages.NewSession) -> Session:
         """Open a session.
 
         Raises:
@@ -66,14 +60,20 @@ class Service:
             InvalidConfiguration: the checkpoint is unknown.
             Refused: there are too many sessions.
         """
-        checkpoint = request.checkpoint or next(iter(self.systems.learned))
-        if checkpoint not in self.systems.learned:
+        checkpoint = request.checkpoint or self.checkpoints[0]
+        if checkpoint not in self.checkpoints:
             raise InvalidConfiguration(
                 f"expected the name of a checkpoint of this server, found {checkpoint!r}."
-                f"{did_you_mean(checkpoint, self.systems.learned)}"
+                f"{did_you_mean(checkpoint, self.checkpoints)}"
             )
-        plan = convert.plan_of(request.plan)
-        return self.sessions.open(lambda: Watch(self.systems, checkpoint, plan, request.rejoin, request.check_sensors))
+        session = self.sessions.open(self.workers, checkpoint, convert.plan_of(request.plan))
+        try:
+            async with session.turn() as watch:  # which is not idle while its process starts
+                await watch.open(request.rejoin, request.check_sensors)
+        except BaseException:
+            self.sessions.close(session.name)
+            raise
+        return session
 
     async def look(
         self, request: Request, session: Session, seeing: Seeing, phase: Phase | None, budget_s: float | None
@@ -88,13 +88,12 @@ class Service:
             budget_s: planning time, seconds; None: no search.
         """
         async with session.turn() as watch:
-            result = await self._run(self._perceivers, lambda: watch.look(seeing(watch), phase))
+            result, words = await watch.look(seeing, phase, search_follows=budget_s is not None)
             session.events.publish(EventKind.STEP, _step(result, watch))
-            recovery = explanation = None
+            recovery = None
+            explanation = None if words is None else convert.explanation_message(words)
             if result.discrepancy and budget_s is not None:
                 recovery, explanation = await self._recover(request, session, watch, budget_s)
-            elif result.discrepancy is not None and not result.discrepancy.as_expected:
-                explanation = convert.explanation_message(watch.explain(result.discrepancy))
             expected = result.discrepancy is None or result.discrepancy.as_expected
             return messages.Judgement(
                 verdict=None if result.discrepancy is None else result.discrepancy.verdict,
@@ -117,17 +116,16 @@ class Service:
             return messages.Answer(recovery=recovery, explanation=explanation)
 
     async def change(self, session: Session, work: Callable[[Watch], None]) -> messages.SessionState:
-        """Change the plan of a session in a thread, because predicting its trace takes time."""
+        """Change the plan of a session by a method of its watch."""
         async with session.turn() as watch:
-            await self._run(self._planners, lambda: work(watch))
-            state = state_of(session)
-            session.events.publish(EventKind.PLAN, {"plan": [str(action) for action in watch.plan]})
-            return state
+            await watch.change(work)
+            session.events.publish(EventKind.PLAN, {"plan": [str(action) for action in watch.state.plan]})
+            return state_of(session)
 
     async def _recover(
-        self, request: Request, session: Session, watch: Watch, budget_s: float
+        self, request: Request, session: Session, watch: RemoteWatch, budget_s: float
     ) -> tuple[messages.Recovery, messages.Explanation]:
-        plan = watch.plan
+        plan = watch.state.plan
 
         def better(found: core.Recovery) -> None:
             session.events.publish(EventKind.IMPROVEMENT, convert.recovery_message(found, plan).model_dump(mode="json"))
@@ -141,7 +139,7 @@ class Service:
         leaving = asyncio.create_task(give_up_with_client())
         session.planning = True
         try:
-            found, words = await self._run(self._planners, lambda: watch.recover(budget_s, session.stop.is_set, better))
+            found, words = await watch.recover(budget_s, session.stop.is_set, better)
         finally:
             session.planning = False
             leaving.cancel()
@@ -149,33 +147,30 @@ class Service:
         session.events.publish(EventKind.RECOVERY, recovery.model_dump(mode="json"))
         return recovery, convert.explanation_message(words)
 
-    async def _run(self, pool: Executor, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
-
 
 def state_of(session: Session) -> messages.SessionState:
     """Return the message with the state of a session."""
-    watch = session.watch
-    plan, done = watch.plan, watch.done
+    state = session.watch.state
+    plan, done = state.plan, state.done
     return messages.SessionState(
         session=session.name,
-        checkpoint=watch.checkpoint,
+        checkpoint=session.watch.checkpoint,
         plan=convert.actions_message(plan.actions),
         step=done,
-        started=watch.started,
+        started=state.started,
         finished=done == len(plan),
         next_action=convert.action_message(plan[done]) if done < len(plan) else None,
-        as_expected=watch.verdict in (None, Verdict.AS_EXPECTED),
-        verdict=watch.verdict,
-        can_follow=watch.recovery is not None,
+        as_expected=state.verdict in (None, Verdict.AS_EXPECTED),
+        verdict=state.verdict,
+        can_follow=state.can_follow,
     )
 
 
-def _step(result: StepResult, watch: Watch) -> dict[str, Any]:
+def _step(result: StepResult, watch: RemoteWatch) -> dict[str, Any]:
     """Return the data of the event for an observation."""
     culprits = result.discrepancy.deviations if result.discrepancy else ()
     return {
-        "step": watch.done,
+        "step": watch.state.done,
         "phase": result.phase,
         "action": None if result.action is None else str(result.action),
         "as_expected": result.discrepancy is None or result.discrepancy.as_expected,

@@ -8,16 +8,17 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any
 
 from sse_starlette import ServerSentEvent
 
+from nsrecover.core.actions import Plan
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.problems import Refused, shown
-from nsrecover.integrations.server.watch import Watch
+from nsrecover.integrations.server.workers import RemoteWatch, Worker
 
 MEMORY = 256
 """Number of events kept for listeners that connect later or reconnect."""
@@ -107,13 +108,13 @@ class Session:
 
     Attributes:
         name: secret name, which is all that is needed to use the session.
-        watch: monitors the plan.
+        watch: monitors the plan, in another process.
         events: events of the session.
         stop: set to end the running search.
     """
 
-    def __init__(self, watch: Watch, events: Events) -> None:
-        self.name = secrets.token_urlsafe(18)
+    def __init__(self, name: str, watch: RemoteWatch, events: Events) -> None:
+        self.name = name
         self.watch = watch
         self.events = events
         self.stop = threading.Event()
@@ -127,7 +128,7 @@ class Session:
         return self._busy or self.events.listeners > 0
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[Watch]:
+    async def turn(self) -> AsyncIterator[RemoteWatch]:
         """Context with exclusive access to the plan.
 
         Raises:
@@ -150,6 +151,7 @@ class Session:
         """Stop the search and end the answers to listeners."""
         self.stop.set()
         self.events.close()
+        self.watch.close()
 
 
 class Sessions:
@@ -166,8 +168,8 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._all)
 
-    def open(self, make: Callable[[], Watch]) -> Session:
-        """Open a session.
+    def open(self, workers: Sequence[Worker], checkpoint: str, plan: Plan) -> Session:
+        """Open a session in the process that has the fewest.
 
         Raises:
             Refused: there are too many sessions.
@@ -178,7 +180,8 @@ class Sessions:
                 429, "too_many_sessions", f"expected at most {self._limits.sessions} sessions, found as many; delete "
                 "those that are over, or start the server with a higher limit", {"Retry-After": "10"},
             )  # fmt: skip
-        session = Session(make(), Events(asyncio.get_running_loop()))
+        name, worker = secrets.token_urlsafe(18), min(workers, key=lambda each: len(each.sessions))
+        session = Session(name, RemoteWatch(worker, name, checkpoint, plan), Events(asyncio.get_running_loop()))
         self._all[session.name] = session
         return session
 
@@ -192,8 +195,8 @@ class Sessions:
         session = self._all.get(name)
         if session is None:
             raise Refused(
-                404, "unknown_session", f"expected the name of a session, found {shown(name)}; it was deleted, or "
-                f"forgotten after {self._limits.idle_s:g} s without a request: open a new one by POST /v1/sessions",
+                404, "unknown_session", f"expected the name of a session, found {shown(name)}; it was deleted, lost "
+                f"or forgotten after {self._limits.idle_s:g} s without a request: open a new one by POST /v1/sessions",
             )  # fmt: skip
         session.touched = time.monotonic()
         return session
@@ -208,9 +211,11 @@ class Sessions:
         del self._all[name]
 
     def forget_idle(self) -> None:
-        """Close the sessions that have been idle for too long."""
+        """Close the sessions that have been idle for too long, and those whose process has crashed."""
         latest = time.monotonic() - self._limits.idle_s
-        for name in [key for key, each in self._all.items() if each.touched < latest and not each.in_use]:
+        idle = {key for key, each in self._all.items() if each.touched < latest and not each.in_use}
+        lost = {key for key, each in self._all.items() if each.watch.lost}
+        for name in idle | lost:
             self._all.pop(name).end()
 
     def close_all(self) -> None:

@@ -93,11 +93,6 @@ class Watch:
         self.recovery: Recovery | None = None
 
     @property
-    def feature_size(self) -> int | None:
-        """Required length of appearance features."""
-        return self._learned.models.feature_size
-
-    @property
     def plan(self) -> Plan:
         """The current plan."""
         return self._plan if self._monitor is None else self._monitor.plan

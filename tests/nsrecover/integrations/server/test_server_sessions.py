@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from nsrecover.core.discrepancy import Phase
 from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneGraph
 from nsrecover.integrations.client import observation_message, png
-from nsrecover.integrations.server import convert
+from nsrecover.integrations.server.watches import Seeing
+from nsrecover.integrations.server.workers import RemoteWatch
 from nsrecover.records.recording import Recording
 from nsrecover.records.review import review
 from nsrecover.system import System
@@ -234,14 +237,15 @@ def test_audio_comes_with_the_images(
 ) -> None:
     audio = (np.arange(-800, 800) / 800).astype(np.float32)
     message = observation_message(replace(episode.observations[0], audio=audio, audio_rate_hz=16_000))
-    heard: list[Observation] = []
-    judged = convert.observation_of
+    heard: list[Observation | SceneGraph] = []
+    look = RemoteWatch.look
 
-    def note(*given: Any) -> Observation:
-        heard.append(judged(*given))
-        return heard[-1]
+    async def note(watch: RemoteWatch, seeing: Seeing, phase: Phase | None, search_follows: bool) -> Any:
+        looked = await look(watch, seeing, phase, search_follows)
+        heard.append(seeing())
+        return looked
 
-    monkeypatch.setattr(convert, "observation_of", note)
+    monkeypatch.setattr(RemoteWatch, "look", note)
 
     def send(message: dict[str, Any]) -> Any:
         path = opened(http, plan)
@@ -259,6 +263,7 @@ def test_audio_comes_with_the_images(
         return http.post(f"{path}/observations/multipart", data=form, files=[*parts, ("audio", ("audio.wav", wav))])
 
     assert send(message).status_code == 200
+    assert isinstance(heard[-1], Observation)
     np.testing.assert_allclose(heard[-1].audio, audio, atol=1.01 / 32_768)
     assert heard[-1].audio_rate_hz == 16_000
     refused = send({**message, "audio_wav": base64.b64encode(b"no sound").decode()})

@@ -1,0 +1,46 @@
+"""Worker processes: no fork of this one, and one thread for numerics unless the user chose a number."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from multiprocessing import current_process, get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
+
+from nsrecover.errors import InvalidConfiguration
+
+
+def clean_context(preload: Sequence[str]) -> BaseContext:
+    """How to start processes; a fork of this one would inherit the state of torch's threads, but not the threads.
+
+    Args:
+        preload: modules that are imported once for all processes, where the system can do that.
+    """
+    context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
+    context.set_forkserver_preload(list(preload))
+    return context
+
+
+def start_worker() -> None:
+    """Use one thread in this process unless the user chose a number: the processes share the cores."""
+    if "OMP_NUM_THREADS" not in os.environ:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        if torch := sys.modules.get("torch"):  # imported with the preloaded modules, before the variable was set
+            torch.set_num_threads(1)
+
+
+def require_main_guard(what: str) -> None:
+    """Refuse to go on in a script that a worker process of its own only imports.
+
+    Args:
+        what: the call that starts processes.
+
+    Raises:
+        InvalidConfiguration: the script calls it while it is imported.
+    """
+    if getattr(current_process(), "_inheriting", False):
+        raise InvalidConfiguration(
+            f'expected {what} under `if __name__ == "__main__":`, found it at the top of a script, which every process '
+            "that it starts runs again; put it under that line"
+        )
