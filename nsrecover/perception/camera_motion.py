@@ -32,8 +32,8 @@ from nsrecover.perception.landmarks import (
 STEPS = 5
 """Gauss-Newton steps with each blur."""
 
-QUICK_EVERY = 2
-"""One of so many landmarks is enough for that step."""
+QUICK_EVERY = 4
+"""One of so many landmarks is enough for that step, and to see that nothing has moved."""
 
 QUIET_M, QUIET_SCALE = 0.002, 0.003
 """A first step that moves what is seen less than this, and changes the scale less, is nothing."""
@@ -116,7 +116,7 @@ def motion_of(
             _displacement(landmarks.points[::QUICK_EVERY], view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
         )
         if seen < FEWEST_POINTS // QUICK_EVERY or quiet:
-            return _measured(landmarks, view, nothing, QUICK_EVERY * seen)
+            return _measured(landmarks, view, nothing, QUICK_EVERY * seen, QUICK_EVERY)
     state, seen = start or nothing, 0
     for level in range(len(BLURS_PX)):
         for _ in range(STEPS):
@@ -233,18 +233,19 @@ def _weights(off: Floats, known: Mask, limit: float, noise: float) -> Floats:
     return np.where(known & (np.abs(off) < limit), (1 - (off / limit) ** 2) ** 2, 0.0) / (ALIKE * sigma**2)
 
 
-def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int) -> CameraMotion:
-    """A motion with its size and how well it fits."""
-    local, column, row, inside = view.project(motion, landmarks.points)
+def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int, every: int = 1) -> CameraMotion:
+    """A motion with its size and how well it fits, by one of so many landmarks."""
+    points = landmarks.points[::every]
+    local, column, row, inside = view.project(motion, points)
     rows, columns = np.rint(row[inside]).astype(int), np.rint(column[inside]).astype(int)
     reading = view.reading(rows, columns) / motion.scale
     shown = (reading > 0) & ~view.hidden[rows, columns]
     off, tolerance = (reading - local[inside, 2])[shown], 0.02 + 0.02 * local[inside, 2][shown]
-    enough = len(off) >= FEWEST_POINTS
+    enough = len(off) >= FEWEST_POINTS // every
     return CameraMotion(
         motion.offset,
         motion.scale,
-        _displacement(landmarks.points, view, motion),
+        _displacement(points, view, motion),
         float(np.linalg.norm(motion.offset[:3, 3])),
         float(np.degrees(Rotation.from_matrix(motion.offset[:3, :3]).magnitude())),
         float((np.abs(off) < tolerance).mean()) if enough else 1.0,
