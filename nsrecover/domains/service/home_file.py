@@ -127,7 +127,11 @@ def _section(value: Any, what: str, known: Sequence[str] | None = None) -> dict[
 
 def _texts(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = fields.get(key, ())
-    return (value.lower(),) if isinstance(value, str) else tuple(str(each).lower() for each in value)
+    if isinstance(value, str):
+        return (value.lower(),)
+    if not isinstance(value, list | tuple) or any(isinstance(each, list | dict) for each in value):
+        raise InvalidConfiguration(f"expected a text or a list of texts for {key!r}, found {value!r}")
+    return tuple(str(each).lower() for each in value)
 
 
 def _one_of(value: Any, known: Iterable[str], what: str) -> str:
