@@ -11,7 +11,7 @@ from nsrecover.core.scene import FloatArray
 PLACE_WEIGHT = 0.25
 """Cost of being far from every place where the object may be; different appearance costs up to 2."""
 
-NEAR_M = 0.10
+NEAR_M = 0.05
 """Length at which the cost of being elsewhere levels off: beyond it, far and near are equally likely."""
 
 GROWTH_WEIGHT, GROWTH_M = 0.5, 0.01
@@ -19,6 +19,9 @@ GROWTH_WEIGHT, GROWTH_M = 0.5, 0.01
 
 SHRINKAGE_WEIGHT, SHRINKAGE_M = 0.25, 0.02
 """Cost of being smaller, and the length at which it levels off: a part may be occluded."""
+
+SIZE_ERROR_M = 0.005
+"""A side that differs less is the same: what touches the object, or covers it, hides its edges."""
 
 LOOKS_GATE = 0.6
 """A detection whose appearance differs more than this (1 - cosine) shows another object. Place and size have no gate:
@@ -54,8 +57,8 @@ def association_costs(
     away = np.linalg.norm(places[:, :, None] - detected_boxes[None, None, :, :3], axis=-1).min(axis=1)
     # an object may have been turned over: its sides are compared in order of length
     difference = np.sort(detected_boxes[:, 3:], axis=1) - np.sort(sizes, axis=2)[:, :, None]
-    larger = GROWTH_WEIGHT * np.tanh(np.maximum(difference, 0.0).sum(axis=-1) / GROWTH_M)
-    smaller = SHRINKAGE_WEIGHT * np.tanh(np.maximum(-difference, 0.0).sum(axis=-1) / SHRINKAGE_M)
+    larger = GROWTH_WEIGHT * np.tanh(np.maximum(difference - SIZE_ERROR_M, 0.0).sum(axis=-1) / GROWTH_M)
+    smaller = SHRINKAGE_WEIGHT * np.tanh(np.maximum(-difference - SIZE_ERROR_M, 0.0).sum(axis=-1) / SHRINKAGE_M)
     cost = looks + PLACE_WEIGHT * np.tanh(away / NEAR_M) + (larger + smaller).mean(axis=1)
     gate = np.where(away < IN_PLACE_M, IN_PLACE_GATE, LOOKS_GATE)
     return np.asarray(np.where(looks > gate, UNMATCHED, cost), dtype=np.float32)

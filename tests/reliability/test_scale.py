@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric, scene_of_boxes
+import nsrecover
+from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, System, geometric, scene_of_boxes
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.errors import InvalidObservation
 from nsrecover.records import boxes_recording, episode_log, recording
@@ -15,7 +16,15 @@ from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.recording import Recording, example
 from nsrecover.records.review import episode_of, review
 from nsrecover.records.runs import Run, read_run
+from sim.tabletop.kinematic import Fidelity
+from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.world import TabletopWorld
 from tests.nsrecover.test_agent_and_sensors import SIDE_M, Table
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    return nsrecover.load()
 
 
 class Scene(Table):
@@ -106,3 +115,35 @@ def test_names_that_only_look_equal_are_different_and_equal_ones_are_refused() -
     assert episode.records[0].discrepancy.deviating == ("é",)
     with pytest.raises(InvalidObservation, match="different object names"):
         SceneGraph(("a", "a"), np.zeros((2, 0), np.float32), world.scene.boxes[:2], np.ones(2, np.bool_))
+
+
+TWINS = {
+    "nothing": (None, None),
+    "left": ("left twin", (0.45, 0.12)),
+    "right": ("right twin", (0.45, -0.17)),
+    "third": ("third twin", (0.4, 0.1)),
+}
+
+
+@pytest.mark.parametrize(("moved", "to"), TWINS.values(), ids=TWINS)
+def test_of_objects_that_look_the_same_and_touch_the_right_one_is_named(
+    system: System, moved: str | None, to: tuple[float, float] | None
+) -> None:
+    """In camera images: what touches an object or covers it hides its edges, so that it seems to change its size."""
+    side = 0.045
+    places = {"left twin": (0.45, -0.1), "right twin": (0.45, 0.1), "third twin": (0.6, 0.15), "blue cube": (0.6, -0.2)}
+    objects = tuple(
+        ObjectSpec(name, ObjectKind.CUBE, "blue" if name == "blue cube" else "red", (side,) * 3, place)
+        for name, place in places.items()
+    )
+    with TabletopWorld(SceneSpec(objects), fidelity=Fidelity.KINEMATIC) as world:
+        world.put("right twin", (0.45, -0.1 + side + 0.0005, side / 2), (0, 0, 0, 1))
+        world.settle()
+        action = Action("top", ("blue cube", "third twin" if moved != "third twin" else "left twin"))
+        monitor = system.monitor(Plan((action,)), world.observe())
+        world.execute(action)
+        if moved is not None and to is not None:
+            world.external_agent.carry(moved, (*to, side / 2))
+            world.settle()
+        found = monitor.step(action, world.observe())
+    assert found.deviating == ((moved,) if moved else ())

@@ -34,6 +34,13 @@ def test_sizes_tell_objects_apart_that_look_alike_and_were_moved() -> None:
     assert match([RED, RED], known, [RED, RED], [box(0.5, 0.2, 0.06), box(0.5, -0.2, 0.03)]) == [1, 0]
 
 
+def test_millimetres_of_size_do_not_outweigh_a_place() -> None:
+    """The second one is where it was; covered, it seems as large as the first one did between its neighbours."""
+    known = np.array([box(0.4, 0, 0.041), box(0.6, 0, 0.045)], np.float32)
+    seen = [box(0.4, 0.22, 0.045), box(0.6, 0, 0.042)]
+    assert match([RED, RED], known, [RED, RED], seen) == [0, 1]
+
+
 def test_how_objects_looked_at_first_tells_them_apart_when_the_last_look_was_poor() -> None:
     reddish, orange = (np.array([1, g, 0], np.float32) / np.hypot(1, g) for g in (0.2, 0.9))
     places, now = [box(0.4, 0), box(0.4, 0.1)], [box(0.45, 0.07), box(0.45, 0.03)]
