@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -28,6 +29,9 @@ SEARCHES = 2
 
 STOPS_EVERY_S = 0.05
 """How often a search looks whether it is to stop."""
+
+LONGEST_LOOK_S = 60.0
+"""A process that needs longer for one observation hangs, and is killed: the others that it watches wait for it."""
 
 
 class _Manager(BaseManager):
@@ -96,10 +100,14 @@ class Worker:
             return getattr(watches, method)(*arguments)
         except (EOFError, ConnectionError, FileNotFoundError) as error:
             self._lose(watches)
-            raise Refused(
-                503, "session_lost", "expected the process of the session to run, found that it has ended; the log of "
-                "the server may say why: open a new session", {"Retry-After": "1"},
-            ) from error  # fmt: skip
+            raise session_lost() from error
+
+    def kill(self) -> None:
+        """End a process that hangs; the calls that wait for it are refused."""
+        with self._changing:
+            if self._manager is not None:
+                logging.getLogger("nsrecover.server").error("a worker process hangs: it is killed")
+                self._manager._process.kill()  # type: ignore[attr-defined]
 
     def forget(self, session: str) -> None:
         """End a session, without waiting for it."""
@@ -172,8 +180,19 @@ class RemoteWatch:
         self, seeing: Seeing, phase: Phase | None, search_follows: bool
     ) -> tuple[StepResult, Explanation | None]:
         """Judge an observation as `Watch.look` does; explain what is not as expected if no search will."""
-        looking = partial(self._call, "look", seeing, phase, search_follows)
-        result, words, self.state = await _in(self._worker.lookers, looking)
+
+        def looked() -> tuple[StepResult, Explanation | None, WatchState]:
+            limit = threading.Timer(LONGEST_LOOK_S, self._worker.kill)
+            limit.start()
+            try:
+                found: tuple[StepResult, Explanation | None, WatchState] = self._call(
+                    "look", seeing, phase, search_follows
+                )
+                return found
+            finally:
+                limit.cancel()
+
+        result, words, self.state = await _in(self._worker.lookers, looked)
         return result, words
 
     async def change(self, work: Callable[[Watch], None]) -> None:
@@ -199,7 +218,17 @@ class RemoteWatch:
         return await _in(self._worker.planners, searched)
 
     def _call(self, method: str, *arguments: Any) -> Any:
+        if self.lost:  # since this call was queued
+            raise session_lost()
         return self._worker.call(method, self._session, *arguments)
+
+
+def session_lost() -> Refused:
+    """The refusal of a request whose process has ended."""
+    return Refused(
+        503, "session_lost", "expected the process of the session to run, found that it has ended; the log of the "
+        "server may say why: open a new session", {"Retry-After": "1"},
+    )  # fmt: skip
 
 
 async def _in(pool: Executor, work: Callable[[], Result]) -> Result:

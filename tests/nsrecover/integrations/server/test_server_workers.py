@@ -21,7 +21,7 @@ import nsrecover
 from eval.common.served import served
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import Client
-from nsrecover.integrations.server import create_app
+from nsrecover.integrations.server import convert, create_app, workers
 from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, opened, scene
 from tests.nsrecover.integrations.server.test_server_process import swapped
 
@@ -58,6 +58,24 @@ def test_a_process_that_crashes_loses_its_sessions_only() -> None:
         anew = opened(http, PLAN)
         assert process_of(app, anew) != process_of(app, other)
         assert http.post(f"{anew}/scenes", json=scene(BOXES)).json()["state"]["started"]
+
+
+def hang(*given: Any) -> None:
+    """Decodes a scene for ever."""
+    time.sleep(1000)
+
+
+def test_a_process_that_hangs_is_killed_and_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = boxes_server()
+    with TestClient(app, base_url=LOCAL) as http:
+        hanging, other = opened(http, PLAN), opened(http, PLAN)
+        with monkeypatch.context() as patched:
+            patched.setattr(workers, "LONGEST_LOOK_S", 0.5)
+            patched.setattr(convert, "scene_of", hang)
+            lost = http.post(f"{hanging}/scenes", json=scene(BOXES))
+        assert (lost.status_code, lost.json()["code"]) == (503, "session_lost")
+        assert http.post(f"{other}/scenes", json=scene(BOXES)).status_code == 200
+        assert http.post(f"{opened(http, PLAN)}/scenes", json=scene(BOXES)).status_code == 200
 
 
 def test_a_session_that_is_deleted_during_its_search_is_answered() -> None:
