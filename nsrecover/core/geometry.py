@@ -95,6 +95,18 @@ def fits_into(boxes: npt.ArrayLike, others: npt.ArrayLike, room_m: float) -> npt
     return np.asarray(np.exp2(-((more / room_m) ** 4)), dtype=np.float32)
 
 
+def near_enough(boxes: npt.ArrayLike, others: npt.ArrayLike, tolerance_m: float) -> npt.NDArray[np.float32]:
+    """P(centres of boxes (..., 6) are within a tolerance of those of others (..., 6)): (...,); 0.5 at the tolerance.
+
+    It says nothing (1) of a box whose sides are shorter than those of the other one by more than `BOX_ERROR_M`: part of
+    the object is hidden, so that the centre of its box is not its own.
+    """
+    a, b = np.asarray(boxes, dtype=np.float32), np.asarray(others, dtype=np.float32)
+    away = np.linalg.norm(a[..., :3] - b[..., :3], axis=-1) / tolerance_m
+    hidden = (b[..., 3:] - a[..., 3:]).max(axis=-1) > BOX_ERROR_M
+    return np.where(hidden, 1.0, np.exp2(-(away**4))).astype(np.float32)
+
+
 def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether boxes (..., 6) have the sides of others (..., 6) with another one upright: (...,)."""
     return np.asarray(same_side_up(boxes, others) < 0.5, dtype=np.bool_)

@@ -46,7 +46,7 @@ TOUCHING_M = -0.008
 """A grasp with less room than this would knock something over: if it has to, the arm sets the object down on its way
 where there is little more room, otherwise only where it touches nothing."""
 UNREACHABLE_M = 1.0
-"""Subtracted from the room of a grasp with which the arm cannot reach the goal."""
+"""The room of a grasp with which the arm cannot carry the object to the goal is minus this."""
 SPOTS = 12
 """Number of intermediate places that are tried."""
 TURNS = tuple(math.radians(degrees) for degrees in (0, 90, -90, 180, 45, -45, 135, -135))
@@ -245,7 +245,7 @@ class PickAndPlace(PickAndPlaceBase):
         return planned
 
     def _approach(self, grasps: Iterable[Grasp], centre: Array, rotation: Array) -> Grasp:
-        """Go to a grasp and return it: the first whose motions touch nothing, else the one that touches least.
+        """Go to a grasp and return it: the first whose motions touch nothing, else the first that leads to the goal.
 
         Args:
             grasps: of the object.
@@ -262,7 +262,7 @@ class PickAndPlace(PickAndPlaceBase):
                 failure = failure if number else reason
                 continue
             room = self._room_along(grasp, legs, centre, rotation, height)
-            if best is None or room > best[0]:
+            if room >= 0.0 or best is None or best[0] <= -UNREACHABLE_M < room:
                 best = room, grasp, legs
             if room >= 0.0:
                 break
@@ -270,7 +270,7 @@ class PickAndPlace(PickAndPlaceBase):
             raise failure
         room, grasp, legs = best
         if room < 0.0:
-            what = "the arm may not reach the goal" if room < -UNREACHABLE_M / 2 else f"{room * 1000:.0f} mm"
+            what = "the arm may not reach the goal" if room <= -UNREACHABLE_M else f"{room * 1000:.0f} mm"
             self._scene.note(f"{self._action}: touches something, {what}")
         self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
         self._arm.follow(legs, self._ticker(SkillPhase.APPROACH, 0.0, 1.0), gripping=False)
@@ -279,7 +279,7 @@ class PickAndPlace(PickAndPlaceBase):
     def _room_along(self, grasp: Grasp, legs: list[Leg], centre: Array, rotation: Array, height: float) -> float:
         """Least distance to other objects on the way to a grasp and, with the object, to its goal; negative: touches.
 
-        A way on which the arm cannot carry the object touches more than any other.
+        A way on which the arm cannot carry the object counts as `-UNREACHABLE_M`.
         """
         matrix = self._own()[0]
         attitude = rotation @ matrix.T @ grasp.rotation
@@ -295,7 +295,7 @@ class PickAndPlace(PickAndPlaceBase):
         try:
             planned = [*legs, *self._plan(carry, SkillPhase.TRANSPORT, legs[-1][0][-1])]
         except SkillFailure:
-            return min(grasp.room_m, 0.0) - UNREACHABLE_M
+            return -UNREACHABLE_M
         # legs from joint angles to joint angles have two points only
         joints = np.concatenate([path if len(path) > 2 else np.linspace(path[0], path[-1], 9) for path, _ in planned])
         room = room_around(joints, np.full(len(joints), grasp.opening_m), obstacles_around(self._estimates, self._name))
