@@ -96,15 +96,16 @@ def fits_into(boxes: npt.ArrayLike, others: npt.ArrayLike, room_m: float) -> npt
 
 
 def near_enough(boxes: npt.ArrayLike, others: npt.ArrayLike, tolerance_m: float) -> npt.NDArray[np.float32]:
-    """P(centres of boxes (..., 6) are within a tolerance of those of others (..., 6)): (...,); 0.5 at the tolerance.
+    """P(objects with boxes (..., 6) are within a tolerance of those of others (..., 6)): (...,); 0.5 at the tolerance.
 
-    It says nothing (1) of a box whose sides are shorter than those of the other one by more than `BOX_ERROR_M`: part of
-    the object is hidden, so that the centre of its box is not its own.
+    A turn about the vertical widens both horizontal sides and leaves the centre where it is. Every other difference of
+    the sides is taken for a face that an outlier or an occlusion has moved, and the centre is corrected by it.
     """
     a, b = np.asarray(boxes, dtype=np.float32), np.asarray(others, dtype=np.float32)
-    away = np.linalg.norm(a[..., :3] - b[..., :3], axis=-1) / tolerance_m
-    hidden = (b[..., 3:] - a[..., 3:]).max(axis=-1) > BOX_ERROR_M
-    return np.where(hidden, 1.0, np.exp2(-(away**4))).astype(np.float32)
+    longer = a[..., 3:] - b[..., 3:]
+    longer[..., :2] -= np.maximum(longer[..., :2].min(axis=-1, keepdims=True), 0.0)
+    away = np.maximum(np.abs(a[..., :3] - b[..., :3]) - np.abs(longer) / 2, 0.0)
+    return np.exp2(-((np.linalg.norm(away, axis=-1) / tolerance_m) ** 4)).astype(np.float32)
 
 
 def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:

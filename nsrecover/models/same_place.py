@@ -17,8 +17,8 @@ def same_place(
     The models compare places and appearance (Kalithasan et al., section IV-C). A brick that tipped over in its place
     keeps both, but an object put onto it would be too high or too low. Places differ as far as both faces of a box do
     on each axis: one face that noise or an occlusion moves is no displacement. A push that turns an object changes its
-    sides, too, and the displacement would look smaller than it is: what is seen whole is not in its place either if its
-    centre is farther away than the tolerance.
+    sides, too, and the displacement would look smaller than it is: an object is not in its place either if its centre
+    is farther away than the tolerance, and its sides do not say why (`near_enough`).
     On a crowded table (`RecoveryModels.room_m`) an object must also take no more room than expected.
 
     Args:
