@@ -105,7 +105,7 @@ def near_enough(boxes: npt.ArrayLike, others: npt.ArrayLike, tolerance_m: float)
     longer = a[..., 3:] - b[..., 3:]
     longer[..., :2] -= np.maximum(longer[..., :2].min(axis=-1, keepdims=True), 0.0)
     away = np.maximum(np.abs(a[..., :3] - b[..., :3]) - np.abs(longer) / 2, 0.0)
-    return np.exp2(-((np.linalg.norm(away, axis=-1) / tolerance_m) ** 4)).astype(np.float32)
+    return np.asarray(np.exp2(-((np.linalg.norm(away, axis=-1) / tolerance_m) ** 4)), dtype=np.float32)
 
 
 def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
