@@ -95,6 +95,19 @@ def fits_into(boxes: npt.ArrayLike, others: npt.ArrayLike, room_m: float) -> npt
     return np.asarray(np.exp2(-((more / room_m) ** 4)), dtype=np.float32)
 
 
+def near_enough(boxes: npt.ArrayLike, others: npt.ArrayLike, tolerance_m: float) -> npt.NDArray[np.float32]:
+    """P(objects with boxes (..., 6) are within a tolerance of those of others (..., 6)): (...,); 0.5 at the tolerance.
+
+    A turn about the vertical widens both horizontal sides and leaves the centre where it is. Every other difference of
+    the sides is taken for a face that an outlier or an occlusion has moved, and the centre is corrected by it.
+    """
+    a, b = np.asarray(boxes, dtype=np.float32), np.asarray(others, dtype=np.float32)
+    longer = a[..., 3:] - b[..., 3:]
+    longer[..., :2] -= np.maximum(longer[..., :2].min(axis=-1, keepdims=True), 0.0)
+    away = np.maximum(np.abs(a[..., :3] - b[..., :3]) - np.abs(longer) / 2, 0.0)
+    return np.asarray(np.exp2(-((np.linalg.norm(away, axis=-1) / tolerance_m) ** 4)), dtype=np.float32)
+
+
 def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether boxes (..., 6) have the sides of others (..., 6) with another one upright: (...,)."""
     return np.asarray(same_side_up(boxes, others) < 0.5, dtype=np.bool_)

@@ -21,6 +21,10 @@ class RecoveryModels(FreeSpaceModel, Protocol):
         """Probability under which an object counts as wrong."""
 
     @property
+    def tolerance_m(self) -> float:
+        """Displacement from which on an object is more likely than not to count as wrong, metres."""
+
+    @property
     def room_m(self) -> float | None:
         """How much wider or higher than expected an object may be, metres; None: that does not count.
 
@@ -39,10 +43,6 @@ class SceneModels(RecoveryModels, Protocol):
     @property
     def feature_size(self) -> int | None:
         """D, the length that appearance features must have; None if appearance plays no part."""
-
-    @property
-    def tolerance_m(self) -> float:
-        """Displacement from which on an object is more likely than not to count as wrong, metres."""
 
     def with_threshold(self, threshold: float) -> Self:
         """The same models with another decision threshold; these stay as they are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsrecover.core.geometry import fits_into, rigid_shift, same_side_up
+from nsrecover.core.geometry import fits_into, near_enough, rigid_shift, same_side_up
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.protocols import RecoveryModels
 
@@ -16,7 +16,9 @@ def same_place(
 
     The models compare places and appearance (Kalithasan et al., section IV-C). A brick that tipped over in its place
     keeps both, but an object put onto it would be too high or too low. Places differ as far as both faces of a box do
-    on each axis: one face that noise or an occlusion moves is no displacement.
+    on each axis: one face that noise or an occlusion moves is no displacement. A push that turns an object changes its
+    sides, too, and the displacement would look smaller than it is: an object is not in its place either if its centre
+    is farther away than the tolerance, and its sides do not say why (`near_enough`).
     On a crowded table (`RecoveryModels.room_m`) an object must also take no more room than expected.
 
     Args:
@@ -28,6 +30,7 @@ def same_place(
     """
     same = models.same(visual_a, boxes_a, visual_b, rigidly_moved(boxes_a, boxes_b))
     same = np.minimum(same, same_side_up(boxes_a, boxes_b))
+    same = np.minimum(same, near_enough(boxes_b, boxes_a, models.tolerance_m))
     return same if models.room_m is None else np.minimum(same, fits_into(boxes_b, boxes_a, models.room_m))
 
 

@@ -67,7 +67,6 @@ class Execution:
         """Call the faults; the first call of a phase has progress 0."""
         before, self._phase = self._phase, phase
         if (phase in _EMPTY) != (before in _EMPTY):
-            fast = phase in _EMPTY and not self.scene.has_tall_tower()
-            self.scene.limit_iterations(SOLVER_ITERATIONS_EMPTY if fast else SOLVER_ITERATIONS)
+            self.scene.limit_iterations(SOLVER_ITERATIONS_EMPTY if phase in _EMPTY else SOLVER_ITERATIONS)
         for fault in self._faults:
             fault.during(self._context, self.action, phase, 0.0 if phase is not before else progress)

@@ -22,6 +22,14 @@ MARGINS_M = (0.009, 0.005)
 """Gap between an open finger and the object on each side; the wide one is tried first."""
 LEANS = ((0.0,), (math.radians(15.0), math.radians(-15.0)), (math.radians(30.0), math.radians(-30.0)))
 """Rotations of the hand about its closing axis, to pass tall objects; tried in rounds."""
+NARROW_M = 0.003
+"""Gap between an open finger and the object where everything else touches something."""
+OFF_CENTRE = (0.0, 0.010, -0.010)
+"""Distances from the middle of the object along its free side at which it is taken then, metres."""
+RAISED_M = 0.007
+"""How much higher it is taken then: the fingers are thinner near their tips."""
+MORE_LEANS = (*(lean for leans in LEANS for lean in leans), math.radians(45.0), math.radians(-45.0))
+"""Rotations of the hand that are tried then."""
 STEEPEST = math.radians(55.0)
 """Objects with a larger tilt are grasped from straight above."""
 SWEEP_M = 0.16
@@ -143,7 +151,7 @@ def above_middle(height_m: float) -> float:
     return max(0.0, height_m / 2 - DEEPEST_M)
 
 
-def _rooms(joints: Array, openings: Array, obstacles: Obstacles) -> Array:
+def room_around(joints: Array, openings: Array, obstacles: Obstacles) -> Array:
     """Least distance of hand, wrist and forearm to any obstacle, (C,), in C postures (C, 7); at most `ENOUGH_M`."""
     count = len(joints)
     if not len(obstacles.centres):
@@ -205,20 +213,25 @@ def choose_grasps(
     matrix, size, centre = matrix_of(estimates.orientations[row]), estimates.sizes[row], estimates.positions[row]
     obstacles = obstacles_around(estimates, name)
     found = list[tuple[float, Grasp]]()
-    for leans in LEANS:
-        rotations, widths, above = [], [], []
+    rounds = [(leans, (0.0,), MARGINS_M) for leans in LEANS] + [(MORE_LEANS, OFF_CENTRE, (*MARGINS_M, NARROW_M))]
+    for number, (leans, shifts, margins) in enumerate(rounds):
+        if number == len(LEANS) and found and found[0][1].room_m >= 0.0:
+            break
+        raised = RAISED_M if number == len(LEANS) else 0.0
+        rotations, widths, above, sideways = [], [], [], []
         for down, closing, width in _directions(matrix, size):
-            for lean in leans:
+            for lean, shift in product(leans, shifts):
                 tilted = rotation_about(closing, lean) @ down
                 rotations.append(np.stack([np.cross(closing, tilted), closing, tilted], axis=1))
                 widths.append(width)
-                above.append(above_middle(float(np.abs(matrix.T @ down) @ size)))
-        grasps, lift = np.array(rotations), np.array(above)[:, None]
+                above.append(above_middle(float(np.abs(matrix.T @ down) @ size)) + raised)
+                sideways.append(shift)
+        grasps, lift, shifted = np.array(rotations), np.array(above)[:, None], np.array(sideways)[:, None]
         places = place_rotation @ matrix.T @ grasps
         count = len(grasps)
         goals = []
         for position, rotation in ((centre, grasps), (place_position, places)):
-            at = position - lift * rotation[:, :, 2]
+            at = position - lift * rotation[:, :, 2] + shifted * rotation[:, :, 0]
             over = at - BACK_OFF_M * rotation[:, :, 2]
             over[:, 2] = np.maximum(over[:, 2], hover_m)
             goals += [at, over]
@@ -227,13 +240,14 @@ def choose_grasps(
         )
         joints, _, place_joints, _ = every.reshape(4, count, 7)
         usable = reached.reshape(4, count).all(axis=0)
-        for margin in MARGINS_M:
+        for margin in margins:
             openings = np.minimum(OPEN_M, np.array(widths) + 2 * margin)
             here = [i for i in np.flatnonzero(usable) if openings[i] >= widths[i] + 0.004]
             if not here:
                 continue
             room = np.minimum(
-                _rooms(joints[here], openings[here], obstacles), _rooms(place_joints[here], openings[here], obstacles)
+                room_around(joints[here], openings[here], obstacles),
+                room_around(place_joints[here], openings[here], obstacles),
             )
             for i, space in zip(here, room, strict=True):
                 travel = float(np.abs(joints[i] - seed).sum() + np.abs(place_joints[i] - joints[i]).sum())

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sim.common.arm import DOWN, HOME_POSITION_M, Arm, Leg
 from sim.common.rotations import axis_aligned, matrix_of, quaternion_of, rotation_about, rotation_vector
 from sim.tabletop.execution import Execution
-from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, above_middle, choose_grasps
+from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, above_middle, choose_grasps, obstacles_around, room_around
 from sim.tabletop.phases import SkillPhase
 from sim.tabletop.pick_and_place import PickAndPlaceBase, SkillFailure
 from sim.tabletop.placing import boxes, extents, free_places, needs_toppling, toppling_tilt
@@ -43,7 +43,10 @@ HELD_M = 0.008
 GRASPS = 12
 """Number of grasps that are tried before the arm gives up."""
 TOUCHING_M = -0.008
-"""A grasp with less room than this would knock something over, so another way is tried."""
+"""A grasp with less room than this would knock something over: if it has to, the arm sets the object down on its way
+where there is little more room, otherwise only where it touches nothing."""
+UNREACHABLE_M = 1.0
+"""The room of a grasp with which the arm cannot carry the object to the goal is minus this."""
 SPOTS = 12
 """Number of intermediate places that are tried."""
 TURNS = tuple(math.radians(degrees) for degrees in (0, 90, -90, 180, 45, -45, 135, -135))
@@ -114,13 +117,13 @@ class PickAndPlace(PickAndPlaceBase):
             rotation = axis_aligned(matrix)
             centre[2] += extents(rotation, size)[2] / 2
         room, grasps = self._grasps(self._estimates, centre, rotation)
-        if room < TOUCHING_M and self._regrasp(centre, rotation):
+        if room < 0.0 and self._regrasp(centre, rotation, TOUCHING_M if room < TOUCHING_M else 0.0):
             _, grasps = self._grasps(self._estimates, centre, rotation)
         self._move(grasps, centre, rotation)
 
     def _move(self, grasps: Iterable[Grasp], centre: Array, rotation: Array) -> None:
         """Take the object with the first grasp to which the arm finds a path, and place it."""
-        self._put(self._approach(islice(grasps, GRASPS)), centre, rotation)
+        self._put(self._approach(islice(grasps, GRASPS), centre, rotation), centre, rotation)
 
     def _put(self, grasp: Grasp, centre: Array, rotation: Array) -> None:
         """Take the object with the grasp at which the arm is, and place it."""
@@ -152,18 +155,18 @@ class PickAndPlace(PickAndPlaceBase):
         height = _transit_height(own[:3], centre, others, hanging)
         return others, max(height, float(own[2]) + 0.06, float(centre[2]) + 0.06)
 
-    def _regrasp(self, centre: Array, rotation: Array) -> bool:
-        """Move the object to an intermediate place that allows a better grasp; False if there is none."""
+    def _regrasp(self, centre: Array, rotation: Array, least_m: float) -> bool:
+        """Move the object to an intermediate place with at least some room for the hand; False if there is none."""
         matrix, size = self._own()
         flat = axis_aligned(matrix)
         sides = extents(flat, size)
         for spot in islice(free_places(self._estimates, self._name, sides), SPOTS):
             halfway = np.array([*spot, sides[2] / 2])
             there = self._estimates.placed(self._name, halfway, quaternion_of(flat))
-            if self._grasps(there, centre, rotation)[0] < TOUCHING_M:
+            if self._grasps(there, centre, rotation)[0] < least_m:
                 continue
             room, grasps = self._grasps(self._estimates, halfway, flat)
-            if room < TOUCHING_M:
+            if room < least_m:
                 continue
             self._move(grasps, halfway, flat)
             self._measure_again()
@@ -193,7 +196,7 @@ class PickAndPlace(PickAndPlaceBase):
                 and self._can_leave(centre, attitude @ matrix.T @ grasp.rotation, grasp.place_joints)
             )
             try:
-                grasp = self._approach(islice(grasps, GRASPS))
+                grasp = self._approach(islice(grasps, GRASPS), centre, attitude)
             except SkillFailure:
                 continue
             self._put(grasp, centre, attitude)
@@ -229,8 +232,8 @@ class PickAndPlace(PickAndPlaceBase):
         planned = self._plan(legs, phase)
         self._arm.follow(planned, self._ticker(phase, *part), gripping)
 
-    def _plan(self, legs: list[tuple[Array, Array, float]], phase: SkillPhase) -> list[Leg]:
-        planned, joints = [], self._arm.joints
+    def _plan(self, legs: list[tuple[Array, Array, float]], phase: SkillPhase, start: Array | None = None) -> list[Leg]:
+        planned, joints = [], self._arm.joints if start is None else start
         for position, rotation, speed in legs:
             leg = self._arm.straight(position, rotation, joints, speed)
             if leg is None and speed > 2 * NEAR_M_S:
@@ -241,22 +244,62 @@ class PickAndPlace(PickAndPlaceBase):
             joints = leg[0][-1]
         return planned
 
-    def _approach(self, grasps: Iterable[Grasp]) -> Grasp:
-        """Go to the first grasp to which the arm finds a path, and return it."""
-        others = np.delete(boxes(self._estimates), self._estimates.index(self._name), axis=0)
+    def _approach(self, grasps: Iterable[Grasp], centre: Array, rotation: Array) -> Grasp:
+        """Go to a grasp and return it: the first whose motions touch nothing, else the first that leads to the goal.
+
+        Args:
+            grasps: of the object.
+            centre: goal of the object, (3,).
+            rotation: the same, (3, 3).
+        """
+        others, height = self._clearance(centre)
         failure = SkillFailure("the object or its place is out of reach")
+        best: tuple[float, Grasp, list[Leg]] | None = None
         for number, grasp in enumerate(grasps):
-            self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
             try:
                 legs = self._plan(_path_to(grasp, others), SkillPhase.APPROACH)
             except SkillFailure as reason:
                 failure = failure if number else reason
                 continue
-            if grasp.room_m < 0.0:
-                self._scene.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
-            self._arm.follow(legs, self._ticker(SkillPhase.APPROACH, 0.0, 1.0), gripping=False)
-            return grasp
-        raise failure
+            room = self._room_along(grasp, legs, centre, rotation, height)
+            if room >= 0.0 or best is None or best[0] <= -UNREACHABLE_M < room:
+                best = room, grasp, legs
+            if room >= 0.0:
+                break
+        if best is None:
+            raise failure
+        room, grasp, legs = best
+        if room < 0.0:
+            what = "the arm may not reach the goal" if room <= -UNREACHABLE_M else f"{room * 1000:.0f} mm"
+            self._scene.note(f"{self._action}: touches something, {what}")
+        self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
+        self._arm.follow(legs, self._ticker(SkillPhase.APPROACH, 0.0, 1.0), gripping=False)
+        return grasp
+
+    def _room_along(self, grasp: Grasp, legs: list[Leg], centre: Array, rotation: Array, height: float) -> float:
+        """Least distance to other objects on the way to a grasp and, with the object, to its goal; negative: touches.
+
+        A way on which the arm cannot carry the object counts as `-UNREACHABLE_M`.
+        """
+        matrix = self._own()[0]
+        attitude = rotation @ matrix.T @ grasp.rotation
+        own = self._estimates.positions[self._estimates.index(self._name)]
+        position = centre + rotation @ matrix.T @ (grasp.position - own)
+        off = grasp.position - grasp.rotation[:, 2] * NEAR_M
+        carry = [
+            (off, grasp.rotation, NEAR_M_S * 1.5),
+            (np.array([*off[:2], max(height, off[2])]), grasp.rotation, CARRY_M_S),
+            (np.array([*position[:2], max(height, position[2] + 0.06)]), attitude, CARRY_M_S),
+            (position, attitude, CARRY_M_S),
+        ]
+        try:
+            planned = [*legs, *self._plan(carry, SkillPhase.TRANSPORT, legs[-1][0][-1])]
+        except SkillFailure:
+            return -UNREACHABLE_M
+        # legs from joint angles to joint angles have two points only
+        joints = np.concatenate([path if len(path) > 2 else np.linspace(path[0], path[-1], 9) for path, _ in planned])
+        room = room_around(joints, np.full(len(joints), grasp.opening_m), obstacles_around(self._estimates, self._name))
+        return min(grasp.room_m, float(room.min()))
 
     def _close(self) -> None:
         """Close the fingers on the object."""

@@ -57,3 +57,25 @@ def test_a_brick_that_tipped_over_in_its_place_is_noticed_and_laid_down_again() 
     assert (action.operator, action.arguments) == ("restore", ("red cube",))
     assert action.target is not None
     np.testing.assert_allclose(action.target, graph.boxes[brick], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shift", "sides", "same"),
+    [
+        ((0.022, 0.0), BRICK, False),
+        ((0.017, 0.0), BRICK, True),
+        ((0.018, 0.013), (0.067, 0.051, 0.025), False),  # pushed and turned
+        ((0.022, 0.0), (0.016, 0.04, 0.025), True),  # most of it is hidden
+    ],
+)
+def test_what_is_seen_whole_is_in_its_place_within_the_tolerance(
+    shift: tuple[float, float], sides: tuple[float, float, float], same: bool
+) -> None:
+    class Lenient(GeometricModels):
+        def same(self, *nodes: object) -> np.ndarray:
+            return np.ones(1, np.float32)
+
+    there = np.array([[0.5, 0, 0.0125, *BRICK]], np.float32)
+    here = np.array([[0.5 + shift[0], shift[1], 0.0125, *sides]], np.float32)
+    probability = same_place(Lenient(), NOWHERE, there, NOWHERE, here)
+    assert (probability >= 0.5).tolist() == [same]

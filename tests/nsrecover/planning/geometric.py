@@ -22,6 +22,7 @@ class GeometricModels:
     """`top` is centred above, beside leaves a gap of 30 mm, same is within 2 cm in place and 1.5 cm in size."""
 
     threshold: float = 0.5
+    tolerance_m: float = 0.02
     workspace: tuple[float, float, float, float] = (0.3, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.25, 0.85)
     room_m: float | None = None
