@@ -121,7 +121,7 @@ class RecoveryAgent:
                 )
                 if alarms.seen(found, recovery) and isinstance(self.system.planner, OtherWays):
                     recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery
-                confirms = self.confirm or watch.confirms
+                confirms = self.confirm or partial(watch.proposes, rest=recovery.closest, plan=monitor.plan)
                 if recovery.closest is not None and confirms(proposal(recovery, self.system.domain)):
                     recovery = recovery.closest
             if not found.as_expected:
