@@ -8,7 +8,7 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nsrecover.errors import InvalidConfiguration
@@ -168,15 +168,16 @@ class FleetPage:
             (robot.name, *_marked(robot, robot.name in waiting), re.sub(r"\s+", " ", robot.text))
             for robot in self._robots
         ]
-        for name, seen, html in (
-            ("first", (first, why), lambda: panels.render("first", asking=first, reason=why)),
-            ("others", asking[1:], lambda: panels.render("others", asking=asking[1:])),
-            ("robots", robots, lambda: panels.render("robots", robots=robots)),
-            ("given", given, lambda: panels.render("given", given=given, answer_s=self.answer_s)),
-        ):
-            if self._shown.get(name) != seen:
-                self._shown[name] = seen
-                self._board.show({name: html()}, time.time())
+        self._show("first", (first, why), lambda: panels.render("first", asking=first, reason=why))
+        self._show("others", asking[1:], lambda: panels.render("others", asking=asking[1:]))
+        self._show("robots", robots, lambda: panels.render("robots", robots=robots))
+        self._show("given", given, lambda: panels.render("given", given=given, answer_s=self.answer_s))
+
+    def _show(self, name: str, seen: object, html: Callable[[], str]) -> None:
+        """Draw a panel if what it shows has changed."""
+        if name not in self._shown or self._shown[name] != seen:
+            self._board.show({name: html()}, time.time())
+            self._shown[name] = seen
 
     def _no_report(self) -> str:
         raise InvalidConfiguration("expected a report of one robot, found the page of many; open the robot's own page")

@@ -92,15 +92,18 @@ class Robot:
     """
 
     def __init__(self, name: str, url: str, on_change: Callable[[], None]) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+            self._host, self._port = parts.hostname or "", parts.port
+        except ValueError:
+            parts = urlsplit("")
         self._token = "".join(parse_qs(parts.query).get("token", []))
-        if parts.scheme not in ("http", "https") or not parts.hostname or not self._token:
+        if parts.scheme not in ("http", "https") or not self._host or not self._token.isascii() or not self._token:
             raise InvalidConfiguration(
                 f"expected the address of a live page with its token, as http://127.0.0.1:8700/enter?token=..., for "
                 f"{name}, found another one; a robot's program prints it"
             )
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._connect = lambda limit_s: kind(parts.hostname or "", parts.port, timeout=limit_s)
+        self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self.name, self._on_change = name, on_change
         self.connected, self.word, self.text = False, "no connection", "Connecting."
         self._question: Question | None = None
@@ -119,8 +122,10 @@ class Robot:
     def close(self) -> None:
         """Follow no longer."""
         self._closed.set()
-        with contextlib.suppress(OSError, AttributeError):  # not connected
-            self._connection.sock.shutdown(socket.SHUT_RDWR)
+        connected = self._connection.sock
+        if connected is not None:
+            with contextlib.suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
 
     def answer(self, number: int, fields: Mapping[str, str]) -> str:
         """Send an answer; the first one counts.
@@ -166,6 +171,9 @@ class Robot:
         finally:
             self._answering.release()
 
+    def _connect(self, limit_s: float) -> http.client.HTTPConnection:
+        return self._kind(self._host, self._port, timeout=limit_s)
+
     def _authorised(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}"}
 
@@ -197,6 +205,7 @@ class Robot:
             if response.status != http.client.OK:
                 wrong = "the token is wrong" if response.status == http.client.UNAUTHORIZED else "it is no live page"
                 raise ValueError(f"{wrong} (status {response.status})")
+            self._answered = 0  # a program that was started again counts from 1
             ahead_s = time.time() - _clock(response.getheader(CLOCK))
             while not self._closed.is_set() and (line := response.readline(MOST_LINE + 1)):
                 if len(line) > MOST_LINE:

@@ -230,6 +230,10 @@ def test_a_robot_that_is_gone_is_found_again() -> None:
                     target=lambda page=page: page.desk.decide("Comes?", (), stake=5.0), daemon=True
                 ).start()
                 until(lambda: len(asked(fleet)) == 2, "it is followed")
+                fleet.command("answer", {"robot": "comes", "number": "1", "text": "yes"})
+                until(lambda: asked(fleet) == ["stays"], "it has its answer")
+                threading.Thread(target=lambda page=page: page.desk.decide("Again?", ()), daemon=True).start()
+                until(lambda: len(asked(fleet)) == 2, "it asks again")
             until(lambda: asked(fleet) == ["stays"], "it is gone")
 
 
@@ -281,7 +285,7 @@ def test_a_robot_that_takes_no_answer_is_given_up_and_others_are_answered(monkey
 
 
 def test_addresses_are_checked_and_robots_have_names(tmp_path: Path) -> None:
-    for url in ("", "ftp://robot/enter?token=x", "http://127.0.0.1:1/", "nonsense"):
+    for url in ("", "ftp://robot/enter?token=x", "http://127.0.0.1:1/", "http://a:b/enter?token=x", "nonsense"):
         with pytest.raises(InvalidConfiguration, match="address of a live page"), nsrecover.live.fleet({"one": url}):
             pass
     with pytest.raises(InvalidConfiguration, match="1 to 200 robots"), nsrecover.live.fleet({}):
