@@ -121,9 +121,9 @@ class RecoveryAgent:
                 )
                 if alarms.seen(found, recovery) and isinstance(self.system.planner, OtherWays):
                     recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery
-                confirms = self.confirm or watch.confirms
-                if recovery.closest is not None and confirms(proposal(recovery, self.system.domain)):
-                    recovery = recovery.closest
+                if (rest := recovery.closest) is not None:
+                    confirms = self.confirm or partial(watch.proposes, rest=rest, plan=monitor.plan)
+                    recovery = rest if confirms(proposal(recovery, self.system.domain)) else recovery
             if not found.as_expected:
                 explanation = self.system.explainer(found, recovery)
             record = StepRecord(

@@ -47,6 +47,7 @@ COMMANDS = {
     "explanations": "eval.explanations",
     "language": "eval.language",
     "fleet": "eval.fleet",
+    "questions": "eval.questions",
     "fuzz": "eval.fuzz",
     "live": "eval.live",
     "soak": "eval.soak",

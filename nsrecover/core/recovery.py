@@ -116,3 +116,7 @@ class Recovery:
         The number of actions, so nothing is left, if the recovery leads to no subgoal.
         """
         return num_actions if self.subgoal is None else self.subgoal
+
+    def actions_left(self, num_actions: int) -> int:
+        """Number of actions until the end of a plan of that many actions, those of the recovery included."""
+        return len(self.actions) + num_actions - self.resumes_at(num_actions)

@@ -67,6 +67,16 @@ class Supervisor:
         """A person's answer to the question whether to do the rest of a task of which a part is lost for good."""
         return False
 
+    def proposes(self, question: str, rest: Recovery, plan: Plan) -> bool:
+        """The same question with what the rest is; asks `confirms`, unless a subclass does more.
+
+        Args:
+            question: asks whether to do the rest.
+            rest: the way to as much of the goal as can be reached.
+            plan: the plan until now.
+        """
+        return self.confirms(question)
+
     def stops(self) -> None:
         """The run is to end: what waits for a person returns. Called from any thread."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import secrets
+import time
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,7 +22,6 @@ from nsrecover.integrations.server.guard import Guard, matches
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.sessions import SILENCE_S
 from nsrecover.live.board import LiveServer
-from nsrecover.live.panels import NAMES
 from nsrecover.reports.page import environment
 
 LIMITS = Limits(body_bytes=20_000, body_values=100)
@@ -31,6 +32,8 @@ POLICY = (
     "default-src 'none'; connect-src 'self'; img-src data:; media-src data:; style-src 'unsafe-inline'; "
     "script-src 'nonce-{nonce}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+CLOCK = "X-Clock"
+"""Header of event streams: the time of the server when they begin, seconds since the epoch."""
 HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 REPORT_POLICY = (
     "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -55,9 +58,8 @@ def application(server: LiveServer, token: str, cookie: str) -> ASGIApp:
 
     async def page(request: Request) -> Response:
         nonce, board = secrets.token_urlsafe(16), server.board
-        shown = dict.fromkeys(NAMES, "") | board.panels
-        html = environment("nsrecover.live").get_template("live.html.jinja").render(
-            title=server.title, nonce=nonce, after=board.number, panels=shown
+        html = environment("nsrecover.live").get_template(server.template).render(
+            title=server.title, nonce=nonce, after=board.number, now=time.time(), panels=defaultdict(str, board.panels)
         )  # fmt: skip
         return HTMLResponse(html, headers=HEADERS | {"Content-Security-Policy": POLICY.format(nonce=nonce)})
 
@@ -67,10 +69,10 @@ def application(server: LiveServer, token: str, cookie: str) -> ASGIApp:
         known = request.headers.get("last-event-id") or request.query_params.get("after", "")
         after = int(known) if known.isdecimal() and len(known) < 18 else 0
         return EventSourceResponse(
-            server.board.follow(after),
+            server.board.follow_some(after, frozenset(filter(None, request.query_params.get("panels", "").split(",")))),
             ping=int(SILENCE_S),
             ping_message_factory=lambda: ServerSentEvent(comment="still here", sep="\n"),
-            headers=HEADERS,
+            headers=HEADERS | {CLOCK: f"{time.time():.3f}"},
         )
 
     async def do(request: Request) -> Response:

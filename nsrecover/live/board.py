@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any
 
 from sse_starlette import ServerSentEvent
 
@@ -36,19 +38,30 @@ class Board(Events):
         """Number of the last change. In the event loop only."""
         return self._number
 
-    def show(self, panels: Mapping[str, str], at: float) -> None:
+    def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, Any] | None = None) -> None:
         """Change panels. From any thread.
 
         Args:
             panels: panel -> content.
             at: time of what they show, seconds since the epoch.
+            facts: what they show, for programs.
         """
-        changes = [(name, html, json.dumps({"panel": name, "html": html, "at": at})) for name, html in panels.items()]
+        changes = [
+            (name, html, json.dumps({"panel": name, "html": html, "at": at, "facts": facts}))
+            for name, html in panels.items()
+        ]
         self._loop.call_soon_threadsafe(self._change, changes)
 
-    def follow(self, after: int, seconds: float = FOREVER_S) -> AsyncIterator[ServerSentEvent]:
+    def follow(self, after: int, seconds: float = FOREVER_S) -> AsyncGenerator[ServerSentEvent]:
         """Yield the changes after one that a viewer has; all panels if it has one of another run of the server."""
         return super().follow(after if after <= self._number else 0, seconds)
+
+    async def follow_some(self, after: int, panels: frozenset[str]) -> AsyncGenerator[ServerSentEvent]:
+        """The same of some panels only; of all if none is named."""
+        async with aclosing(self.follow(after)) as events:
+            async for event in events:
+                if not panels or event.event != PANEL or json.loads(event.data or "{}")["panel"] in panels:
+                    yield event
 
     def _change(self, changes: Sequence[tuple[str, str, str]]) -> None:
         for name, html, data in changes:
@@ -65,6 +78,7 @@ class LiveServer:
     Attributes:
         title: of the page.
         board: the panels.
+        template: of the page.
         url: address with the token, which viewers open once.
         command: carries out commands of viewers.
         report: makes the report of the run until now.
@@ -72,6 +86,7 @@ class LiveServer:
 
     title: str
     board: Board
+    template: str = "live.html.jinja"
     url: str = ""
     command: Command = lambda name, fields: ""
     report: Callable[[], str] = lambda: ""

@@ -20,6 +20,8 @@ class Decision:
         options: pairs of an answer and its words; empty if the answer is any text.
         actions: what the robot would do, in words.
         fallback: the answer if nobody gives one.
+        stake: expected number of actions of the task that are done thanks to an answer.
+        until: when the fallback is taken, seconds since the epoch by the robot's clock; None if the run waits.
     """
 
     number: int
@@ -27,6 +29,26 @@ class Decision:
     options: tuple[tuple[str, str], ...]
     actions: tuple[str, ...] = ()
     fallback: str = ""
+    stake: float = 1.0
+    until: float | None = None
+
+
+class Clock:
+    """The time by which a desk waits."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def wait(self, changed: threading.Condition, done: Callable[[], bool], limit_s: float | None) -> None:
+        """Return once something is so, or after a limit.
+
+        Args:
+            changed: held by the caller, and notified of every change; others may change what it guards meanwhile.
+            done: what is waited for.
+            limit_s: how long at most, seconds; None for any time.
+        """
+        changed.wait_for(done, limit_s)
 
 
 class Desk:
@@ -36,6 +58,7 @@ class Desk:
         paused: whether the run is to wait before its next action.
         approve: whether every way back waits for a person.
         on_change: called after every change, in the thread that made it.
+        clock: by which it waits; simulations have their own.
 
     Attributes:
         paused: whether the run is to wait before its next action.
@@ -44,14 +67,19 @@ class Desk:
         waiting: whether the run waits because it is paused.
     """
 
-    def __init__(self, paused: bool, approve: bool, on_change: Callable[[], None]) -> None:
+    def __init__(self, paused: bool, approve: bool, on_change: Callable[[], None], clock: Clock | None = None) -> None:
         self._changed = threading.Condition()
-        self._on_change = on_change
+        self._on_change, self._clock = on_change, clock or Clock()
         self.paused, self.waiting, self.approve = paused, False, approve
         self.decision: Decision | None = None
         self._answer: str | None = None
         self._number = 0
         self._ended = False
+
+    @property
+    def asked(self) -> int:
+        """Number of decisions until now."""
+        return self._number
 
     def begin(self) -> None:
         """A run begins."""
@@ -81,7 +109,7 @@ class Desk:
             self.waiting = True
         self._on_change()
         with self._changed:
-            self._changed.wait_for(lambda: not self.paused or self._ended)
+            self._clock.wait(self._changed, lambda: not self.paused or self._ended, None)
             self.waiting = False
         self._on_change()
         return True
@@ -93,6 +121,7 @@ class Desk:
         actions: tuple[str, ...] = (),
         fallback: str = "",
         limit_s: float | None = None,
+        stake: float = 1.0,
     ) -> str:
         """Ask the viewers, and wait for the first answer.
 
@@ -102,19 +131,19 @@ class Desk:
             actions: what the robot would do, in words.
             fallback: the answer if nobody gives one.
             limit_s: how long to wait, seconds; without a limit until there is an answer or the run is to end.
+            stake: expected number of actions of the task that are done thanks to an answer.
 
         Returns:
             The answer.
         """
         with self._changed:
+            until = None if limit_s is None else self._clock.now() + limit_s
             self._number += 1
-            self.decision = Decision(self._number, question, options, actions, fallback)
+            self.decision = Decision(self._number, question, options, actions, fallback, stake, until)
             self._answer = None
         self._on_change()
-        until = None if limit_s is None else time.monotonic() + limit_s
         with self._changed:
-            left = None if until is None else until - time.monotonic()
-            self._changed.wait_for(lambda: self._answer is not None or self._ended, left)
+            self._clock.wait(self._changed, lambda: self._answer is not None or self._ended, limit_s)
             answer = fallback if self._answer is None else self._answer
             self.decision = None
         self._on_change()

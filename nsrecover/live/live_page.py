@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.supervision import Stoppable, Supervisor
+from nsrecover.core.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.grammar import capital
 from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested
 from nsrecover.live.board import LiveServer
+from nsrecover.live.deciding import Deciding
 from nsrecover.live.desk import Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.live.panels import Chances, Said, Status
@@ -33,11 +35,9 @@ from nsrecover.reports.pictures import stored
 ROBOT, VIEWER = "robot", "you"
 MOST_TEXT = 500
 """Characters of a question or an answer."""
-_YES_NO = (("yes", "Yes"), ("no", "No"))
-_ACCEPT, _VETO = "accept", "veto"
 
 
-class LivePage(Supervisor):
+class LivePage(Deciding):
     """Shows the runs of an agent to viewers, and lets them decide; `nsrecover.live.page` makes one.
 
     Panels are drawn in a thread of their own, so that the run does not wait for that.
@@ -58,7 +58,7 @@ class LivePage(Supervisor):
         answer_s: float = 300.0,
         injector: Injector | None = None,
     ) -> None:
-        self._board, self._injector, self._answer_s = server.board, injector, answer_s
+        self._board, self._injector = server.board, injector
         self.url = server.url
         """Address with the token, to be opened in a browser."""
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -67,13 +67,13 @@ class LivePage(Supervisor):
         self._story: Story | None = None
         self._agent: Stoppable | None = None
         self._early: list[Any] = []
-        self._held = False
+        self._asked = 0
         self._chances, self._draft = Chances(), ""
         self._problem: Step | None = None
         self._said: list[Said] = []
         self._questions: list[str] = []
         self._talking = threading.Lock()
-        self._desk = Desk(paused, approve, self._show_desk)
+        super().__init__(Desk(paused, approve, self._show_desk), answer_s, self._heading)
         self._painter.start()
         self._show_desk()
         self._show_talk()
@@ -83,7 +83,7 @@ class LivePage(Supervisor):
 
     def close(self) -> None:
         """Let everything that waits go on, and draw what is left to draw."""
-        self._desk.release()
+        self.desk.release()
         self._work.put(None)
         self._painter.join()
 
@@ -92,8 +92,8 @@ class LivePage(Supervisor):
     def begins(self, agent: Stoppable, plan: Plan, start: Any) -> None:
         """Begin a new story."""
         story = self._story = Story(agent.system, plan, start, self._early)
-        self._agent, self._early, self._held, self._questions = agent, [], False, []
-        self._desk.begin()
+        self._agent, self._early, self._asked, self._questions = agent, [], self.desk.asked, []
+        self.desk.begin()
         self._work.put(self._forget)
         for name in ("text", "scenes", "chances", "search", "sound"):
             self._show(name, str)
@@ -112,8 +112,9 @@ class LivePage(Supervisor):
     def held(self, action: Action) -> bool:
         """Wait while the run is paused."""
         self._say(Kind.OK, "running", f"{self._heading(action)}.")
-        held, self._held = self._desk.hold() or self._held, False
-        return held
+        held, asked = self.desk.hold(), self.desk.asked
+        before, self._asked = self._asked, asked
+        return held or asked > before
 
     def compares(self, discrepancy: Any) -> None:
         """Say what is wrong before a way back is searched for."""
@@ -153,17 +154,11 @@ class LivePage(Supervisor):
 
     def accepts(self, record: StepRecord) -> bool:
         """Ask the viewers, if they want to be asked."""
-        recovery, story = record.recovery, self._story
-        if not self._desk.approve or recovery is None or story is None or not recovery.actions:
-            return True
-        self._held = True
-        actions = tuple(map(story.words.heading, recovery.actions))
-        options = ((_ACCEPT, "Accept"), (_VETO, "Veto"))
-        if self._desk.decide("Take this way back?", options, actions, fallback=_VETO) == _ACCEPT:
-            return True
-        self._add(Said(VIEWER, f"Not this way: {'; '.join(actions)}."))
-        self._say(Kind.ERROR, "planning", "Looking for another way back.")
-        return False
+        accepted = super().accepts(record)
+        if not accepted and record.recovery is not None:
+            self._add(Said(VIEWER, f"Not this way: {'; '.join(map(self._heading, record.recovery.actions))}."))
+            self._say(Kind.ERROR, "planning", "Looking for another way back.")
+        return accepted
 
     def reconsiders(self, record: StepRecord) -> None:
         """Show another way back."""
@@ -176,15 +171,6 @@ class LivePage(Supervisor):
         self._show("search", lambda: panels.search(recovery, "Another way back", over=True))
         self._show_talk()
 
-    def confirms(self, question: str) -> bool:
-        """Ask the viewers whether to do the rest of the task."""
-        self._held = True
-        return self._desk.decide(question, _YES_NO, fallback="no", limit_s=self._answer_s) == "yes"
-
-    def stops(self) -> None:
-        """Let what waits go on."""
-        self._desk.release()
-
     def ended(self, episode: Episode) -> None:
         """Say how the run ended."""
         if self._story is not None:
@@ -192,7 +178,7 @@ class LivePage(Supervisor):
         good = episode.status is EpisodeStatus.COMPLETED
         text = "The robot completed the plan." if good else f"The robot asks for help: {episode.reason.rstrip('. ')}."
         self._status = Status(Kind.OK if good else Kind.DOUBT, "done" if good else "needs help", text, running=False)
-        self._desk.release()
+        self.desk.release()
         self._show_desk()
         self._show_talk()
 
@@ -205,7 +191,8 @@ class LivePage(Supervisor):
     def ask(self, question: str) -> str:
         """Ask the viewers; empty if nobody answers in time."""
         self._add(Said(ROBOT, question))
-        answer = self._desk.decide(question, (), limit_s=self._answer_s)
+        left = self._story.actions_left if self._story is not None and self._status.running else 1
+        answer = self.asks(question, max(left, 1))
         self._add(Said(VIEWER, answer or "(no answer)"))
         return answer
 
@@ -253,17 +240,17 @@ class LivePage(Supervisor):
         """
         text = fields.get("text", "").strip()[:MOST_TEXT]
         if name in ("pause", "resume"):
-            self._desk.switch(paused=name == "pause")
+            self.desk.switch(paused=name == "pause")
             return "The robot waits before its next action." if name == "pause" else "The robot goes on."
         if name == "approve":
-            self._desk.switch(approve=not self._desk.approve)
-            return "Every way back waits for a person." if self._desk.approve else "The robot takes ways back alone."
+            self.desk.switch(approve=not self.desk.approve)
+            return "Every way back waits for a person." if self.desk.approve else "The robot takes ways back alone."
         if name == "stop" and self._agent is not None:
             self._agent.stop()
             return "The run ends before the next action."
         if name == "answer" and (text or "choice" in fields):
             number = fields.get("number", "")
-            self._desk.answer(int(number) if number.isdecimal() else 0, fields.get("choice", text))
+            self.desk.answer(int(number) if number.isdecimal() else 0, fields.get("choice", text))
             return "The robot has the answer."
         if name == "ask" and text:
             return self._answered(text)
@@ -289,15 +276,16 @@ class LivePage(Supervisor):
         while (work := self._work.get()) is not None:
             work()
 
-    def _show(self, name: str, html: Callable[[], str]) -> None:
-        """Draw a panel after all that was to be drawn before."""
+    def _show(self, name: str, html: Callable[[], str], facts: Mapping[str, Any] | None = None) -> None:
+        """Draw a panel after all that was to be drawn before; its facts are for programs."""
         at = time.time()
-        self._work.put(lambda: self._board.show({name: html()}, at))
+        self._work.put(lambda: self._board.show({name: html()}, at, facts))
 
     def _show_desk(self) -> None:
         status = self._status
-        self._show("state", lambda: panels.state(status, self._desk))
-        self._show("decision", lambda: panels.decision(self._desk))
+        decision = self.desk.decision
+        self._show("state", lambda: panels.state(status, self.desk), _facts(status))
+        self._show("decision", lambda: panels.decision(self.desk), None if decision is None else asdict(decision))
 
     def _show_talk(self) -> None:
         said, story = tuple(self._said), self._story
@@ -312,7 +300,7 @@ class LivePage(Supervisor):
 
     def _say(self, kind: Kind, word: str, text: str) -> None:
         status = self._status = Status(kind, word, text)
-        self._show("state", lambda: panels.state(status, self._desk))
+        self._show("state", lambda: panels.state(status, self.desk), _facts(status))
 
     def _add(self, *said: Said) -> None:
         self._said += said
@@ -323,3 +311,7 @@ class LivePage(Supervisor):
 
     def _heading(self, action: Action) -> str:
         return str(action) if self._story is None else self._story.words.heading(action)
+
+
+def _facts(status: Status) -> dict[str, str]:
+    return {"word": status.word, "text": status.text}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +22,6 @@ from nsrecover.reports.pictures import View, outlines, outlines_of_masks, stored
 from nsrecover.reports.way import way_of
 from nsrecover.reports.wording import Wording, kinds_of
 
-NAMES = ("state", "decision", "cameras", "text", "scenes", "chances", "way", "search", "sound", "talk", "faults")
-"""The panels; elements of the page have these names."""
 SPARK = (150, 34)
 """Size of the drawing of a probability over time, units of SVG."""
 SHORTEST = 10
@@ -103,7 +102,10 @@ def height(probability: float) -> float:
 
 def render(panel: str, **values: Any) -> str:
     """The HTML of a panel; text is escaped."""
-    return str(getattr(environment("nsrecover.live").get_template("panels.html.jinja").module, panel)(**values))
+    known = environment("nsrecover.live")
+    known.globals["clock"] = lambda seconds: time.strftime("%H:%M:%S", time.localtime(seconds))
+    known.filters["combine"] = lambda one, other: {**one, **other}
+    return str(getattr(known.get_template("panels.html.jinja").module, panel)(**values))
 
 
 def state(status: Status, desk: Desk) -> str:

@@ -18,7 +18,9 @@ from nsrecover.live.board import Board, LiveServer
 
 
 @contextmanager
-def served(title: str, host: str, port: int, token: str | None) -> Iterator[LiveServer]:
+def served(
+    title: str, host: str, port: int, token: str | None, template: str = "live.html.jinja"
+) -> Iterator[LiveServer]:
     """Serve a page until the end of the `with` block.
 
     Args:
@@ -26,6 +28,7 @@ def served(title: str, host: str, port: int, token: str | None) -> Iterator[Live
         host: address to listen on.
         port: port; 0 for any free one.
         token: what viewers need; a fresh one if None.
+        template: of the page.
 
     Raises:
         InvalidConfiguration: the token is too short, or the address is in use.
@@ -34,7 +37,7 @@ def served(title: str, host: str, port: int, token: str | None) -> Iterator[Live
     secret = token or secrets.token_urlsafe(24)
     with listen(host, port) as listening:
         loop = asyncio.new_event_loop()
-        found = LiveServer(title, Board(loop))
+        found = LiveServer(title, Board(loop), template)
         url = address_of(listening)
         found.url = f"{url}{ENTRANCE}?token={secret}"
         ready = threading.Event()

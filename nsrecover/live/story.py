@@ -46,6 +46,16 @@ class Story:
         """The last observation of the turn that goes on."""
         return self._seen[-1] if self._seen else None
 
+    @property
+    def actions_left(self) -> int:
+        """Number of actions until the end of the plan, as it is now."""
+        left = len(self.episode.plan)
+        for record in self.episode.records:
+            left -= record.action is not None
+            if record.recovery is not None and record.recovery.found:
+                left = record.recovery.actions_left(len(record.plan))
+        return left
+
     def observed(self, observation: Any) -> None:
         """Keep an observation until the turn ends."""
         if isinstance(observation, Observation):

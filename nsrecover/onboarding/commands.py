@@ -14,6 +14,7 @@ import typer
 
 from nsrecover.core.progress import progress
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.onboarding.answering import fleet
 
 DISTANCES_MM = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)
 
@@ -382,5 +383,6 @@ COMMANDS: dict[str, Any] = {
     "calibrate": calibrate,
     "train": train,
     "watch": watch,
+    "fleet": fleet,
     "report": report,
 }

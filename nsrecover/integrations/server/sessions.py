@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any
@@ -66,7 +66,7 @@ class Events:
         self.closed = True
         self._wake()
 
-    async def follow(self, after: int, seconds: float) -> AsyncIterator[ServerSentEvent]:
+    async def follow(self, after: int, seconds: float) -> AsyncGenerator[ServerSentEvent]:
         """Yield events as they are published.
 
         Args:

@@ -13,11 +13,26 @@
   function show(change) {
     const panel = document.getElementById(change.panel);
     if (!panel) return;
-    const focused = panel.contains(document.activeElement) ? document.activeElement.id : "";
+    const focused = panel.contains(document.activeElement) ? document.activeElement : undefined;
     panel.innerHTML = change.html;
     panel.dataset.at = change.at;
-    if (focused) document.getElementById(focused)?.focus();
+    countDown();
+    const again = focused?.id ? document.getElementById(focused.id) : undefined;
+    if (!again) return;
+    if (focused.type === "text") again.value = focused.value; // what is being typed stays
+    again.focus();
   }
+
+  function countDown() {
+    for (const time of document.querySelectorAll("time[data-until]")) {
+      const left = Number(time.dataset.until) - (Date.now() / 1000 + ahead);
+      time.textContent = `${Math.max(0, Math.round(left))} s left`;
+    }
+  }
+
+  const ahead = Number(document.body.dataset.now) - Date.now() / 1000; // of this machine's clock
+  setInterval(countDown, 1000);
+  countDown();
 
   const events = new EventSource(`/events?after=${document.body.dataset.after}`);
   events.addEventListener("open", () => connected("ok", "● live"));

@@ -62,6 +62,17 @@ def cut_off(page: LivePage) -> None:
     assert done.wait(10)
 
 
+def violations(page: Any) -> list[tuple[str, str]]:
+    """Serious barriers that axe finds, with an element of each."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-playwright-python is not installed: pip install 'nsrecover[browser]'",
+    )
+    found = axe.Axe().run(page).response["violations"]
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    return [(each["id"], each["nodes"][0]["html"]) for each in serious]
+
+
 def agent() -> nsrecover.RecoveryAgent:
     return nsrecover.RecoveryAgent(nsrecover.geometric(), BoxTable(pushed))
 
@@ -158,10 +169,6 @@ def test_a_viewer_who_connects_again_catches_up(browser: Any) -> None:
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", DESKTOP), ("dark", PHONE)])
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(browser: Any, scheme: str, size: dict[str, int]) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright",
-        reason="axe-playwright-python is not installed: pip install 'nsrecover[browser]'",
-    )
     robot = agent()
     with nsrecover.live.page(robot, approve=True) as page:
         viewer = Viewer(browser, page.url, viewport=size, color_scheme=scheme, bypass_csp=True)
@@ -170,10 +177,39 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(browser: Any, scheme:
         viewer.wait_for("search", "scenes looked at")
         viewer.page.click("text=What went wrong?")
         viewer.wait_for("talk", "red cube")
-        found = axe.Axe().run(viewer.page).response["violations"]
+        found = violations(viewer.page)
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
         viewer.context.close()
         robot.stop()
         running.episode()
-    serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["html"]) for each in serious] == []
+    assert found == []
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)])
+def test_one_person_answers_for_many_robots_by_keyboard(browser: Any, scheme: str, size: dict[str, int]) -> None:
+    robot, answers = agent(), list[str]()
+    with nsrecover.live.page(robot, approve=True) as one, nsrecover.live.page() as two:
+        gone = "http://127.0.0.1:9/enter?token=nobody"
+        with nsrecover.live.fleet({"hall 1": one.url, "hall 2": two.url, "hall 3": gone}) as page:
+            viewer = Viewer(browser, page.url, viewport=size, color_scheme=scheme, bypass_csp=True)
+            running = Running(robot, PLAN)
+            viewer.wait_for("first", "Take this way back?")
+            asking = threading.Thread(target=lambda: answers.append(two.ask("Which mug?")))
+            asking.start()
+            viewer.wait_for("others", "s left")
+            viewer.wait_for("robots", "Trying again")
+            assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            found = violations(viewer.page)
+            viewer.page.focus("#first button")
+            viewer.page.keyboard.press("Enter")
+            viewer.wait_for("first", "Which mug?")
+            assert running.episode().status is EpisodeStatus.COMPLETED
+            viewer.page.fill("#first input[name=text]", "the red one")
+            viewer.page.keyboard.press("Enter")
+            asking.join(20)
+            viewer.wait_for("first", "No robot asks anything.")
+            viewer.wait_for("reply", "hall 2 has the answer.")
+            viewer.nothing_wrong()
+            viewer.context.close()
+    assert answers == ["the red one"]
+    assert found == []

@@ -1,0 +1,169 @@
+"""`python -m eval.questions`: one person answers the questions of many robots, in several orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from eval.common.output import write_results
+from eval.common.statistics import share
+from eval.common.tables import document, markdown_table, percent, percent_of
+from eval.questions.rules import rules
+from eval.questions.shift import Outcome, Task, Times, drawn_robots, run_shift
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.shipped import shipped_lines
+
+DATASETS = ("H1", "H2", "H3")
+ALL, OURS = "one person for each robot", "ours"
+RESAMPLES = 10_000
+
+
+@dataclass
+class QuestionsConfig:
+    """Top level of conf/questions.yaml."""
+
+    seed: int = 0
+    shifts: int = 20
+    robots: int = 32
+    tasks: int = 2
+    action_s: float = 10.0
+    answer_s: float = 20.0
+    shift_s: float = 240.0
+    begin_s: float = 60.0
+    limits_s: list[float] = field(default_factory=lambda: [30.0, 60.0, 120.0, 300.0])
+    agrees: float = 0.75
+    episodes: int = 40
+    out: str = "outputs/questions"
+
+
+def measure(config: QuestionsConfig) -> dict[str, Any]:
+    """Run the same shifts with every rule, and write metrics and table.
+
+    Args:
+        config: see conf/questions.yaml.
+
+    Returns:
+        The contents of metrics.json.
+
+    Raises:
+        InvalidConfiguration: a setting is out of its range.
+    """
+    counts = (config.shifts, config.robots, config.tasks, config.episodes)
+    seconds = (config.action_s, config.answer_s, config.shift_s, *config.limits_s)
+    if min(*counts, *seconds) <= 0 or not config.limits_s or config.begin_s < 0 or not 0 <= config.agrees <= 1:
+        raise InvalidConfiguration(
+            "expected positive counts and times, and agrees from 0 to 1, found another value; --help explains them"
+        )
+    pool = [
+        Task(line) for name in DATASETS for line in islice(shipped_lines(name, 0, config.episodes), config.episodes)
+    ]
+    times = Times(config.action_s, config.answer_s, config.shift_s)
+    found: dict[str, list[Outcome]] = {name: [] for name in rules(0)}
+    for number in tqdm(range(config.shifts), unit="shift"):
+        rng = np.random.default_rng([config.seed, number, 43])
+        robots = drawn_robots(
+            pool, config.robots, config.tasks, config.limits_s, config.begin_s, config.agrees, rng
+        )  # fmt: skip
+        for name, rule in rules(number).items():
+            found[name].append(run_shift(robots, times, rule))
+    metrics = {
+        "seed": config.seed,
+        "shifts": config.shifts,
+        "robots": config.robots,
+        "rules": {name: _summary(outcomes, found[ALL]) for name, outcomes in found.items()},
+        "ours_minus": {
+            name: _difference(found[OURS], outcomes, found[ALL])
+            for name, outcomes in found.items()
+            if name not in (OURS, ALL)
+        },
+        "raw": {name: [asdict(each) for each in outcomes] for name, outcomes in found.items()},
+    }
+    write_results(config.out, metrics, table(metrics, config), config)
+    return metrics
+
+
+def table(metrics: dict[str, Any], config: QuestionsConfig) -> str:
+    """Tables of the rules and of the differences."""
+    rows = [
+        [
+            name,
+            percent(each["actions"]["value"], (each["actions"]["low"], each["actions"]["high"]), 1),
+            each["goals"],
+            each["asked"],
+            percent_of(each["answered"], 1),
+            each["ran_out"],
+            f"{each['busiest']:.1f}",
+        ]
+        for name, each in metrics["rules"].items()
+    ]
+    differences = [
+        [
+            name,
+            *(_points(each[key]) for key in ("actions", "goals")),
+            f"{each['won']} / {each['equal']} / {each['lost']}",
+        ]
+        for name, each in metrics["ours_minus"].items()
+    ]
+    return document(
+        f"{config.shifts} shifts of {config.shift_s:g} s with {config.robots} robots; one answer takes "
+        f"{config.answer_s:g} s, one action {config.action_s:g} s.",
+        markdown_table(
+            ("order", "actions done", "goals", "questions", "answered", "ran out", "most open at a time, mean"), rows
+        ),
+        markdown_table(("ours minus", "actions done", "goals reached", "shifts won / equal / lost"), differences),
+        "Actions and goals are shares of what is done with one person for each robot; 95 % intervals by bootstrap over "
+        "the shifts, differences of the same shifts.",
+    )
+
+
+def _summary(outcomes: Sequence[Outcome], most: Sequence[Outcome]) -> dict[str, Any]:
+    asked = sum(each.asked for each in outcomes)
+    return {
+        "actions": _ratio(outcomes, most, lambda each: each.actions),
+        "done": sum(each.actions for each in outcomes),
+        "goals": sum(each.goals for each in outcomes),
+        "asked": asked,
+        "answered": share(sum(each.answered for each in outcomes), asked),
+        "ran_out": sum(each.ran_out for each in outcomes),
+        "busiest": round(float(np.mean([each.busiest for each in outcomes])), 2),
+    }
+
+
+def _ratio(outcomes: Sequence[Outcome], most: Sequence[Outcome], of: Callable[[Outcome], int]) -> dict[str, float]:
+    """Share of what is done at most, with its 95 % interval."""
+    done, all_of_it = (np.array([of(each) for each in every], float) for every in (outcomes, most))
+    return _interval(done, all_of_it)
+
+
+def _difference(ours: Sequence[Outcome], other: Sequence[Outcome], most: Sequence[Outcome]) -> dict[str, Any]:
+    """Ours minus another rule in the same shifts, as shares of what is done at most."""
+    found: dict[str, Any] = {}
+    for key in ("actions", "goals"):
+        one, two, all_of_it = (np.array([getattr(each, key) for each in every], float) for every in (ours, other, most))
+        found[key] = _interval(one - two, all_of_it)
+    ahead = [one.actions - two.actions for one, two in zip(ours, other, strict=True)]
+    return found | {
+        "won": sum(each > 0 for each in ahead),
+        "equal": sum(each == 0 for each in ahead),
+        "lost": sum(each < 0 for each in ahead),
+    }
+
+
+def _interval(done: np.ndarray[Any, Any], most: np.ndarray[Any, Any]) -> dict[str, float]:
+    """Sum over sum, and its 95 % bootstrap interval over the shifts."""
+    drawn = np.random.default_rng(0).integers(len(done), size=(RESAMPLES, len(done)))
+    low, high = np.quantile(done[drawn].sum(axis=1) / np.maximum(most[drawn].sum(axis=1), 1.0), (0.025, 0.975))
+    return {
+        "value": round(float(done.sum() / max(most.sum(), 1.0)), 5),
+        "low": round(float(low), 5),
+        "high": round(float(high), 5),
+    }
+
+
+def _points(found: dict[str, float]) -> str:
+    return f"{100 * found['value']:+.1f} points [{100 * found['low']:+.1f}, {100 * found['high']:+.1f}]"

@@ -1,0 +1,90 @@
+"""Shifts of many agents with one person: simulated time, counts, and the orders."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eval.questions.command import QuestionsConfig, measure
+from eval.questions.rules import earliest_deadline, first_come, largest_stake, random_order, rules
+from eval.questions.shift import Task, Times, drawn_robots, run_shift
+from eval.questions.simulated_time import SimulatedTime
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.live.desk import Desk
+from nsrecover.live.order import Stake, order
+from sim.datasets.shipped import shipped_lines
+
+
+def test_time_passes_only_while_every_thread_waits() -> None:
+    clock, seen = SimulatedTime(), list[tuple[str, float]]()
+    desk = Desk(False, False, lambda: None, clock)
+
+    def robot() -> None:
+        for limit_s in (3600.0, 10.0, None):
+            seen.append((desk.decide("?", (), fallback="nobody", limit_s=limit_s), clock.now()))
+
+    def person() -> None:
+        clock.sleep(600.0)
+        assert desk.decision is not None
+        assert desk.decision.until == 3600.0
+        desk.answer(1, "yes")
+        clock.sleep(700.0)
+        desk.answer(3, "no")
+
+    clock.start(robot)
+    clock.start(person)
+    clock.run()
+    assert seen == [("yes", 600.0), ("nobody", 610.0), ("no", 1300.0)]
+
+
+def test_threads_that_wait_for_each_other_and_errors_end_it() -> None:
+    clock = SimulatedTime()
+    clock.start(lambda: clock.wait_for(lambda: False, None))
+    with pytest.raises(RuntimeError, match="waits for another one"):
+        clock.run()
+    clock = SimulatedTime()
+    clock.start(lambda: [][0])
+    with pytest.raises(IndexError):
+        clock.run()
+
+
+def test_the_simple_rules_order_as_their_names_say() -> None:
+    questions = {"a": Stake(1.0), "b": Stake(5.0, 40.0), "c": Stake(3.0, 20.0)}
+    assert first_come(questions, 10.0) == ["a", "b", "c"]
+    assert earliest_deadline(questions, 10.0) == ["c", "b", "a"]
+    assert largest_stake(questions, 10.0) == ["b", "c", "a"]
+    assert sorted(random_order(0)(questions, 10.0)) == ["a", "b", "c"]
+    assert rules(0)["ours"] is order
+
+
+def test_a_shift_is_repeatable_and_more_people_do_more() -> None:
+    pool = [Task(line) for line in islice(shipped_lines("H3", 0, 6), 6)]
+    times = Times(10.0, 30.0, 200.0)
+
+    def robots():  # type: ignore[no-untyped-def]
+        return drawn_robots(pool, 8, 1, [40.0, 60.0], 20.0, 0.75, np.random.default_rng(0))
+
+    one, again = (run_shift(robots(), times, order) for _ in range(2))
+    many = run_shift(robots(), times, None)
+    assert one == again
+    assert many.busiest == 1 < one.busiest
+    assert one.answered + one.ran_out <= one.asked
+    assert one.ran_out > many.ran_out == 0
+    assert one.actions < many.actions
+    assert many.answered == many.asked > 0
+
+
+def test_the_command_writes_its_tables(tmp_path: Path) -> None:
+    config = QuestionsConfig(shifts=2, robots=4, tasks=1, episodes=3, shift_s=100.0, out=str(tmp_path))
+    metrics = measure(config)
+    assert json.loads((tmp_path / "metrics.json").read_text()) == json.loads(json.dumps(metrics))
+    assert set(metrics["rules"]) == set(rules(0))
+    assert metrics["rules"]["one person for each robot"]["actions"]["value"] == 1.0
+    table = (tmp_path / "table.md").read_text()
+    assert all(name in table for name in rules(0))
+    with pytest.raises(InvalidConfiguration, match="positive"):
+        measure(QuestionsConfig(shifts=0))
