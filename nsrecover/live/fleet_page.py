@@ -39,6 +39,10 @@ class Asking:
     key: str
 
 
+STAYS = "It came first, and stays here for a moment so that you can read it."
+"""Why a question is in front although another one is more valuable."""
+
+
 class FleetPage:
     """Follows many robots and asks one person; `nsrecover.live.fleet` makes one.
 
@@ -138,12 +142,14 @@ class FleetPage:
             for key, each in asking.items()
         }
         with self._guard:
-            answer_s, found = self.answer_s, order(stakes, self.answer_s)
+            answer_s, best = self.answer_s, order(stakes, self.answer_s)
+            found = best
             if self._front in asking and time.monotonic() - self._since < answer_s:
                 found = [self._front, *order({k: v for k, v in stakes.items() if k != self._front}, answer_s)]
             elif found[:1] != [self._front]:
                 self._front, self._since = found[0] if found else "", time.monotonic()
-        why = reason(stakes, found, answer_s) if found else ""
+        stays = found[:1] != best[:1]
+        why = "" if not found else STAYS if stays else reason(stakes, found, answer_s)
         return [asking[key] for key in found], why
 
     # --- drawing

@@ -16,7 +16,7 @@ import nsrecover
 import nsrecover.live
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.live.fleet_page import FleetPage
+from nsrecover.live.fleet_page import STAYS, FleetPage
 from nsrecover.live.live_page import LivePage
 from nsrecover.onboarding.answering import named
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
@@ -209,10 +209,12 @@ def test_a_question_stays_in_front_while_it_is_read() -> None:
         threading.Thread(target=lambda: other.desk.decide("Large?", (), stake=50.0), daemon=True).start()
         until(lambda: len(asked(fleet)) == 2, "both ask")
         assert asked(fleet) == ["small", "large"]
+        assert fleet._ordered()[1] == STAYS
         fleet._taken.append(60.0)  # this person takes longer
         assert asked(fleet) == ["small", "large"]
         fleet._since -= 120.0  # the time of an answer has passed
         assert asked(fleet) == ["large", "small"]
+        assert fleet._ordered()[1] == "50 actions depend on it, more than on any other question."
 
 
 def test_a_robot_that_is_gone_is_found_again() -> None:
