@@ -11,6 +11,7 @@ from typing import Any
 
 from sse_starlette import ServerSentEvent
 
+from nsrecover.core.untrusted_json import parse_json
 from nsrecover.integrations.server.sessions import Events
 
 PANEL = "panel"
@@ -60,7 +61,7 @@ class Board(Events):
         """The same of some panels only; of all if none is named."""
         async with aclosing(self.follow(after)) as events:
             async for event in events:
-                if not panels or event.event != PANEL or json.loads(event.data or "{}")["panel"] in panels:
+                if not panels or event.event != PANEL or parse_json(event.data or "")["panel"] in panels:
                     yield event
 
     def _change(self, changes: Sequence[tuple[str, str, str]]) -> None:
