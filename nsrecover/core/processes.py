@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 from collections.abc import Sequence
 from multiprocessing import current_process, get_all_start_methods, get_context
@@ -20,6 +21,25 @@ def clean_context(preload: Sequence[str]) -> BaseContext:
     context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
     context.set_forkserver_preload(list(preload))
     return context
+
+
+def require_picklable(value: object, what: str, advice: str) -> None:
+    """Refuse what cannot be sent to another process.
+
+    Args:
+        value: what is to be sent.
+        what: its name, as in "a planner".
+        advice: what to do instead.
+
+    Raises:
+        InvalidConfiguration: it cannot be pickled.
+    """
+    try:
+        pickle.dumps(value)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InvalidConfiguration(
+            f"expected {what} that can be sent to other processes, found one that cannot be pickled ({error}); {advice}"
+        ) from None
 
 
 def start_worker() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -11,7 +10,7 @@ from functools import partial
 
 from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.processes import clean_context, start_worker
+from nsrecover.core.processes import clean_context, require_picklable, start_worker
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
@@ -57,13 +56,8 @@ def recover_each(
     workers = min(workers, len(requests))
     if workers < 2:
         return [task(request) for request in requests]
-    try:
-        pickle.dumps(task)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InvalidConfiguration(
-            f"expected a planner that can be sent to other processes, found one that cannot be pickled ({error}); use "
-            "module-level functions for its action cost and placement sampler, or workers=1"
-        ) from None
+    advice = "use module-level functions for its action cost and placement sampler, or workers=1"
+    require_picklable(task, "a planner", advice)
     with ProcessPoolExecutor(workers, clean_context([preload]), start_worker) as pool:
         return list(pool.map(task, requests, chunksize=-(-len(requests) // (CHUNKS * workers))))
 

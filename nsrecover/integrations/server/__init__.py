@@ -11,7 +11,6 @@ docs/server.md describes the interface, docs/openapi.json is its schema. Needs t
 
 from __future__ import annotations
 
-import pickle
 import socket
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nsrecover.core.extras import needs_extra
-from nsrecover.core.processes import require_main_guard
+from nsrecover.core.processes import require_main_guard, require_picklable
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.limits import Limits
 
@@ -60,13 +59,7 @@ def create_app(systems: Mapping[str, System], limits: Limits | None = None, toke
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")
     check_token(token)
     load = partial(Systems, dict(systems), geometric())
-    try:
-        pickle.dumps(load)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InvalidConfiguration(
-            f"expected systems that can be sent to other processes, found one that cannot be pickled ({error}); use "
-            "module-level functions and classes for its parts"
-        ) from None
+    require_picklable(load, "systems", "use module-level functions and classes for their parts")
     preload = sorted({type(system.models).__module__ for system in systems.values()})
     return application(tuple(systems), load, preload, limits or Limits(), token)
 
