@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Sequence
-from multiprocessing import current_process, get_all_start_methods, get_context
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing import current_process, forkserver, get_all_start_methods, get_context
 from multiprocessing.context import BaseContext
 
 from nsrecover.errors import InvalidConfiguration
@@ -18,9 +19,26 @@ def clean_context(preload: Sequence[str]) -> BaseContext:
     Args:
         preload: modules that are imported once for all processes, where the system can do that.
     """
-    context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
     context.set_forkserver_preload(list(preload))
+    with _one_thread():  # numerical libraries read it when they are imported, which is in the server of the processes
+        forkserver.ensure_running()
     return context
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Context in which new processes use one thread, unless the user chose a number."""
+    if "OMP_NUM_THREADS" in os.environ:
+        yield
+        return
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["OMP_NUM_THREADS"]
 
 
 def require_picklable(value: object, what: str, advice: str) -> None:
