@@ -32,10 +32,11 @@ EVENT = {
     },
 }
 
+# All functions of requests are asynchronous: others would run in threads, and the sessions belong to the event loop.
 router = APIRouter(prefix="/v1", route_class=StrictRoute)
 
 
-def _service(request: Request) -> Service:
+async def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
@@ -44,7 +45,7 @@ Serving = Annotated[Service, Depends(_service)]
 SessionName = Annotated[str, Path(min_length=1, max_length=64, description="The session's secret name.")]
 
 
-def _session(service: Serving, session: SessionName) -> Session:
+async def _session(service: Serving, session: SessionName) -> Session:
     return service.sessions.get(session)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 import time
 from dataclasses import replace
@@ -10,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.integrations.client import observation_message, png
+from nsrecover.integrations.server.routes import router
 from nsrecover.integrations.server.watches import Seeing
 from nsrecover.integrations.server.workers import RemoteWatch
 from nsrecover.records.recording import Recording
@@ -316,3 +319,14 @@ def test_an_unknown_operator_is_noticed_with_the_first_observation(http: TestCli
     refused = http.post(f"{opened(http, ['tpo(a, b)'])}/scenes", json=scene(BOXES))
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_action")
     assert "Did you mean 'top'" in refused.json()["message"]
+
+
+def test_no_request_touches_the_sessions_from_another_thread() -> None:
+    """FastAPI runs functions that are not asynchronous in threads, where the sessions may change meanwhile."""
+
+    def calls(dependant: Any) -> list[Any]:
+        return [dependant.call, *(call for each in dependant.dependencies for call in calls(each))]
+
+    found = [call for route in router.routes if isinstance(route, APIRoute) for call in calls(route.dependant)]
+    assert len(found) > 20
+    assert [call.__name__ for call in found if not inspect.iscoroutinefunction(call)] == []
