@@ -52,6 +52,7 @@ class Worker:
         lookers: threads that wait for judgements, one at a time.
         planners: threads that wait for searches, so that a long one delays no observation.
         sessions: names of the sessions that are watched there.
+        crashes: number of times that the process has crashed.
         feature_sizes: length of the appearance features of each checkpoint.
     """
 
@@ -63,6 +64,7 @@ class Worker:
         self.lookers = ThreadPoolExecutor(1, "look")
         self.planners = ThreadPoolExecutor(SEARCHES, "plan")
         self.sessions = set[str]()
+        self.crashes = 0
         self.feature_sizes: dict[str, int | None] = {}
 
     def start(self) -> None:
@@ -126,6 +128,7 @@ class Worker:
         """Forget a process that has crashed, and its sessions."""
         with self._changing:
             if watches is self._watches:
+                self.crashes += 1
                 self.sessions.clear()
                 self._end()
 
@@ -151,12 +154,13 @@ class RemoteWatch:
     def __init__(self, worker: Worker, session: str, checkpoint: str, plan: Plan) -> None:
         self._worker, self._session, self.checkpoint = worker, session, checkpoint
         self.state = WatchState(plan)
+        self._crashes = worker.crashes
         worker.sessions.add(session)
 
     @property
     def lost(self) -> bool:
-        """Whether its process has crashed."""
-        return self._session not in self._worker.sessions
+        """Whether its process has crashed since."""
+        return self._worker.crashes > self._crashes
 
     @property
     def feature_size(self) -> int | None:
