@@ -149,7 +149,6 @@ def test_the_oracle_lays_down_a_standing_brick() -> None:
     """A brick that is 12 mm too high is within its tolerance, but the two cubes on it would not be."""
     (episode,) = shipped("II", 67, 68)
     found = run(Oracle(), episode)
-    assert any("no way to lay it down" in note for action in found.actions for note in action.notes)
     assert found.completed
     assert all(recovery.right for recovery in found.recoveries)
 
