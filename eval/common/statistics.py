@@ -58,6 +58,22 @@ def paired_interval(both: int, first_only: int, second_only: int, total: int) ->
     return round(difference - low, 5), round(difference + high, 5)
 
 
+def bootstrap_interval(
+    values: npt.NDArray[np.floating], over: npt.NDArray[np.floating] | None = None, draws: int = RESAMPLES
+) -> tuple[float, float]:
+    """95 % interval of a mean, or of a ratio of sums, by resampling.
+
+    Args:
+        values: (N,) of the units that are drawn, such as episodes.
+        over: (N,) what their sum is divided by, at least 1 in all; None: their number, so that it is the mean.
+        draws: number of resamples.
+    """
+    chosen = np.random.default_rng(0).integers(len(values), size=(draws, len(values)))
+    divisors = len(values) if over is None else np.maximum(over[chosen].sum(axis=1), 1.0)
+    low, high = np.quantile(values[chosen].sum(axis=1) / divisors, (0.025, 0.975))
+    return float(low), float(high)
+
+
 def mean(values: Sequence[float], digits: int = 5) -> float | None:
     """Rounded mean; None if there are no values."""
     return round(float(np.mean(values)), digits) if values else None

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
+from eval.fleet.robots import own_address
+
 FLOOD = 300
 """Requests of one flood, as fast as they go."""
 
@@ -37,7 +39,7 @@ class Hostile:
     def __init__(self, url: str, number: int) -> None:
         parts = urlsplit(url)
         self._place = (parts.hostname or "", parts.port or 80)
-        self._source = (f"127.1.{number // 250}.{number % 250 + 1}", 0)
+        self._source = own_address(1, number)
         self._rng = random.Random(number)
         self._open: list[socket.socket] = []
         self.statuses = Counter[int]()

@@ -25,6 +25,11 @@ SIDE_M = 0.05
 _TIMEOUT_S = 60.0
 
 
+def own_address(network: int, number: int) -> tuple[str, int]:
+    """Address 127.network.x.y of this machine and any port, for a client with a number from 0."""
+    return f"127.{network}.{number // 250}.{number % 250 + 1}", 0
+
+
 @dataclass(frozen=True)
 class Answered:
     """One answer.
@@ -113,7 +118,7 @@ class Robot:
 
     def __init__(self, url: str, number: int, story: Story, every_s: float, start_s: float) -> None:
         self._story, self._server = story, urlsplit(url).netloc
-        self._source = (f"127.2.{number // 250}.{number % 250 + 1}", 0)
+        self._source = own_address(2, number)
         self._every_s, self._start_s = every_s, start_s
         self.answers: list[Answered] = []
 

@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from eval.common.output import write_results
-from eval.common.statistics import share
+from eval.common.statistics import bootstrap_interval, share
 from eval.common.tables import document, markdown_table, percent, percent_of
 from eval.questions.rules import rules
 from eval.questions.shift import Outcome, Task, Times, drawn_robots, run_shift
@@ -156,13 +156,9 @@ def _difference(ours: Sequence[Outcome], other: Sequence[Outcome], most: Sequenc
 
 def _interval(done: np.ndarray[Any, Any], most: np.ndarray[Any, Any]) -> dict[str, float]:
     """Sum over sum, and its 95 % bootstrap interval over the shifts."""
-    drawn = np.random.default_rng(0).integers(len(done), size=(RESAMPLES, len(done)))
-    low, high = np.quantile(done[drawn].sum(axis=1) / np.maximum(most[drawn].sum(axis=1), 1.0), (0.025, 0.975))
-    return {
-        "value": round(float(done.sum() / max(most.sum(), 1.0)), 5),
-        "low": round(float(low), 5),
-        "high": round(float(high), 5),
-    }
+    low, high = bootstrap_interval(done, most, RESAMPLES)
+    value = float(done.sum() / max(most.sum(), 1.0))
+    return {"value": round(value, 5), "low": round(low, 5), "high": round(high, 5)}
 
 
 def _points(found: dict[str, float]) -> str:

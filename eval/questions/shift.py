@@ -218,12 +218,12 @@ def run_shift(robots: Sequence[Robot], times: Times, rule: Rule | None) -> Outco
             worker, decision = asking[int(ordered(stakes, times.answer_s)[0])]
             worker.answer(decision)
 
-    def whistle() -> None:
+    def end_of_shift() -> None:
         clock.sleep(times.shift_s)
         for worker in workers:
             worker.stop()
 
-    clock.start(whistle)
+    clock.start(end_of_shift)
     for worker in workers:
         clock.start(worker.work)
     for served in [[worker] for worker in workers] if rule is None else [workers]:

@@ -71,11 +71,11 @@ class SimulatedTime(Clock):
                 raise self._errors[0]
 
     def sleep(self, seconds: float) -> None:
-        """Wait. In a thread of this time."""
+        """Wait; called in a thread that `start` has begun."""
         self.wait_for(lambda: False, seconds)
 
     def wait_for(self, done: Callable[[], bool], limit_s: float | None) -> None:
-        """Return once something is so, or after a limit. In a thread of this time."""
+        """Return once a condition holds, or after a limit; called in a thread that `start` has begun."""
         process: _Process = self._local.process
         process.until, process.ready = math.inf if limit_s is None else self.time_s + limit_s, done
         self._back.release()

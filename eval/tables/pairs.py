@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from eval.common.statistics import RESAMPLES, paired_interval
+from eval.common.statistics import bootstrap_interval, paired_interval
 from eval.sweep.failures import succeeded
 from eval.sweep.records import EpisodeRecord
 
@@ -66,13 +66,10 @@ def compare(first: Sequence[EpisodeRecord], second: Sequence[EpisodeRecord]) -> 
         difference=round(float((wins[:, 0] - wins[:, 1]).mean()), 5),
         interval=paired_interval(both, one, other, len(pairs)),
         actions=round(float(saved.mean()), 3) if len(saved) else None,
-        actions_interval=_interval(saved) if len(saved) else None,
+        actions_interval=_rounded(bootstrap_interval(saved)) if len(saved) else None,
         time_ratio=round(float(np.median(times[:, 1]) / np.median(times[:, 0])), 2) if len(times) else None,
     )
 
 
-def _interval(values: np.ndarray) -> tuple[float, float]:
-    """95 % bootstrap interval of a mean."""
-    chosen = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
-    low, high = np.quantile(values[chosen].mean(axis=1), [0.025, 0.975])
-    return round(float(low), 5), round(float(high), 5)
+def _rounded(interval: tuple[float, float]) -> tuple[float, float]:
+    return round(interval[0], 5), round(interval[1], 5)

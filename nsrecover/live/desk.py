@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from nsrecover.errors import InvalidConfiguration
 
+MOST_TEXT = 500
+"""Characters of a question or an answer of a person."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -41,11 +44,11 @@ class Clock:
         return time.time()
 
     def wait(self, changed: threading.Condition, done: Callable[[], bool], limit_s: float | None) -> None:
-        """Return once something is so, or after a limit.
+        """Return once a condition holds, or after a limit.
 
         Args:
             changed: held by the caller, and notified of every change; others may change what it guards meanwhile.
-            done: what is waited for.
+            done: the condition.
             limit_s: how long at most, seconds; None for any time.
         """
         changed.wait_for(done, limit_s)

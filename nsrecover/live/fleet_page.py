@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.live import panels
 from nsrecover.live.board import LiveServer
+from nsrecover.live.desk import MOST_TEXT
 from nsrecover.live.order import Stake, order, reason
 from nsrecover.live.robots import Question, Robot
 from nsrecover.reports.model import Kind
@@ -27,7 +28,6 @@ KEPT = 9
 MOST_ROBOTS = 200
 REDRAWN_S = 0.1
 """Least time between two drawings, seconds."""
-MOST_TEXT = 500
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested
 from nsrecover.live.board import LiveServer
 from nsrecover.live.deciding import Deciding
-from nsrecover.live.desk import Desk
+from nsrecover.live.desk import MOST_TEXT, Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.live.panels import Chances, Said, Status
 from nsrecover.live.story import Story
@@ -33,8 +33,6 @@ from nsrecover.reports.page import html_of
 from nsrecover.reports.pictures import stored
 
 ROBOT, VIEWER = "robot", "you"
-MOST_TEXT = 500
-"""Characters of a question or an answer."""
 
 
 class LivePage(Deciding):

@@ -86,6 +86,17 @@ def _path_to(grasp: Grasp, others: Array) -> list[tuple[Array, Array, float]]:
     return [*legs, (grasp.position, grasp.rotation, NEAR_M_S * 1.5)]
 
 
+def _lift(position: Array, attitude: Array, grasp: Grasp, height: float) -> list[tuple[Array, Array, float]]:
+    """Straight legs of the tool that take an object off its place along the axis of its grasp, then vertically up."""
+    off = position - grasp.rotation[:, 2] * NEAR_M
+    return [(off, attitude, NEAR_M_S * 1.5), (np.array([*off[:2], max(height, off[2])]), attitude, CARRY_M_S)]
+
+
+def _over(position: Array, height: float) -> Array:
+    """Tool position (3,) above a place, at a height at least."""
+    return np.array([*position[:2], max(height, position[2] + 0.06)])
+
+
 class PickAndPlace(PickAndPlaceBase):
     """One pick-and-place with the arm, which is home again afterwards, also after a failure."""
 
@@ -285,11 +296,9 @@ class PickAndPlace(PickAndPlaceBase):
         attitude = rotation @ matrix.T @ grasp.rotation
         own = self._estimates.positions[self._estimates.index(self._name)]
         position = centre + rotation @ matrix.T @ (grasp.position - own)
-        off = grasp.position - grasp.rotation[:, 2] * NEAR_M
         carry = [
-            (off, grasp.rotation, NEAR_M_S * 1.5),
-            (np.array([*off[:2], max(height, off[2])]), grasp.rotation, CARRY_M_S),
-            (np.array([*position[:2], max(height, position[2] + 0.06)]), attitude, CARRY_M_S),
+            *_lift(grasp.position, grasp.rotation, grasp, height),
+            (_over(position, height), attitude, CARRY_M_S),
             (position, attitude, CARRY_M_S),
         ]
         try:
@@ -315,14 +324,10 @@ class PickAndPlace(PickAndPlaceBase):
 
     def _carry(self, grasp: Grasp, centre: Array, rotation: Array, height: float) -> None:
         position, attitude = self._arm.commanded_tool()
-        # the object leaves its place along the axis of the grasp, then rises vertically
-        off = position - grasp.rotation[:, 2] * NEAR_M
-        legs = [(off, attitude, NEAR_M_S * 1.5), (np.array([*off[:2], max(height, off[2])]), attitude, CARRY_M_S)]
-        self._go(legs, SkillPhase.LIFT, gripping=True)
+        self._go(_lift(position, attitude, grasp, height), SkillPhase.LIFT, gripping=True)
         self._check_holding()
         position, attitude = self._tool_for(centre, rotation)
-        over = np.array([*position[:2], max(height, position[2] + 0.06)])
-        self._go([(over, attitude, CARRY_M_S)], SkillPhase.TRANSPORT, gripping=True)
+        self._go([(_over(position, height), attitude, CARRY_M_S)], SkillPhase.TRANSPORT, gripping=True)
         self._check_holding()
         self._execution.tick(SkillPhase.LOWER, 0.0)
         position, attitude = self._tool_for(centre, rotation)

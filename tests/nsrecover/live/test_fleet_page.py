@@ -26,7 +26,7 @@ LATE_S = 20.0
 
 
 def until(found: Callable[[], object], what: str) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     end = time.monotonic() + LATE_S
     while not found():
         assert time.monotonic() < end, f"{what} in {LATE_S} s"
