@@ -6,10 +6,7 @@ first used, so that `import nsrecover` is quick; only `load()` loads torch.
 
 import lazy_loader
 
-from nsrecover.core.deprecation import install
-
 __version__ = "0.1.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
-install()

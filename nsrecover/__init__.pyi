@@ -38,8 +38,8 @@ from .fact_system import FactSystem as FactSystem
 from .fact_system import symbolic as symbolic
 from .monitoring.comparison import Comparison as Comparison
 from .monitoring.monitor import Monitor as Monitor
-from .perception.boxes import BoxesPerceiver as BoxesPerceiver
-from .perception.boxes import scene_of_boxes as scene_of_boxes
+from .perception.objects.boxes import BoxesPerceiver as BoxesPerceiver
+from .perception.objects.boxes import scene_of_boxes as scene_of_boxes
 from .perception.perceiver import ScenePerceiver as ScenePerceiver
 from .planning.planner import RecoveryPlanner as RecoveryPlanner
 from .planning.planner import Rejoin as Rejoin

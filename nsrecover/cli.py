@@ -20,11 +20,11 @@ from rich.table import Table
 
 import nsrecover
 from nsrecover.core.discrepancy import Verdict
-from nsrecover.core.progress import QUIET, is_quiet, progress
 from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.onboarding import commands
 from nsrecover.onboarding.printed import VERDICTS, flat, info_lines, review_document
 from nsrecover.records import episode_log
+from nsrecover.util.progress import QUIET, is_quiet, progress
 
 if TYPE_CHECKING:
     from nsrecover.records.review import Review

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Explainer, Perceiver
 from nsrecover.core.scene import SceneGraph
@@ -25,11 +24,12 @@ from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.imagination import Imagination
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.perception.boxes import BoxesPerceiver, Given
+from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.function import as_perceiver
+from nsrecover.perception.objects.boxes import BoxesPerceiver, Given
 from nsrecover.perception.perceiver import ScenePerceiver
-from nsrecover.perception.sensor_checks import require_plausible
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
+from nsrecover.util.extras import needs_extra
 
 if TYPE_CHECKING:
     from nsrecover.models.bundle import Bundle  # loads torch, which is for `load` to do
@@ -135,7 +135,7 @@ class System:
                 observations are of the same type.
             perceiver: converts other observations into scene graphs; a fresh one for each episode.
             check_sensors: whether first camera images are refused if units, poses or masks are implausible, and cameras
-                are watched from then on; see `nsrecover.perception.sensor_checks` and `camera_watch`.
+                are watched from then on; see `nsrecover.perception.cameras.checks` and `camera_watch`.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.

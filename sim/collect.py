@@ -25,9 +25,9 @@ from rich.table import Table
 from tqdm import tqdm
 
 from conf.command import run
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive, pack_archives
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.cameras import DEFAULT_RIG
 from sim.common.demonstrations import EpisodeOutcome, part_path
 from sim.common.folder import claim_folder, read_ledger, write_json

@@ -19,7 +19,6 @@ from rich.table import Table
 from tqdm import tqdm
 
 from conf.command import run
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.facts import FactDiscrepancy
 from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import LASTING
@@ -33,6 +32,7 @@ from nsrecover.perception.household import AT_THE_END_S, Sign
 from nsrecover.perception.sounds import Hearing, SoundPerceiver
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
+from nsrecover.util.atomic_write import atomic_write_bytes
 from train import sounds
 from train.expected_sounds import expected_sounds
 from train.revision import revision

@@ -17,12 +17,12 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from conf.command import run_function
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.sound import SoundConfig, SoundModel
 from nsrecover.perception.spectrogram import FRAMES, RATE_HZ, check_recording
 from nsrecover.records.wav import read_wav
+from nsrecover.util.atomic_write import atomic_write_bytes
 from train.revision import revision
 from train.sound_mixing import MixRates, SoundMixer, load_levels
 

@@ -22,7 +22,6 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from conf.command import run_function
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
@@ -31,6 +30,7 @@ from nsrecover.models.states import FEWEST_PIXELS, STEEP_RAD, StateConfig, State
 from nsrecover.perception.states import StateCrops, state_crops, state_masks
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
+from nsrecover.util.atomic_write import atomic_write_bytes
 from train.revision import revision
 from train.state_labels import shown_in, states_of, values_of, visible_variables
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from PIL import Image
 
-from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.extras import needs_extra
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DESKTOP, PHONE = (1280, 800), (390, 844)

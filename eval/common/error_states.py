@@ -22,11 +22,11 @@ from eval.common.recordings import RecordedEpisode, load_recording, record_episo
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import fingerprint, system_of
 from nsrecover.core.actions import Plan, Trace
-from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
+from nsrecover.util.atomic_write import atomic_write
 from sim.common.plain import action_from, to_plain
 from sim.datasets.replay import ideal_states, replay
 from sim.datasets.spec import ErrorEpisode, StepError

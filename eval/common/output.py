@@ -16,7 +16,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval.common.command import CONFIG, METRICS, TABLE
-from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import write_json
 from sim.common.origin import RUN, machine
 from sim.common.parallel import run_parallel

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from eval.common.demo_result import Picture
-from nsrecover.core.closing import ClosedByWith
+from nsrecover.util.closing import ClosedByWith
 from sim.common.cameras import View
 
 FRAME_SIZE = (416, 320)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from nsrecover.core.actions import Action
-from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.demonstrations import action_failure
 from sim.tabletop.poses import PoseEstimates

@@ -20,8 +20,8 @@ from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent
 from eval.common.true_causes import true_causes
 from eval.explanations.read_back import ParsedText, read_back
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.explanation import Audience, GroundedExplainer
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.datasets.spec import ErrorEpisode
 
 TEXTS = "texts.jsonl"

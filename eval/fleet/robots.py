@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import SceneGraph
 from nsrecover.integrations.client import observation_message
-from nsrecover.perception.boxes import scene_of_boxes
+from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.recording import Recording, example
 from nsrecover.system import geometric
 

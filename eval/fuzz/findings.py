@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 CORPUS = Path(__file__).parent / "corpus"
 """Inputs that ever failed, in a folder for each target; the tests read all of them."""

@@ -18,7 +18,6 @@ from eval.instructions.generator import Generator
 from eval.instructions.sentences import paraphrases
 from nsrecover import Plan, geometric, symbolic
 from nsrecover.core.facts import FactScene
-from nsrecover.core.printable import UNPRINTABLE
 from nsrecover.domains.household import LASTING, Household, household
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.home_file import load_home
@@ -31,8 +30,8 @@ from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
 from nsrecover.integrations.unified_planning.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.planning.symbolic.domain_model import solve
 from nsrecover.records import boxes_recording, episode_log
-from nsrecover.records.bag_writing import BagSettings, Storage, write_bag
-from nsrecover.records.bags import read_bag
+from nsrecover.records.bags.reading import read_bag
+from nsrecover.records.bags.writing import BagSettings, Storage, write_bag
 from nsrecover.records.check_file import checked
 from nsrecover.records.explain_file import explain_file
 from nsrecover.records.recording import Recording, example
@@ -40,6 +39,7 @@ from nsrecover.records.review import episode_of, review, system_for
 from nsrecover.records.runs import read_run
 from nsrecover.reports.episodes import report_at
 from nsrecover.reports.page import html_of
+from nsrecover.util.printable import UNPRINTABLE
 from sim.logs.generate import generate
 
 EXAMPLES = Path(__file__).parent / "examples"

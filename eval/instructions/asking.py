@@ -19,7 +19,7 @@ from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions import choosing
 from nsrecover.instructions.choosing import Trust, kind_of
-from nsrecover.instructions.reading import Phrase
+from nsrecover.instructions.sentences.reading import Phrase
 from nsrecover.instructions.task import Question, Refusal, Task
 from nsrecover.instructions.understanding import Understanding
 

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from eval.common.output import in_workers
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, generate
 from sim.datasets.household.drawing import HouseholdDataset
 from sim.datasets.household.spec import SCHEMA

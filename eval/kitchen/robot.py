@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from nsrecover.core.actions import Action
-from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, Household
@@ -15,6 +14,7 @@ from nsrecover.monitoring.fact_causes import FactSituation, deviations
 from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.planning.symbolic.lookahead import FactLookahead
+from nsrecover.util.closing import ClosedByWith
 from sim.datasets.household.truth import goal_of
 from sim.kitchen.faults import Fault
 from sim.kitchen.performing import PASSING

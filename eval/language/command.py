@@ -19,13 +19,13 @@ from eval.common.output import write_results
 from eval.common.systems import system_of
 from eval.common.tables import markdown_table
 from eval.language.statement_judge import false_statements
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
 from nsrecover.explanation.language_model.prompting import PromptStrategy, ReflectPrompt, StructuredPrompt
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 CASES = "cases.jsonl"
 

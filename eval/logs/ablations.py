@@ -10,7 +10,7 @@ from typing import Any
 from eval.common.statistics import paired_interval, share_of
 from eval.common.tables import markdown_table, percent_of
 from nsrecover.domains.household.names import normal
-from nsrecover.explanation.logs.records import HouseholdLog, KeyFrame, Observation, Seen
+from nsrecover.explanation.logs.reading.records import HouseholdLog, KeyFrame, Observation, Seen
 from nsrecover.explanation.logs.run import Capabilities
 
 RATES = ("step_right", "kind_right", "read_right", "accepted", "subgoals_right")

@@ -11,7 +11,7 @@ from itertools import chain
 
 from nsrecover.domains.base import Step
 from nsrecover.domains.household.names import normal, noun
-from nsrecover.explanation.logs.records import HouseholdLog, Observation
+from nsrecover.explanation.logs.reading.records import HouseholdLog, Observation
 from nsrecover.explanation.logs.run import named
 from sim.logs.things import carried
 from sim.logs.world import World

@@ -21,8 +21,8 @@ from eval.common.plans import Planned, PlannerSetting, plan_all, planner_setting
 from eval.common.systems import system_of
 from eval.planning import figures, tables
 from eval.planning.cases import CaseRequest, PlanningCase, assess
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.planning.batch import Request
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.tabletop.kinematic import Fidelity
 
 CASES = "cases.jsonl"

@@ -13,8 +13,8 @@ from eval.common.command import METRICS
 from eval.common.tables import document, markdown_table, number, percent, percent_of
 from eval.reproduce.inserted import with_tables
 from eval.sweep.run import PACKED
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.origin import RUN
 
 PAGES = "results"

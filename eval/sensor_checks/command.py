@@ -17,8 +17,8 @@ from eval.sensor_checks.mistakes import MISTAKES, Mistake
 from nsrecover.core.observation import Observation
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.perception.camera_watch import CameraWatch
-from nsrecover.perception.sensor_checks import check_observation
+from nsrecover.perception.cameras.checks import check_observation
+from nsrecover.perception.cameras.watch import CameraWatch
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import recorded

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.atomic_write import atomic_write
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.states import StateCrops, state_crops, state_masks
+from nsrecover.util.atomic_write import atomic_write
 from sim.kitchen.demonstrations import with_varied_states
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.kitchen.tasks import TASKS, TaskSpec, draw_task

@@ -14,7 +14,7 @@ from conf.command import run_function
 from eval.common.tables import markdown_table
 from eval.supply_chain.packages import OURS, Package, installed, needed
 from nsrecover import __version__
-from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,8 +13,8 @@ from eval.tables import figures, gallery, kitchen, tables
 from eval.tables.document import Section, html, markdown
 from eval.tables.keep import keep
 from eval.tables.load import load
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import write_json
 
 TITLE = "Recovery in the simulator"

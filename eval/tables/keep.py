@@ -9,7 +9,7 @@ from eval.common.command import CONFIG, METRICS
 from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import PACKED, RECORDS, RUNS, read_records
 from eval.tables.load import Sweep
-from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import MANIFEST, write_xz
 
 FOLDER = "sweeps"

@@ -12,7 +12,7 @@ from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, number, percent
 from eval.kitchen.command import RECORDS
 from eval.kitchen.records import KitchenRecord
-from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import read_ledger
 from sim.datasets.household import HOUSEHOLD_DATASETS
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 PAGE = Path(__file__).parents[2] / "docs" / "your_robot.md"
 NOTEBOOK = PAGE.with_suffix(".ipynb")

@@ -12,8 +12,8 @@ from eval.common.browser import DESKTOP, PHONE, browser, write_jpeg
 from eval.sweep.failures import failure_of
 from eval.tables import gallery, sweep_page
 from eval.tables.load import load
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 TITLE = "Sweeps in the simulator"
 PAGE = "sweeps.html"

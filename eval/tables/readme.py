@@ -14,8 +14,8 @@ from conf.command import run_function
 from eval.common.command import METRICS
 from eval.common.tables import markdown_table, percent, percent_of
 from eval.tables import paper
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 BEGIN = "<!-- begin: written by `python -m eval.tables.readme` -->"
 END = "<!-- end -->"

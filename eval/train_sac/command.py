@@ -17,8 +17,8 @@ from eval.common.output import write_results
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, percent_of
 from eval.train_sac.planner import POLICY, sac_class
-from nsrecover.core.atomic_write import atomic_path
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_path
 from sim.common.folder import claim_folder, write_json
 
 if TYPE_CHECKING:

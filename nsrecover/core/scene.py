@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.printable import UNPRINTABLE
 from nsrecover.errors import InvalidObservation, UnknownObject, did_you_mean
+from nsrecover.util.printable import UNPRINTABLE
 
 FloatArray = npt.NDArray[np.float32]
 Box = tuple[float, float, float, float, float, float]

@@ -16,9 +16,9 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import STACK, TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
-from nsrecover.explanation.logs.format import action_of
-from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen, Step
-from nsrecover.explanation.numbering import clock, turns
+from nsrecover.explanation.answers.numbering import clock, turns
+from nsrecover.explanation.logs.reading.format import action_of
+from nsrecover.explanation.logs.reading.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen, Step
 
 ON, INSIDE = "on top of", "inside"
 _SIDES = {

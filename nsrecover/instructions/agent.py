@@ -15,14 +15,14 @@ from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.fact_system import FactSystem
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.grounding import plain
-from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.person import Person
 from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
-from nsrecover.instructions.reading import Phrase, Sort
 from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called
+from nsrecover.instructions.sentences.lexing import lexed
+from nsrecover.instructions.sentences.reading import Phrase, Sort
+from nsrecover.instructions.sentences.words import tokens
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
-from nsrecover.instructions.words import tokens
 from nsrecover.monitoring.outlook import unmet_goal
 
 ASKED_AGAIN = 2

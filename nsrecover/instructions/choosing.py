@@ -16,8 +16,8 @@ from math import prod
 import yaml
 
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.discourse import SWITCHED
-from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.sentences.discourse import SWITCHED
+from nsrecover.instructions.sentences.reading import Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, Task
 
 MEANING = Phrase(Sort.PRONOUN, "the whole sentence")

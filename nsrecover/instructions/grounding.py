@@ -10,12 +10,12 @@ from nsrecover.domains.base import Fact
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
-from nsrecover.instructions.coverage import MOST_UNKNOWN
-from nsrecover.instructions.discourse import RESULT
-from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
-from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.sentences.coverage import MOST_UNKNOWN
+from nsrecover.instructions.sentences.discourse import RESULT
+from nsrecover.instructions.sentences.ordering import OPPOSITE, asked_first, gone_first, taken_first
+from nsrecover.instructions.sentences.reading import Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.sentences.words import hostile
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
-from nsrecover.instructions.words import hostile
 
 LONGEST = 400
 """Characters that a sentence may have."""

@@ -8,12 +8,12 @@ from typing import Any
 
 from nsrecover.core.completion import Prompt
 from nsrecover.core.protocols import LanguageModel
-from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import ModelFailure
-from nsrecover.instructions.lexing import lexed
+from nsrecover.instructions.sentences.lexing import lexed
+from nsrecover.instructions.sentences.words import tokens
 from nsrecover.instructions.task import Task
 from nsrecover.instructions.understanding import Understanding
-from nsrecover.instructions.words import tokens
+from nsrecover.util.untrusted_json import parse_json
 
 LONGEST = 200
 """Characters of a proposal that is considered."""

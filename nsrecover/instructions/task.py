@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from nsrecover.domains.base import Fact
-from nsrecover.instructions.reading import Phrase
+from nsrecover.instructions.sentences.reading import Phrase
 
 
 class RefusalCode(StrEnum):

@@ -8,13 +8,13 @@ from functools import cached_property
 
 from nsrecover.domains.service.home import Home
 from nsrecover.instructions.choosing import MEANING, Candidate, Trust, candidates, chosen_of
-from nsrecover.instructions.grammar import read
 from nsrecover.instructions.grounding import ground, refused
-from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.planning import TaskPlan, plan_task
-from nsrecover.instructions.reading import Phrase, Reading
+from nsrecover.instructions.sentences.grammar import read
+from nsrecover.instructions.sentences.lexing import lexed
+from nsrecover.instructions.sentences.reading import Phrase, Reading
+from nsrecover.instructions.sentences.words import Lexicon, tokens
 from nsrecover.instructions.task import Question, Refusal, Task
-from nsrecover.instructions.words import Lexicon, tokens
 
 
 class Understanding:

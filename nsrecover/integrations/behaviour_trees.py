@@ -22,7 +22,6 @@ from typing import Any
 
 from nsrecover.core.actions import Action, Trace
 from nsrecover.core.discrepancy import Discrepancy, Verdict
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.spatial import SpatialDomain
@@ -30,6 +29,7 @@ from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.integrations.plan_execution import PlanExecution
+from nsrecover.util.extras import needs_extra
 
 with needs_extra("py_trees", "py_trees"):
     from py_trees.behaviour import Behaviour

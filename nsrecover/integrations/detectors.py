@@ -6,7 +6,7 @@
     boxes = tag_boxes(detector.detect(grey, True, fx_fy_cx_cy, side), camera, {7: TaggedObject("red", (0.05,) * 3)})
 
 The libraries are not imported: their results are read by their documented attributes. `instances_of` is that of
-`nsrecover.perception.mask_formats`.
+`nsrecover.perception.masks.formats`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def sam2_detections(
     Raises:
         InvalidObservation: there are not as many objects as names, or a mask lacks a field.
     """
-    from nsrecover.perception.mask_formats import mask_of
+    from nsrecover.perception.masks.formats import mask_of
 
     kept: list[npt.NDArray[np.bool_]] = []
     for each in sorted(masks, key=lambda one: -float(_field(one, "stability_score"))):

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.geometry import top
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver, World
@@ -19,6 +18,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 from nsrecover.perception.function import as_perceiver
 from nsrecover.system import load
+from nsrecover.util.extras import needs_extra
 
 with needs_extra("gymnasium", "gymnasium"):
     import gymnasium

@@ -23,11 +23,11 @@ import numpy.typing as npt
 from PIL import Image
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.recording import Recording
+from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import read_json
 
 VERSIONS = ("v2.0", "v2.1", "v3.0")
 """Values of `codebase_version` that can be read."""

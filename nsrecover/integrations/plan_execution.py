@@ -8,7 +8,6 @@ from typing import Any
 
 from nsrecover.core.actions import Action, Plan, Trace
 from nsrecover.core.discrepancy import Discrepancy, Verdict
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver, World
 from nsrecover.core.recovery import Recovery
@@ -19,9 +18,10 @@ from nsrecover.monitoring.comparison import Circumstances
 from nsrecover.monitoring.expected_trace import rejoined
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import LOOKS
-from nsrecover.perception.boxes import BoxesPerceiver
 from nsrecover.perception.function import as_perceiver
+from nsrecover.perception.objects.boxes import BoxesPerceiver
 from nsrecover.system import System
+from nsrecover.util.extras import needs_extra
 
 with needs_extra("py_trees", "py_trees"):
     from py_trees.behaviour import Behaviour

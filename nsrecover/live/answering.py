@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
-from nsrecover.explanation.fact_what_if import what_if
-from nsrecover.explanation.questions import ask, asks_what_if, asks_what_was_done, asks_why
+from nsrecover.explanation.answers.questions import ask, asks_what_if, asks_what_was_done, asks_why
+from nsrecover.explanation.answers.what_if import what_if
 from nsrecover.fact_system import FactSystem
 from nsrecover.reports.answers import answers_of
 from nsrecover.reports.build import moments_of

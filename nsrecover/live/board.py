@@ -11,8 +11,8 @@ from typing import Any
 
 from sse_starlette import ServerSentEvent
 
-from nsrecover.core.untrusted_json import parse_json
 from nsrecover.integrations.server.sessions import Events
+from nsrecover.util.untrusted_json import parse_json
 
 PANEL = "panel"
 """Kind of the events."""

@@ -15,10 +15,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from nsrecover.core.untrusted_json import InvalidJson, parse_json
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.sessions import SILENCE_S
 from nsrecover.live.app import CLOCK
+from nsrecover.util.untrusted_json import InvalidJson, parse_json
 
 MOST_LINE = 200_000
 """Longest line of a robot's events, bytes."""

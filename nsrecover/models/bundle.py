@@ -15,9 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
@@ -28,6 +26,8 @@ from nsrecover.models.free_space import FreeSpaceTransformer
 from nsrecover.models.size_range import extended, limited
 from nsrecover.models.transition import TransitionModel
 from nsrecover.models.weights import load_weights, save_weights
+from nsrecover.util.atomic_write import atomic_path
+from nsrecover.util.untrusted_json import read_json
 
 FORMAT = 2
 """Version of the checkpoint format; raised when an older reader could not use a newer file."""

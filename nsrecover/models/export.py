@@ -25,11 +25,11 @@ import torch
 from torch import Tensor, nn
 
 import nsrecover
-from nsrecover.core.atomic_write import atomic_path
-from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
 from nsrecover.models.transition import every_pair
+from nsrecover.util.atomic_write import atomic_path
+from nsrecover.util.extras import needs_extra
 
 OPSET = 18
 """Version of the ONNX operators; the oldest that torch exports to, so that most runtimes can read the files."""

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.scene import FloatArray
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration
+from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.untrusted_json import read_json
 
 KIND = "geometric"
 """Value of the field `kind` in the configuration of a checkpoint without weights."""

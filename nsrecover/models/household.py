@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.atomic_write import atomic_path
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.base import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.instance import Instance
@@ -21,6 +19,8 @@ from nsrecover.models.sound import SoundModel
 from nsrecover.models.states import StateModel
 from nsrecover.perception.household import HouseholdPerceiver, Sign
 from nsrecover.perception.sounds import SoundPerceiver
+from nsrecover.util.atomic_write import atomic_path
+from nsrecover.util.untrusted_json import read_json
 
 FORMAT = 1
 """Version of `config.json`; increase it when its contents change."""

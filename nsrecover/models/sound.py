@@ -21,12 +21,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
 from nsrecover.models.weights import load_weights, save_weights
 from nsrecover.perception.spectrogram import BANDS, FRAMES, check_recording, mel_levels, window_of
+from nsrecover.util.atomic_write import atomic_path
+from nsrecover.util.untrusted_json import read_json
 
 FORMAT = 1
 """Version of the files; increase it when the network or its input changes."""

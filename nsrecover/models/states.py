@@ -19,15 +19,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray, ObjectStates
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.base import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.weights import load_weights, save_weights
 from nsrecover.perception.states import GEOMETRY, StateCrops
+from nsrecover.util.atomic_write import atomic_path
+from nsrecover.util.untrusted_json import read_json
 
 FORMAT = 1
 """Version of the files; increase it when the network or its input changes."""

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
-from nsrecover.core.progress import progress
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.answering import fleet
+from nsrecover.util.progress import progress
 
 DISTANCES_MM = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)
 
@@ -149,7 +149,7 @@ def check_setup(
     else:
         found = setup_check.check_run(read_run(place), out)
         if is_bag(Path(place)):
-            from nsrecover.records.bag_rates import topic_rates
+            from nsrecover.records.bags.rates import topic_rates
 
             found = setup_check.with_topics(found, topic_rates(place))
     if as_json:
@@ -184,7 +184,8 @@ def record(
     its run is written.
     """
     from nsrecover.onboarding import live
-    from nsrecover.records import bags, boxes_recording, recording
+    from nsrecover.records import boxes_recording, recording
+    from nsrecover.records.bags import reading as bags
     from nsrecover.testing import load_factory
 
     if Path(place).exists():

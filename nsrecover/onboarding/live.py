@@ -15,8 +15,8 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidPlan
-from nsrecover.perception.boxes import scene_of_boxes
-from nsrecover.perception.sensor_checks import require_plausible
+from nsrecover.perception.cameras.checks import require_plausible
+from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.boxes_recording import BoxesRecording
 from nsrecover.records.recording import Recording
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.core.extras import needs_extra
 from nsrecover.onboarding.calibration import CalibrationResult, Share
+from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.extras import needs_extra
 
 PAGE = "report.html"
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.discrepancy import Verdict
-from nsrecover.core.progress import progress
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.records.runs import Run
 from nsrecover.system import System
+from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.progress import progress
+from nsrecover.util.untrusted_json import read_json
 
 
 @dataclass(frozen=True)

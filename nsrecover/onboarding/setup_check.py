@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidObservation
 from nsrecover.onboarding.live import Liveness, check_boxes
-from nsrecover.perception.detections import lift_boxes
+from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.records.check_file import checked
 from nsrecover.records.runs import Run
+from nsrecover.util.atomic_write import atomic_path
 
 if TYPE_CHECKING:
-    from nsrecover.records.bag_rates import TopicRate
+    from nsrecover.records.bags.rates import TopicRate
 
 COLOURS = ((230, 60, 60), (60, 160, 90), (70, 110, 230), (240, 170, 30), (160, 80, 200), (40, 180, 190))
 TABLE_M = ((0.3, 0.8), (-0.4, 0.4), 0.1)

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.core.extras import needs_extra
-from nsrecover.core.progress import left_text
-from nsrecover.core.untrusted_json import parse_json, read_json
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.onboarding.calibration import Share
 from nsrecover.onboarding.scoring import ScoredStep
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
 from nsrecover.records.runs import Run
+from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.extras import needs_extra
+from nsrecover.util.progress import left_text
+from nsrecover.util.untrusted_json import parse_json, read_json
 
 if TYPE_CHECKING:
     from nsrecover.training.settings import TrainSettings

@@ -17,9 +17,9 @@ from nsrecover.domains.base import Fact, State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, slice_of
 from nsrecover.domains.instance import Instance
+from nsrecover.perception.objects.support import FLOOR, SupportRelations, gripper_holds
 from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver
 from nsrecover.perception.states import StateReader, read_states, state_masks
-from nsrecover.perception.support import FLOOR, SupportRelations, gripper_holds
 
 AT_THE_END_S = 1.0
 """What goes on when an observation is made was heard in this time before it."""

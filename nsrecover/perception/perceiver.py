@@ -1,7 +1,7 @@
 """From cameras to scene graph.
 
-Detections (`nsrecover.perception.detections`) are matched to known objects; masks that were split or merged are put
-right; occluded objects and parts are filled in from memory.
+Detections (`nsrecover.perception.objects.detections`) are matched to known objects; masks that were split or merged are
+put right; occluded objects and parts are filled in from memory.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.aligning import Pose, aligned, offsets
-from nsrecover.perception.association import UNMATCHED, associate, association_costs
-from nsrecover.perception.camera_watch import CameraWatch
-from nsrecover.perception.detections import AppearanceModel, Detections, detect, detect_masks
-from nsrecover.perception.levelling import levelled
+from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
+from nsrecover.perception.cameras.levelling import levelled
+from nsrecover.perception.cameras.visibility import seen_through, visibly_empty, why_unseen
+from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.perception.lifting import lift_views
-from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
-from nsrecover.perception.memory import Memory, supported
-from nsrecover.perception.oriented import OrientedBox, oriented_box
+from nsrecover.perception.masks.repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
+from nsrecover.perception.objects.association import UNMATCHED, associate, association_costs
+from nsrecover.perception.objects.detections import AppearanceModel, Detections, detect, detect_masks
+from nsrecover.perception.objects.memory import Memory, supported
+from nsrecover.perception.objects.oriented import OrientedBox, oriented_box
+from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided
 from nsrecover.perception.states import StateReader, read_states
-from nsrecover.perception.unseen_sides import SHORT_M, one_sided
-from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
 
 NAMELESS = 1.0
 """Cost of taking a detection for an object without a name; appearance, place and size cost up to about 3."""
@@ -54,7 +54,8 @@ class ScenePerceiver:
     """Turns observations into scene graphs and remembers occluded objects (protocol `Perceiver`).
 
     One perceiver belongs to one episode. The first observation names the objects; from then on they are tracked by
-    appearance, place and size (`nsrecover.perception.association`). Objects that appear later get names of their own.
+    appearance, place and size (`nsrecover.perception.objects.association`). Objects that appear later get
+    names of their own.
 
     Args:
         appearance: the learned encoder of object crops, such as a bundle.
@@ -62,7 +63,7 @@ class ScenePerceiver:
         remember: whether occluded objects and parts are filled in from memory; if not, objects that are not seen are
             missing, and boxes are those of the visible parts.
         watch_cameras: whether cameras that fail or move during the episode are named (`findings`), corrected if that is
-            possible, and left out if not; see `nsrecover.perception.camera_watch`.
+            possible, and left out if not; see `nsrecover.perception.cameras.watch`.
         states: reads the state variables of the visible objects, for domains that have some; None: none are read.
     """
 

@@ -14,7 +14,7 @@ from scipy.ndimage import find_objects
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import FloatArray, ObjectStates
 from nsrecover.domains.household.names import operated_by
-from nsrecover.perception.detections import CROP_MARGIN, index_map
+from nsrecover.perception.objects.detections import CROP_MARGIN, index_map
 
 GEOMETRY = 6
 """Length of the geometry of a crop: sine of the elevation, size, and whether the mask touches each border."""

@@ -10,10 +10,10 @@ from functools import partial
 
 from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.processes import clean_context, require_picklable, start_worker
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.processes import clean_context, require_picklable, start_worker
 
 CHUNKS = 4
 """Parts of the work that each process gets, so that all of them end at about the same time."""

@@ -36,11 +36,7 @@ import numpy as np
 
 import nsrecover
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.atomic_write import atomic_path
-from nsrecover.core.closing import ClosedByWith
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
-from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.arrays import (
     DTYPES,
@@ -55,6 +51,10 @@ from nsrecover.records.arrays import (
     too_large,
 )
 from nsrecover.records.recording import Recording
+from nsrecover.util.atomic_write import atomic_path
+from nsrecover.util.closing import ClosedByWith
+from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import parse_json
 
 FORMAT = "nsrecover episodes"
 SCHEMA = 1

@@ -35,8 +35,8 @@ import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidAction, InvalidRecording, NsrecoverError
+from nsrecover.util.untrusted_json import parse_json
 
 Arrays = dict[str, npt.NDArray[Any]]
 

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.scene import Box
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording, NsrecoverError
-from nsrecover.perception.boxes import scene_of_boxes
+from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.arrays import check_readable
+from nsrecover.util.atomic_write import atomic_write
+from nsrecover.util.untrusted_json import read_json
 
 FORMAT = "nsrecover boxes"
 """Value of the field `format`."""

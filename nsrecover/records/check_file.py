@@ -11,7 +11,7 @@ import numpy as np
 
 from nsrecover.core.observation import Observation
 from nsrecover.core.sensing import ADVICE, SensorFinding
-from nsrecover.perception.sensor_checks import check_observation, table_plane
+from nsrecover.perception.cameras.checks import check_observation, table_plane
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording, example, load
 

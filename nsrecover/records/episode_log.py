@@ -16,20 +16,20 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation, Fact, Sentence
-from nsrecover.core.printable import printable
 from nsrecover.core.recovery import Improvement, Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.records.episode_checks import check_consistent
+from nsrecover.util.atomic_write import atomic_write
+from nsrecover.util.printable import printable
+from nsrecover.util.untrusted_json import read_json
 
 FORMAT = "nsrecover episode"
 """Value of the field `format` of a log."""

@@ -9,15 +9,15 @@ from typing import Any
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.protocols import LanguageModel
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording
+from nsrecover.explanation.answers.episodes import report_of_episode
+from nsrecover.explanation.answers.questions import Answer, ask
 from nsrecover.explanation.audience import Audience
-from nsrecover.explanation.episodes import report_of_episode
 from nsrecover.explanation.logs import explain_log, is_household_log, read_logs, report_of
 from nsrecover.explanation.logs.questions import ask_log
-from nsrecover.explanation.questions import Answer, ask
 from nsrecover.records import boxes_recording, episode_log
 from nsrecover.records.runs import is_bag, read_run
+from nsrecover.util.untrusted_json import read_json
 
 GROUNDED_ONLY = (
     "all sentences are made from the facts: a model words logs of other robots here, and single failures of an episode "

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.arrays import MAX_BYTES, arrays_to_episode, episode_to_arrays, stored_names, too_large
+from nsrecover.util.atomic_write import atomic_write
 
 SCHEMA = 1
 """Version of the file format; readers refuse any other."""
@@ -75,12 +75,12 @@ def save(recording: Recording, path: str | Path, check_sensors: bool = True) -> 
 
     Raises:
         InvalidObservation: units, camera poses or masks of the first observation are implausible; see
-            `nsrecover.perception.sensor_checks`.
+            `nsrecover.perception.cameras.checks`.
         InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
     """
     if check_sensors:
         # Imported here, because it loads scipy, which reading does not need.
-        from nsrecover.perception.sensor_checks import require_plausible
+        from nsrecover.perception.cameras.checks import require_plausible
 
         require_plausible(recording.observations[0])
     arrays = {"schema": np.array(SCHEMA), **episode_to_arrays(recording.plan, recording.observations, recording.notes)}

@@ -16,7 +16,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.perception.boxes import scene_of_boxes
+from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.recording import Recording
 from nsrecover.records.runs import Run
 from nsrecover.system import System, geometric, load

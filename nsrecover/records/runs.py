@@ -11,11 +11,11 @@ from typing import Any
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import boxes_recording, recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
+from nsrecover.util.untrusted_json import read_json
 
 Seen = Observation | boxes_recording.Boxes
 """What was seen at one moment: camera images, or boxes by name."""
@@ -92,7 +92,7 @@ def _runs_at(path: Path) -> Iterator[Run]:
     elif not path.exists():
         raise InvalidRecording(f"expected recorded runs at {path}, found nothing there; check the path")
     elif is_bag(path):
-        from nsrecover.records.bags import read_bag  # only bags need the extra
+        from nsrecover.records.bags.reading import read_bag  # only bags need the extra
 
         yield _of_recording(str(path), read_bag(path))
     elif path.is_dir():

@@ -13,10 +13,8 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.numbering import turns
+from nsrecover.explanation.answers.numbering import turns
 from nsrecover.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
-from nsrecover.reports.box_scenes import BoxScenes
-from nsrecover.reports.fact_scenes import FactScenes
 from nsrecover.reports.media import Clip, Extra, Judgement, Media
 from nsrecover.reports.model import (
     KIND_WORDS,
@@ -34,6 +32,8 @@ from nsrecover.reports.model import (
 )
 from nsrecover.reports.pictures import Album, data_uri, outlines
 from nsrecover.reports.raw import raw_json
+from nsrecover.reports.scenes.box_scenes import BoxScenes
+from nsrecover.reports.scenes.fact_scenes import FactScenes
 from nsrecover.reports.sounds import sounds_of
 from nsrecover.reports.way import way_of
 from nsrecover.reports.wording import Found, Wording, kind_of, kinds_of, wording_of_boxes, wording_of_facts

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.observation import Observation
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import episode_log
 from nsrecover.records.review import episode_of, review, system_for
@@ -15,6 +14,7 @@ from nsrecover.records.runs import Run, read_run
 from nsrecover.reports.build import report_of
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.model import Report
+from nsrecover.util.untrusted_json import read_json
 
 
 def report_at(path: str, checkpoint: Path | None = None) -> Report:

@@ -6,12 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.core.extras import needs_extra
 from nsrecover.reports.curves import chart
 from nsrecover.reports.model import KIND_WORDS, MARK_WORDS, SYMBOLS, Report
 from nsrecover.reports.pictures import data_uri
 from nsrecover.reports.sounds import WAVE_SIZE
+from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.extras import needs_extra
 
 if TYPE_CHECKING:
     from jinja2 import Environment

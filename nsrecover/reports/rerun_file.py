@@ -14,7 +14,6 @@ import numpy as np
 
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.facts import FactScene
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
@@ -23,6 +22,7 @@ from nsrecover.reports.build import moments_of
 from nsrecover.reports.media import Media
 from nsrecover.reports.model import Kind
 from nsrecover.reports.wording import Wording, kinds_of, wording_of_boxes
+from nsrecover.util.extras import needs_extra
 
 SUFFIX = ".rrd"
 _TURN, _SECONDS = "turn", "seconds"

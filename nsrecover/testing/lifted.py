@@ -11,10 +11,10 @@ import numpy as np
 
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.perception.detections import lift_boxes
+from nsrecover.perception.cameras.visibility import seen_through
 from nsrecover.perception.lifting import MIN_PIXELS
-from nsrecover.perception.memory import Memory, inside
-from nsrecover.perception.visibility import seen_through
+from nsrecover.perception.objects.detections import lift_boxes
+from nsrecover.perception.objects.memory import Memory, inside
 
 
 @dataclass(frozen=True, eq=False)

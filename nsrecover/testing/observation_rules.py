@@ -17,8 +17,8 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.core.sensing import ADVICE
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidObservation
+from nsrecover.perception.cameras.checks import check_observation
 from nsrecover.perception.lifting import MIN_PIXELS, box_around, lift_points, view_points
-from nsrecover.perception.sensor_checks import check_observation
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Limits, Rule, RuleLog
 from nsrecover.testing.settings import tells_state

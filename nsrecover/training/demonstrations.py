@@ -15,18 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.observation import Observation
-from nsrecover.core.progress import progress
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
-from nsrecover.perception.detections import count_pixels, crop_objects, fuse_views, lift_boxes
-from nsrecover.perception.memory import Memory, blend
+from nsrecover.perception.cameras.visibility import seen_through
+from nsrecover.perception.objects.detections import count_pixels, crop_objects, fuse_views, lift_boxes
+from nsrecover.perception.objects.memory import Memory, blend
 from nsrecover.perception.perceiver import object_names
-from nsrecover.perception.visibility import seen_through
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording, load
+from nsrecover.util.atomic_write import atomic_write
+from nsrecover.util.progress import progress
 
 PERCEPTION = 3
 """Version of the perceived episodes; raise it when perception changes, so that cached episodes are made anew."""

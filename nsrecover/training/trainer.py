@@ -20,8 +20,6 @@ import torch
 from lightning.pytorch.loggers import Logger
 
 import nsrecover
-from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.core.untrusted_json import parse_json, read_json
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
 from nsrecover.training.calibrate import calibrate, calibration_warning
@@ -38,6 +36,8 @@ from nsrecover.training.processes import Processes, check_trainer_settings, star
 from nsrecover.training.schedule import OptimizerFactory, adamw
 from nsrecover.training.settings import Stage, TrainSettings
 from nsrecover.training.stages import STAGES, TrainingRun, set_seed
+from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.untrusted_json import parse_json, read_json
 
 EXPECTED_WARNINGS = (
     ".*does not have many workers.*",  # the data is in memory

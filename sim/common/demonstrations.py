@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.journal import Journal
 
 

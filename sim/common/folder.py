@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 MANIFEST = "manifest.json"
 """File that describes a folder: all settings that decide its contents."""

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidObservation
 from nsrecover.records.arrays import PER_OBSERVATION, arrays_to_observations, observations_to_arrays, stored_names
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 
 class Journal:

@@ -18,8 +18,8 @@ from typing import Any
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import claim_folder, read_ledger, write_json
 from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel

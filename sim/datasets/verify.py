@@ -12,8 +12,8 @@ import typer
 from tqdm import tqdm
 
 from conf.command import run_function
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import MANIFEST, write_json
 from sim.common.origin import write_run
 from sim.common.tables import markdown_table

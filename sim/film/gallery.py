@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from conf.command import run_function
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.tables import markdown_table
 
 PAGE = "results/kitchen_gallery.md"

@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.film.shooting import Footage, Still, picture
 from sim.film.video import QUIET
 from sim.sound.baseline import WINDOW, log_spectrogram

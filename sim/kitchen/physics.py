@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from nsrecover.core.closing import ClosedByWith
 from nsrecover.errors import UnknownObject, did_you_mean
+from nsrecover.util.closing import ClosedByWith
 from sim.common.arm import STEP_S
 from sim.common.memory import give_back
 from sim.common.rotations import matrix_of, quaternion_of

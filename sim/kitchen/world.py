@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.observation import Observation
 from nsrecover.domains.household.names import slice_of, whole
 from nsrecover.errors import InvalidAction, did_you_mean
+from nsrecover.util.closing import ClosedByWith
 from sim.common.cameras import CameraRig, take_picture
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
 from sim.kitchen.cell import KitchenCell

@@ -8,9 +8,9 @@ import numpy as np
 from tqdm import tqdm
 
 from conf.command import run_function
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.wav import wav_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import write_json
 from sim.sound.background import Background
 from sim.sound.examples import CLASSES, CLIP_S, example

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from conf.command import run
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.wav import wav_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import write_json
 from sim.common.statistics import wilson_interval
 from sim.common.tables import markdown_table

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from nsrecover.core.closing import ClosedByWith
 from nsrecover.errors import UnknownObject, did_you_mean
+from nsrecover.util.closing import ClosedByWith
 from sim.common.arm import STEP_S, Arm
 from sim.common.rotations import matrix_of
 from sim.tabletop.objects import create_mat, create_object, create_table

@@ -28,7 +28,7 @@ from nsrecover.integrations.client import Client
 from nsrecover.integrations.server import Limits, create_app
 from nsrecover.integrations.server.guard import ADDRESSES, Rates
 from nsrecover.integrations.unified_planning.pddl import domain_from_pddl
-from nsrecover.perception.boxes import scene_of_boxes
+from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import boxes_recording
 from nsrecover.records.explain_file import explain_file
 from nsrecover.reports.episodes import report_at

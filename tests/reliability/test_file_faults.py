@@ -26,20 +26,20 @@ import pytest
 
 import nsrecover
 from nsrecover import Plan, RecoveryAgent, geometric
-from nsrecover.core.atomic_write import atomic_write, atomic_write_bytes
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording, NsrecoverError
 from nsrecover.models.bundle import CHECKPOINTS, Bundle
 from nsrecover.models.household import HouseholdModels
 from nsrecover.records import boxes_recording, episode_log, recording
 from nsrecover.records.archive import Archive, write_archive
-from nsrecover.records.bag_writing import BagSettings, Storage, write_bag
-from nsrecover.records.bags import read_bag
+from nsrecover.records.bags.reading import read_bag
+from nsrecover.records.bags.writing import BagSettings, Storage, write_bag
 from nsrecover.records.explain_file import explain_file
 from nsrecover.records.recording import Recording
 from nsrecover.records.runs import read_runs
 from nsrecover.reports.episodes import report_at
 from nsrecover.reports.page import html_of
+from nsrecover.util.atomic_write import atomic_write, atomic_write_bytes
 from tests.commands import ROOT, run
 from tests.nsrecover.test_agent_without_cameras import PLAN, Blocks, as_boxes, fall
 
@@ -325,7 +325,7 @@ def test_of_two_writers_one_wins_and_no_reader_sees_a_mixture(tmp_path: Path) ->
 WRITING = """
 import sys, time
 from pathlib import Path
-from nsrecover.core.atomic_write import atomic_write, atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write, atomic_write_bytes
 from nsrecover.errors import cli_errors
 
 folder = Path(sys.argv[1])

@@ -20,11 +20,11 @@ from nsrecover import Action, Discrepancy, Explanation, Plan, Recovery, geometri
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.explanation.facts import facts_of
-from nsrecover.explanation.logs.format import document_of, log_of
+from nsrecover.explanation.logs.reading.format import document_of, log_of
 from nsrecover.explanation.verify import claims, disagreements
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.perception.boxes import scene_of_boxes
+from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import boxes_recording, episode_log
 from nsrecover.system import System
 from sim.datasets.household import HouseholdEpisode

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from nsrecover.core.atomic_write import atomic_path
 from nsrecover.records.archive import Archive
+from nsrecover.util.atomic_write import atomic_path
 from sim.collect import CollectConfig, collect
 from tests.commands import run
 

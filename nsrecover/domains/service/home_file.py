@@ -9,11 +9,11 @@ from typing import Any
 
 import yaml
 
-from nsrecover.core.untrusted_json import read_text
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import CATEGORIES, OPERATOR
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.util.untrusted_json import read_text
 
 SHIPPED = Path(__file__).parent / "homes"
 """Folder of the homes that come with the library."""

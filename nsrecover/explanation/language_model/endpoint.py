@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from nsrecover.core.completion import Completion, Listener, Prompt
-from nsrecover.core.extras import needs_extra
-from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidConfiguration, ModelFailure
+from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import parse_json
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -11,10 +11,10 @@ from string import Template
 from typing import Any, Protocol
 
 from nsrecover.core.completion import Prompt
-from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidConfiguration, ModelFailure, did_you_mean
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
 from nsrecover.explanation.language_model.vocabulary import sentences_of
+from nsrecover.util.untrusted_json import parse_json
 
 _FOLDER = "prompts"
 _TOKENS_PER_SENTENCE = 120

@@ -10,8 +10,8 @@ Pure Python: neither torch nor a simulator is loaded.
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_log
 from nsrecover.explanation.logs.findings import FailureKind, Finding, RootCause
-from nsrecover.explanation.logs.format import document_of, is_household_log, log_of, read_logs
-from nsrecover.explanation.logs.records import HouseholdLog, Step
+from nsrecover.explanation.logs.reading.format import document_of, is_household_log, log_of, read_logs
+from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
 from nsrecover.explanation.logs.templates import report_of, verbalize
 
 __all__ = [

@@ -18,9 +18,9 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
 from nsrecover.domains.household.scene import Household, holding, unmet
-from nsrecover.explanation.logs.courses import Course, Hypothesis
-from nsrecover.explanation.logs.evidence import LATE, Snapshot, View, cost, view_of
-from nsrecover.explanation.logs.records import HouseholdLog
+from nsrecover.explanation.logs.inference.courses import Course, Hypothesis
+from nsrecover.explanation.logs.inference.evidence import LATE, Snapshot, View, cost, view_of
+from nsrecover.explanation.logs.reading.records import HouseholdLog
 from nsrecover.explanation.logs.run import Capabilities
 
 _UNUSUAL = {"dirty": 1.0, "filled": 1.0, "open": 1.5, "running": 2.5, "covers": 2.0, "cracked": 2.5, "hot": 2.0}

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from nsrecover.core.untrusted_json import read_json
 from nsrecover.explanation.logs.diagnosis import Diagnosis
 from nsrecover.explanation.logs.findings import RootCause
-from nsrecover.explanation.logs.records import HouseholdLog
+from nsrecover.explanation.logs.reading.records import HouseholdLog
+from nsrecover.util.untrusted_json import read_json
 
 FITTED = Path(__file__).with_name("confidence.json")
 """Weights of `features`, written by `python -m eval.logs fit=true`."""

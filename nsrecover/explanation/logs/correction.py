@@ -9,9 +9,9 @@ from nsrecover.domains.base import Fact, State, Step
 from nsrecover.domains.household.kinds import IMPLIED, Trait
 from nsrecover.domains.household.names import is_slice, noun, whole
 from nsrecover.domains.household.scene import Household, formula_of, holds, places
-from nsrecover.explanation.logs.effects import SWITCHES
+from nsrecover.explanation.logs.inference.effects import SWITCHES
+from nsrecover.explanation.logs.inference.tracking import PLACING
 from nsrecover.explanation.logs.run import state_after
-from nsrecover.explanation.logs.tracking import PLACING
 from nsrecover.planning.symbolic.domain_model import solve
 
 MAX_EXPANSIONS, MOST_EXPANSIONS = 150, 600

@@ -9,10 +9,10 @@ from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same_stuff
 from nsrecover.domains.household.scene import contents, holding, holds, occupant
 from nsrecover.explanation.logs.belief import Believer
-from nsrecover.explanation.logs.courses import Course, Hypothesis, posterior
 from nsrecover.explanation.logs.edits import Edit, Editor
 from nsrecover.explanation.logs.execution import explain_failure
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
+from nsrecover.explanation.logs.inference.courses import Course, Hypothesis, posterior
 from nsrecover.explanation.logs.planning import explain_plan
 from nsrecover.explanation.logs.run import Run
 

@@ -10,7 +10,7 @@ from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff, slice_of, whole
 from nsrecover.domains.household.scene import Household, holds
 from nsrecover.explanation.logs.belief import Believer
-from nsrecover.explanation.logs.effects import SWITCHES, opposite
+from nsrecover.explanation.logs.inference.effects import SWITCHES, opposite
 
 _PUTTING = ("put_in", "put_on")
 

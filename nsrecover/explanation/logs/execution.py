@@ -11,9 +11,9 @@ from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, same, same_stuff, whole
 from nsrecover.domains.household.scene import Household, contents, cover_of, holding, holds, occupant, shut_in, unmet
 from nsrecover.explanation.logs import planning
-from nsrecover.explanation.logs.effects import OPERATORS, literal_of
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
-from nsrecover.explanation.logs.records import Observation, Step
+from nsrecover.explanation.logs.inference.effects import OPERATORS, literal_of
+from nsrecover.explanation.logs.reading.records import Observation, Step
 from nsrecover.explanation.logs.run import Run, alike, state_after
 
 _IN_FRONT = ("occluding", "blocking", "above", "in front of", "on top of")

@@ -11,14 +11,14 @@ from nsrecover.domains.household.names import is_slice, same_stuff
 from nsrecover.domains.household.scene import contents, places
 from nsrecover.explanation.logs.confidence import confidence, features, open_question
 from nsrecover.explanation.logs.correction import correct, reaches
-from nsrecover.explanation.logs.courses import Course
 from nsrecover.explanation.logs.diagnosis import diagnose, implied
-from nsrecover.explanation.logs.effects import SEEN
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
-from nsrecover.explanation.logs.goal import goal_of
-from nsrecover.explanation.logs.records import HouseholdLog, Step
+from nsrecover.explanation.logs.inference.courses import Course
+from nsrecover.explanation.logs.inference.effects import SEEN
+from nsrecover.explanation.logs.inference.tracking import PLACING
+from nsrecover.explanation.logs.reading.goal import goal_of
+from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
 from nsrecover.explanation.logs.run import Capabilities, Run, named, run_of
-from nsrecover.explanation.logs.tracking import PLACING
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def explain_log(log: HouseholdLog, able: Capabilities | None = None) -> LogExpla
     execution went as planned, the smallest edit of the plan that makes it succeed is the cause.
 
     Args:
-        log: from `nsrecover.explanation.logs.format.read_logs`.
+        log: from `nsrecover.explanation.logs.reading.format.read_logs`.
         able: what the diagnosis may use; everything if None.
     """
     return explain_run(run_of(log, able))

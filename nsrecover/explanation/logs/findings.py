@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from nsrecover.domains.base import Fact
-from nsrecover.explanation.logs.records import Step
+from nsrecover.explanation.logs.reading.records import Step
 
 
 class RootCause(StrEnum):

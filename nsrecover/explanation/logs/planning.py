@@ -10,7 +10,8 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, same, same_stuff, slice_of, whole
 from nsrecover.domains.household.scene import apply, holds, liquid, unmet
-from nsrecover.explanation.logs.effects import (
+from nsrecover.explanation.logs.findings import Finding, RootCause
+from nsrecover.explanation.logs.inference.effects import (
     OPERATORS,
     SETS,
     SWITCHES,
@@ -20,9 +21,8 @@ from nsrecover.explanation.logs.effects import (
     one_with,
     opposite,
 )
-from nsrecover.explanation.logs.findings import Finding, RootCause
-from nsrecover.explanation.logs.goal import order_of
-from nsrecover.explanation.logs.records import Step
+from nsrecover.explanation.logs.reading.goal import order_of
+from nsrecover.explanation.logs.reading.records import Step
 from nsrecover.explanation.logs.run import Run
 
 _WEIGHT = {RootCause.CAME_UNDONE: 2, RootCause.MISSING_STEP: 3, RootCause.UNKNOWN: 4}

@@ -8,15 +8,21 @@ from collections.abc import Sequence
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.household.scene import apply, holds, unmet
+from nsrecover.explanation.answers.questions import (
+    Answer,
+    asks_what_if,
+    asks_what_was_done,
+    asks_what_went_wrong,
+    asks_why,
+)
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, listed
 from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_run
 from nsrecover.explanation.logs.findings import Checked
-from nsrecover.explanation.logs.records import HouseholdLog, Step
+from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
 from nsrecover.explanation.logs.run import Run, alike, run_of
 from nsrecover.explanation.logs.templates import act, verbalize
-from nsrecover.explanation.questions import Answer, asks_what_if, asks_what_was_done, asks_what_went_wrong, asks_why
 
 _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:pick|picked|take|taken|took|grab|grabbed|get|fetch)(?: up)?", ("pick_up",)),
@@ -35,7 +41,7 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
     """Answer questions about a log; a "what if" that names no action is about that of the question before.
 
     Args:
-        log: from `nsrecover.explanation.logs.format.read_logs`.
+        log: from `nsrecover.explanation.logs.reading.format.read_logs`.
         questions: in plain English.
         audience: whom the answers are for.
     """

@@ -22,8 +22,8 @@ from nsrecover.explanation.language_model.rewording import reword
 from nsrecover.explanation.language_model.rewording_task import RewordingTask, RobotExperience
 from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, Vocabulary, sentences_of
 from nsrecover.explanation.logs.explaining import LogExplanation
-from nsrecover.explanation.logs.format import line_of, seen_text
-from nsrecover.explanation.logs.records import HouseholdLog
+from nsrecover.explanation.logs.reading.format import line_of, seen_text
+from nsrecover.explanation.logs.reading.records import HouseholdLog
 from nsrecover.explanation.logs.run import household_of
 from nsrecover.explanation.logs.templates import verbalize
 

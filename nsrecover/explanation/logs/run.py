@@ -14,12 +14,12 @@ from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, could_mean,
 from nsrecover.domains.household.names import noun, same_stuff, whole
 from nsrecover.domains.household.scene import Household, apply, household, unmet
 from nsrecover.domains.household.suitability import PRACTICAL, practical
-from nsrecover.explanation.logs.effects import SWITCHES, liquid_of
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
-from nsrecover.explanation.logs.goal import goal_of
-from nsrecover.explanation.logs.records import HouseholdLog, KeyFrame, Observation, Step
-from nsrecover.explanation.logs.subgoals import verify
-from nsrecover.explanation.logs.tracking import at_the_end, track
+from nsrecover.explanation.logs.inference.effects import SWITCHES, liquid_of
+from nsrecover.explanation.logs.inference.subgoals import verify
+from nsrecover.explanation.logs.inference.tracking import at_the_end, track
+from nsrecover.explanation.logs.reading.goal import goal_of
+from nsrecover.explanation.logs.reading.records import HouseholdLog, KeyFrame, Observation, Step
 
 _SHOWN = {
     "turned on": Trait.SWITCH,
@@ -124,7 +124,7 @@ def run_of(log: HouseholdLog, able: Capabilities | None = None) -> Run:
     """Prepare a log.
 
     Args:
-        log: from `nsrecover.explanation.logs.format`.
+        log: from `nsrecover.explanation.logs.reading.format`.
         able: what the diagnosis may use; everything if None.
     """
     able = able or Capabilities()

@@ -13,7 +13,7 @@ from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, listed, the
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.findings import Finding, RootCause
-from nsrecover.explanation.logs.records import HouseholdLog, Step
+from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
 
 
 def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from nsrecover.domains.base import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
-from nsrecover.records.ros_messages import stamp_fields
+from nsrecover.records.bags.messages import stamp_fields
 
 Fields = dict[str, Any]
 

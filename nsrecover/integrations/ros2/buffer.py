@@ -9,9 +9,9 @@ from typing import Any
 
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidRecording
-from nsrecover.perception.boxes import Given
-from nsrecover.records.bag_frames import Frames
-from nsrecover.records.ros_messages import (
+from nsrecover.perception.objects.boxes import Given
+from nsrecover.records.bags.frames import Frames
+from nsrecover.records.bags.messages import (
     BOXES,
     GRIPPER,
     INFO,

@@ -32,7 +32,7 @@ from nsrecover.integrations.ros2.buffer import BufferSettings, Incomplete, Messa
 from nsrecover.integrations.ros2.codes import AnswerCode
 from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, STATE, Request
 from nsrecover.monitoring.monitor import LOOKS, Monitor
-from nsrecover.records.ros_messages import PLAN, PlanDocument, plan_document
+from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document
 from nsrecover.system import System
 
 WAITING = 4

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
-from nsrecover.core.extras import needs_extra
 from nsrecover.integrations.ros2.interfaces import PACKAGE, message_of, type_store
+from nsrecover.util.extras import needs_extra
 
 with needs_extra("dds", "cyclonedds"):
     from cyclonedds.core import Listener, Policy, Qos

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 from nsrecover.integrations.ros2.answers import Fields
-from nsrecover.records.ros_messages import PLAN, TF, seconds
+from nsrecover.records.bags.messages import PLAN, TF, seconds
 
 DISCREPANCY, RECOVERY, STATE = (f"/nsrecover/{name}" for name in ("discrepancy", "recovery", "state"))
 """Topics of what the monitor publishes."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.extras import needs_extra
 
 PACKAGE = "nsrecover_interfaces"
 SERVICES = ("Check", "Judge", "Recover")

@@ -12,7 +12,7 @@ from nsrecover.integrations.ros2.answers import Fields
 from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
 from nsrecover.integrations.ros2.dds import Bus
 from nsrecover.integrations.ros2.endpoints import LATCHED, PUBLISHED, Request, request_fields
-from nsrecover.records.ros_messages import type_of
+from nsrecover.records.bags.messages import type_of
 from nsrecover.system import System
 
 

@@ -18,10 +18,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nsrecover.core.extras import needs_extra
-from nsrecover.core.processes import require_main_guard, require_picklable
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.limits import Limits
+from nsrecover.util.extras import needs_extra
+from nsrecover.util.processes import require_main_guard, require_picklable
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -8,15 +8,15 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from nsrecover.core.untrusted_json import InvalidJson, parse_json
 from nsrecover.integrations.server.problems import Refused
+from nsrecover.util.untrusted_json import InvalidJson, parse_json
 
 
 def json_of(data: bytes | str) -> Any:
     """Parse JSON that a client sent; its size was checked before.
 
     Raises:
-        Refused: it is refused by `nsrecover.core.untrusted_json.parse_json`.
+        Refused: it is refused by `nsrecover.util.untrusted_json.parse_json`.
     """
     try:
         return parse_json(data)

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.explanation import Explanation
-from nsrecover.core.processes import clean_context, start_worker
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.problems import Refused
 from nsrecover.integrations.server.watch import StepResult, Systems, Watch
 from nsrecover.integrations.server.watches import Found, Seeing, Watches, WatchState
 from nsrecover.planning.planner import Rejoin
+from nsrecover.util.processes import clean_context, start_worker
 
 Result = TypeVar("Result")
 

@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.integrations.unified_planning.grounding import Grounded
 from nsrecover.planning import symbolic
+from nsrecover.util.extras import needs_extra
 
 if TYPE_CHECKING:
     from unified_planning.environment import Environment

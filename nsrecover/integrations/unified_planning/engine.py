@@ -9,13 +9,13 @@ import time
 from typing import IO, Any, ClassVar
 from warnings import warn
 
-from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.unified_planning import plan_repair
 from nsrecover.integrations.unified_planning.grounding import Grounded
 from nsrecover.integrations.unified_planning.reduction import READ, REMOVED
 from nsrecover.planning import symbolic
+from nsrecover.util.extras import needs_extra
 
 with needs_extra("up", "unified-planning"):
     from unified_planning.engines import (

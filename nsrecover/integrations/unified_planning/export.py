@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from nsrecover.core.extras import needs_extra
 from nsrecover.domains import base
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.integrations.unified_planning.reduction import instance_of
+from nsrecover.util.extras import needs_extra
 
 with needs_extra("up", "unified-planning"):
     from unified_planning import shortcuts as up

@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nsrecover.core.extras import needs_extra
-from nsrecover.core.untrusted_json import InvalidJson, read_json, read_text
 from nsrecover.domains import base
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.unified_planning.reduction import true_fluents
+from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import InvalidJson, read_json, read_text
 
 if TYPE_CHECKING:
     from unified_planning.model import FNode, Problem

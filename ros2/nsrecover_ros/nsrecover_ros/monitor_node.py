@@ -25,7 +25,7 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
 from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, STATE, Request, request_fields
-from nsrecover.records.ros_messages import type_of
+from nsrecover.records.bags.messages import type_of
 from nsrecover.system import geometric, load
 
 PARAMETERS: dict[str, Any] = {

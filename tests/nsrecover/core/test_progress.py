@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nsrecover.core.progress import QUIET, ProgressLines, left_text, progress, rate_text
+from nsrecover.util.progress import QUIET, ProgressLines, left_text, progress, rate_text
 
 
 class Clock:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nsrecover.core.untrusted_json import MAX_DEPTH, InvalidJson, parse_json, read_json
+from nsrecover.util.untrusted_json import MAX_DEPTH, InvalidJson, parse_json, read_json
 
 ROOT = Path(__file__).parents[3]
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -87,7 +87,7 @@ def test_nothing_in_the_library_reads_json_otherwise() -> None:
         if reads.search(path.read_text(encoding="utf-8"))
     }
     assert found == {
-        "nsrecover/core/untrusted_json.py",
+        "nsrecover/util/untrusted_json.py",
         "nsrecover/integrations/client.py",
         "nsrecover/integrations/server/routes.py",  # after bodies.json_of has accepted it
     }

@@ -13,11 +13,11 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Fact
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.explanation import Audience
-from nsrecover.explanation.counterfactuals import Location, shortest_moves
-from nsrecover.explanation.episodes import report_of_episode
+from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
+from nsrecover.explanation.answers.episodes import report_of_episode
+from nsrecover.explanation.answers.questions import ask
 from nsrecover.explanation.grammar import ordinal
 from nsrecover.explanation.grounded import GroundedExplainer
-from nsrecover.explanation.questions import ask
 from tests.nsrecover.explanation.made_episodes import FIRST, ON_RED, PLAN, SECOND, compared, fallen, flawless, scene
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import nsrecover
 from nsrecover.core.episode import Episode
-from nsrecover.explanation.fact_what_if import what_if
+from nsrecover.explanation.answers.what_if import what_if
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from nsrecover.domains.tabletop.relations import Edge, Relation
+from nsrecover.explanation.answers.numbering import clock
 from nsrecover.explanation.logs import document_of, log_of
-from nsrecover.explanation.numbering import clock
 from nsrecover.explanation.summary import summary_of
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
 

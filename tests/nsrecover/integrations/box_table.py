@@ -10,7 +10,7 @@ from typing import Any
 import nsrecover
 from nsrecover.integrations.ros2.core import MonitorCore
 from nsrecover.integrations.ros2.endpoints import Request
-from nsrecover.records.ros_messages import BOXES
+from nsrecover.records.bags.messages import BOXES
 
 SIDE = 0.04
 

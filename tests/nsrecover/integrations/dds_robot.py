@@ -14,8 +14,8 @@ from nsrecover.core.actions import Action
 from nsrecover.integrations.ros2.answers import action_of
 from nsrecover.integrations.ros2.dds import LOOPBACK, Bus
 from nsrecover.integrations.ros2.endpoints import Request
-from nsrecover.records.bag_writing import BagSettings, RunMessages
-from nsrecover.records.ros_messages import PLAN, stamp_fields
+from nsrecover.records.bags.messages import PLAN, stamp_fields
+from nsrecover.records.bags.writing import BagSettings, RunMessages
 from tests.commands import ROOT
 
 AGAIN_S = 2.0

@@ -23,7 +23,7 @@ from nsrecover.integrations.detectors import (
     tag_boxes,
     ultralytics_detections,
 )
-from nsrecover.perception.mask_formats import instances_of, run_lengths
+from nsrecover.perception.masks.formats import instances_of, run_lengths
 from tests.nsrecover.integrations.tag_rendering import FOCAL, HEIGHT, SIDE_M, WIDTH, image_of
 
 RECORDED = Path(__file__).parent / "recorded"

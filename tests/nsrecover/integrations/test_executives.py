@@ -19,7 +19,7 @@ from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
 from nsrecover.integrations.ros2.endpoints import Request
 from nsrecover.integrations.stages import StageMap, one_stage_each
-from nsrecover.records.ros_messages import PLAN
+from nsrecover.records.bags.messages import PLAN
 from tests.nsrecover.integrations.box_table import SIDE, Table
 
 TOWER = nsrecover.Plan.parse("top(green, red); top(blue, green)")

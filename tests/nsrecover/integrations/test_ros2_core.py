@@ -16,7 +16,7 @@ from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.codes import AnswerCode
 from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
 from nsrecover.integrations.ros2.endpoints import RECOVERY, STATE, Request
-from nsrecover.records.ros_messages import BOXES, PLAN
+from nsrecover.records.bags.messages import BOXES, PLAN
 from tests.commands import ROOT
 from tests.nsrecover.integrations.box_table import SIDE, Table, text
 

@@ -10,7 +10,7 @@ import pytest
 
 import nsrecover
 from nsrecover.core.actions import Action
-from nsrecover.records.ros_messages import BOXES
+from nsrecover.records.bags.messages import BOXES
 from tests.nsrecover.integrations.dds_robot import Frame, Robot, end, start_peer, wait_for
 
 pytest.importorskip("cyclonedds")

@@ -21,7 +21,7 @@ import yaml
 
 from nsrecover.integrations.ros2.core import CoreSettings
 from nsrecover.integrations.ros2.interfaces import definitions, message_of, type_store
-from nsrecover.records.ros_messages import BOXES
+from nsrecover.records.bags.messages import BOXES
 from tests.commands import ROOT
 
 INTERFACES, NODE = ROOT / "ros2" / "nsrecover_interfaces", ROOT / "ros2" / "nsrecover_ros"

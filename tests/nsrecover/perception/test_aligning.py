@@ -9,8 +9,8 @@ import pytest
 
 import nsrecover
 from nsrecover.core.observation import Observation
-from nsrecover.perception.aligning import aligned, offsets
-from nsrecover.perception.levelling import levelled
+from nsrecover.perception.cameras.aligning import aligned, offsets
+from nsrecover.perception.cameras.levelling import levelled
 from nsrecover.perception.lifting import lift_views
 from sim.sensors.presets import sensor
 from sim.sensors.sensor import recorded

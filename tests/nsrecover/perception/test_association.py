@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nsrecover.perception.association import associate, association_costs
+from nsrecover.perception.objects.association import associate, association_costs
 
 RED, GREEN, BLUE = np.eye(3, dtype=np.float32)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
-from nsrecover.perception.spatial_relations import box_cloud, spatial_relations_of
+from nsrecover.perception.objects.spatial_relations import box_cloud, spatial_relations_of
 from tests.nsrecover.perception.test_spatial_relations import ROBOT, SIDE
 
 

@@ -14,9 +14,9 @@ import nsrecover
 from nsrecover.core.observation import Observation
 from nsrecover.core.sensing import SensorProblem
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.camera_motion import motion_of
-from nsrecover.perception.camera_watch import CameraWatch
-from nsrecover.perception.landmarks import BESIDE_OBJECTS_PX, landmarks_of, near_objects
+from nsrecover.perception.cameras.landmarks import BESIDE_OBJECTS_PX, landmarks_of, near_objects
+from nsrecover.perception.cameras.motion import motion_of
+from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.records.recording import example
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import SensorStream, recorded
@@ -217,7 +217,7 @@ def test_landmarks_are_looked_for_once_a_camera(monkeypatch: pytest.MonkeyPatch)
         found.append(view)
         return landmarks_of(*view)
 
-    monkeypatch.setattr("nsrecover.perception.camera_watch.landmarks_of", counted)
+    monkeypatch.setattr("nsrecover.perception.cameras.watch.landmarks_of", counted)
     perceiver, seen = nsrecover.load().perceiver(), example().observations
     perceiver.reset(seen[0])
     perceiver.step(seen[1])

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from nsrecover.core.observation import Camera, Observation
-from nsrecover.perception.levelling import levelled
+from nsrecover.perception.cameras.levelling import levelled
 from nsrecover.perception.lifting import to_world
 
 SHAPE, HEIGHT, FOCAL = (120, 160), 0.7, 110.0

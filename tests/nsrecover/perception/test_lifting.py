@@ -9,7 +9,6 @@ import pytest
 from scipy import ndimage
 
 from nsrecover.core.observation import Camera, Observation
-from nsrecover.perception.detections import lift_boxes
 from nsrecover.perception.lifting import (
     box_around,
     depth_noise,
@@ -19,6 +18,7 @@ from nsrecover.perception.lifting import (
     to_world,
     view_points,
 )
+from nsrecover.perception.objects.detections import lift_boxes
 
 HEIGHT, SIDE, FOCAL = 1.0, 0.05, 400.0
 SHAPE = (160, 200)

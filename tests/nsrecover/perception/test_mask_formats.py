@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.mask_formats import instances_of, mask_of, run_lengths
+from nsrecover.perception.masks.formats import instances_of, mask_of, run_lengths
 
 MASK = np.zeros((5, 7), np.bool_)
 MASK[1:4, 2:5] = True

@@ -9,15 +9,15 @@ import pytest
 
 from nsrecover.core.observation import Observation
 from nsrecover.models.bundle import Bundle
-from nsrecover.perception.detections import Detections, detect_masks
 from nsrecover.perception.lifting import lift_views
-from nsrecover.perception.mask_repair import (
+from nsrecover.perception.masks.repair import (
     absorb_fragments,
     fits,
     join_parts,
     separate_by_other_views,
     separate_merged,
 )
+from nsrecover.perception.objects.detections import Detections, detect_masks
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
 

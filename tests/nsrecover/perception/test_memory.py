@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.perception.memory import Memory, blend, complete, supported
+from nsrecover.perception.objects.memory import Memory, blend, complete, supported
 
 BOX = np.array([0.5, 0.0, 0.02, 0.04, 0.06, 0.04], np.float32)
 ELSEWHERE = np.array([0.6, 0.2, 0.02, 0.04, 0.06, 0.04], np.float32)

@@ -10,9 +10,9 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import Visibility
 from nsrecover.errors import InvalidObservation
 from nsrecover.models.bundle import Bundle
-from nsrecover.perception.detections import crop_objects, lift_boxes
+from nsrecover.perception.cameras.visibility import why_unseen
+from nsrecover.perception.objects.detections import crop_objects, lift_boxes
 from nsrecover.perception.perceiver import Association, ScenePerceiver, object_names
-from nsrecover.perception.visibility import why_unseen
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.truth import Truth
 from sim.tabletop.world import TabletopWorld

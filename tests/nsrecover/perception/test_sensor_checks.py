@@ -14,8 +14,8 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.sensing import SensorProblem
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.sensor_checks import check_observation, require_plausible, table_plane
-from nsrecover.perception.view_agreement import contradicted, unmasked
+from nsrecover.perception.cameras.agreement import contradicted, unmasked
+from nsrecover.perception.cameras.checks import check_observation, require_plausible, table_plane
 from nsrecover.records.recording import Recording, example
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import recorded

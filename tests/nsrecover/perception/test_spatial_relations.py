@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from nsrecover.core.observation import Camera
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.spatial_relations import SpatialRelation, box_cloud, spatial_relations
+from nsrecover.perception.objects.spatial_relations import SpatialRelation, box_cloud, spatial_relations
 
 K = np.array([[300, 0, 160], [0, 300, 120], [0, 0, 1]], np.float32)
 SIDE = 0.04

@@ -12,7 +12,7 @@ from nsrecover.core.facts import PLACE
 from nsrecover.core.observation import Observation
 from nsrecover.models.states import StateModel
 from nsrecover.perception.household import HouseholdPerceiver
-from nsrecover.perception.support import SupportRelations
+from nsrecover.perception.objects.support import SupportRelations
 from sim.kitchen.person import Person
 from sim.kitchen.truth import household_of, true_state
 from sim.kitchen.world import KitchenWorld

@@ -11,7 +11,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.monitoring.comparison import Circumstances
 from nsrecover.perception.lifting import box_around, view_points
-from nsrecover.perception.unseen_sides import SHORT_M, one_sided, with_unseen_sides
+from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided, with_unseen_sides
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig, View
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec

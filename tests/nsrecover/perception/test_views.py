@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nsrecover.perception.views import LONGEST_M, Sighting, join_views
+from nsrecover.perception.objects.views import LONGEST_M, Sighting, join_views
 
 SIDE = 0.05
 LEFT, RIGHT, FRONT = np.array([0, -0.7, -0.7]), np.array([0, 0.7, -0.7]), np.array([-0.7, 0, -0.7])

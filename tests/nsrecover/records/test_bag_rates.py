@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nsrecover.core.actions import Plan
-from nsrecover.records.bag_rates import topic_rates
-from nsrecover.records.bag_writing import BagSettings, write_bag
+from nsrecover.records.bags.rates import topic_rates
+from nsrecover.records.bags.writing import BagSettings, write_bag
 from nsrecover.records.recording import Recording, example
 from tests.commands import run
 

@@ -13,13 +13,13 @@ import pytest
 import nsrecover
 from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
-from nsrecover.records import bags
-from nsrecover.records.bag_images import colour_of, depth_of, labels_of
-from nsrecover.records.bag_writing import BagSettings, Depth, Storage, write_bag
-from nsrecover.records.bags import read_bag
+from nsrecover.records.bags import reading as bags
+from nsrecover.records.bags.images import colour_of, depth_of, labels_of
+from nsrecover.records.bags.messages import plan_of
+from nsrecover.records.bags.reading import read_bag
+from nsrecover.records.bags.writing import BagSettings, Depth, Storage, write_bag
 from nsrecover.records.recording import Recording, example
 from nsrecover.records.review import review
-from nsrecover.records.ros_messages import plan_of
 from nsrecover.records.runs import read_run
 from tests.commands import run
 
@@ -93,7 +93,7 @@ def test_the_run_of_a_bag_is_written_as_a_recording(episode: Recording, tmp_path
 
 def without(topic: str, episode: Recording, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A bag in which one topic has another name."""
-    from nsrecover.records import bag_writing
+    from nsrecover.records.bags import writing as bag_writing
 
     original = bag_writing.RunMessages._message
 

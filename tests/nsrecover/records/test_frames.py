@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from nsrecover.errors import InvalidRecording
-from nsrecover.records.bag_frames import Frames
+from nsrecover.records.bags.frames import Frames
 
 
 def transform(parent: str, child: str, moved: tuple[float, float, float], turned_deg: float) -> SimpleNamespace:

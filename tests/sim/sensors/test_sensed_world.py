@@ -11,7 +11,7 @@ import pytest
 from nsrecover.core.actions import Action
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
-from nsrecover.perception.detections import lift_boxes
+from nsrecover.perception.objects.detections import lift_boxes
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import Sensor
 from sim.sensors.world import SensedWorld

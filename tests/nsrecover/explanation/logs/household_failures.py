@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from eval.logs.household_world import conditions_of, satisfied
 from nsrecover.domains.household.names import noun
-from nsrecover.explanation.logs.records import Step
+from nsrecover.explanation.logs.reading.records import Step
 from tests.nsrecover.explanation.logs.household_runs import (
     Fault,
     Injected,

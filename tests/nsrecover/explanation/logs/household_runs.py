@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nsrecover.domains.household.names import noun
-from nsrecover.explanation.logs.records import Step
+from nsrecover.explanation.logs.reading.records import Step
 from sim.logs.world import World
 
 _VERBS = {

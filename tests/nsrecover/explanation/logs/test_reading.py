@@ -14,9 +14,9 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import normal, same
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs import document_of, explain_log, is_household_log, log_of, read_logs
-from nsrecover.explanation.logs.format import action_of, observation_of, seen_text, step_of
-from nsrecover.explanation.logs.goal import goal_of
-from nsrecover.explanation.logs.records import Related, Remark, Step
+from nsrecover.explanation.logs.reading.format import action_of, observation_of, seen_text, step_of
+from nsrecover.explanation.logs.reading.goal import goal_of
+from nsrecover.explanation.logs.reading.records import Related, Remark, Step
 from tests.nsrecover.explanation.logs.household_failures import TASKS, failures
 
 

@@ -1,0 +1,376 @@
+"""Answers to questions about an episode from its log: reasons, locations, errors and counterfactuals.
+
+Questions are recognised by keywords, not by a model. Reasons come from the facts of the episode; "what if you had not"
+is answered by a search in which that object may not be moved (`nsrecover.explanation.answers.counterfactuals`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause, Deviation, Phase
+from nsrecover.core.episode import Episode
+from nsrecover.core.geometry import intersects
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph, Visibility
+from nsrecover.domains.tabletop.relations import resting_on, support_name
+from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
+from nsrecover.explanation.answers.numbering import Turn, turns
+from nsrecover.explanation.audience import Audience, Phrasing
+from nsrecover.explanation.grammar import capital, counted, instruction, listed, the
+from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.reasons import reason_text
+
+asks_why = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b", re.IGNORECASE).search
+"""Find the words in a question that ask for a reason; None if there are none."""
+
+asks_what_if = re.compile(
+    r"\bwhat if\b|\bhad(?:n't| not)\b|\bwithout (?:moving|touching)\b|\bwhat would\b", re.IGNORECASE
+).search
+"""Find the words that make a question counterfactual; None if there are none."""
+
+asks_what_went_wrong = re.compile(
+    r"\b(?:wrong|happen(?:ed)?|fail(?:ed|ure)?|error|problem|explain|notice[d]?)\b", re.IGNORECASE
+).search
+"""Find the words in a question that ask what went wrong; None if there are none."""
+
+asks_what_was_done = re.compile(
+    r"\b(?:what|how|which)\b.*\b(?:do|did|done|plan|fix|recover|correct\w*|way back)\b", re.IGNORECASE
+).search
+"""Find the words in a question that ask for the recovery; None if there are none."""
+
+_NOT = re.compile(r"\b(?:not|n't|never)\b|n't\b", re.IGNORECASE)
+_WHERE = re.compile(r"\bwhere\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question.
+
+    Attributes:
+        question: the question.
+        text: the answer.
+        understood: whether the question was recognised; if not, the text lists possible questions.
+        objects: the objects that the answer is about.
+    """
+
+    question: str
+    text: str
+    understood: bool = True
+    objects: tuple[str, ...] = ()
+
+
+def ask(episode: Episode, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[Answer, ...]:
+    """Answer questions about an episode; a "what if" without an object refers to that of the previous question.
+
+    Args:
+        episode: from `nsrecover.records.episode_log.load`.
+        questions: in plain English.
+        audience: readers of the answers.
+    """
+    answers: list[Answer] = []
+    about: tuple[str, ...] = ()
+    for question in questions:
+        answer = _answer(episode, question, about, Phrasing(audience, question))
+        about = answer.objects or about
+        answers.append(answer)
+    return tuple(answers)
+
+
+def _answer(episode: Episode, question: str, about: tuple[str, ...], phrasing: Phrasing) -> Answer:
+    every = tuple(turns(episode))
+    names = sorted({name for record in episode.records for name in record.graph.names} | set(episode.start.names))
+    named = mentioned(question, names)
+    unknown = _unknown(question, named)
+    subjects = named or about
+    if unknown:
+        pass
+    elif asks_what_if(question):
+        subjects = subjects or _first_moved(every)
+        if subjects:
+            return Answer(question, _what_if(every, subjects[0], phrasing), objects=subjects[:1])
+    elif asks_why(question) and named:
+        negated = bool(_NOT.search(question))
+        return Answer(question, _why(every, named[0], negated, phrasing), objects=named[:1])
+    elif _WHERE.search(question) and named:
+        return Answer(question, _where(episode, named[0]), objects=named[:1])
+    elif asks_what_went_wrong(question):
+        return Answer(question, _wrong(every, named, phrasing), objects=named)
+    elif asks_what_was_done(question):
+        return Answer(question, _did(every), objects=_first_moved(every))
+    return Answer(question, _help(names, unknown), understood=False)
+
+
+def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the objects that a text names, in order; `the red block` is the red cube if it is the only red object."""
+    found: dict[int, str] = {}
+    masked = text.lower()
+    for name in sorted(names, key=len, reverse=True):
+        place = re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", masked)
+        if place:
+            found[place.start()] = name
+            masked = masked[: place.start()] + " " * len(place[0]) + masked[place.end() :]
+    if not found:
+        for place in re.finditer(r"(\w+) (?:block|one|thing|object|piece)\b", masked):
+            fitting = [name for name in names if name.lower().split()[0] == place[1]]
+            if len(fitting) == 1:
+                found[place.start()] = fitting[0]
+    return tuple(found[place] for place in sorted(found))
+
+
+def _unknown(question: str, named: Sequence[str]) -> str:
+    """Return the name of an unknown object in a question, such as `purple cube`; empty if there is none."""
+    if named:
+        return ""
+    place = re.search(r"\bthe (\w+ (?:cube|die|lego|block|brick|box|object|thing))\b", question, re.IGNORECASE)
+    return place[1] if place else ""
+
+
+def _help(names: Sequence[str], unknown: str) -> str:
+    problem = f"There is no single {unknown} in this episode. " if unknown else "I did not understand the question. "
+    example = names[0] if names else "red cube"
+    return (
+        f"{problem}You can ask, for example: what went wrong? what happened to the {example}? "
+        f"what did you do about it? why did you move the {example}? why did you not move the {example}? "
+        f"what if you had not moved the {example}? where is the {example}? "
+        f"The objects are {listed([the(name) for name in names])}."
+    )
+
+
+def _recoveries(every: Sequence[Turn]) -> list[tuple[Turn, Recovery]]:
+    return [(turn, turn.recovery) for turn in every if turn.discrepancy and turn.recovery is not None]
+
+
+def _first_moved(every: Sequence[Turn]) -> tuple[str, ...]:
+    moved = [action.arguments[0] for _, recovery in _recoveries(every) for action in recovery.actions]
+    return tuple(moved[:1])
+
+
+def _moves(every: Sequence[Turn], name: str) -> tuple[Turn, Recovery, int] | None:
+    """Return the first recovery that moves an object, and the number of the action."""
+    for turn, recovery in _recoveries(every):
+        for number, action in enumerate(recovery.actions):
+            if action.arguments[0] == name:
+                return turn, recovery, number
+    return None
+
+
+def _planned(every: Sequence[Turn], name: str) -> Turn | None:
+    """Return the first step of the plan that moves an object."""
+    return next((turn for turn in every if turn.step and turn.discrepancy.action.arguments[0] == name), None)
+
+
+def _why(every: Sequence[Turn], name: str, negated: bool, phrasing: Phrasing) -> str:
+    found, planned = _moves(every, name), _planned(every, name)
+    if negated or not (found or planned):
+        return _why_not(every, name, bool(found or planned))
+    if found is None:
+        assert planned is not None
+        to_do = instruction(planned.discrepancy.action)
+        return f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan: {to_do}."
+    turn, recovery, number = found
+    action, scene = recovery.actions[number], turn.record.graph
+    text = f"After {phrasing.step(turn.step)}, " if turn.step else ""
+    deviation = _deviation(turn, name)
+    if deviation is not None:
+        return capital(f"{text}{_state(deviation, scene)}. So I had to {_goal(action, recovery, number)}.")
+    reason = _in_the_way(recovery, number, scene)
+    if reason:
+        return capital(f"{text}{the(name)} was in its place, but {reason}. So I had to {instruction(action)}.")
+    if turn.discrepancy.action.arguments[0] == name:
+        return capital(f"{text}{the(name)} was what the step had to move. So I had to {instruction(action)}.")
+    return (
+        f"The rest of the plan needs {the(name)} there: that is what the plan does next with it, {instruction(action)}."
+    )
+
+
+def _deviation(turn: Turn, name: str) -> Deviation | None:
+    return next((each for each in turn.discrepancy.deviations if each.name == name), None)
+
+
+_STATES = {
+    Cause.TOPPLED: "{name} had toppled and lay {where}",
+    Cause.DROPPED: "{name} had been dropped and lay {where}",
+    Cause.NOT_LIFTED: "{name} had not been lifted and still stood {where}",
+    Cause.MISPLACED: "{name} had been put in the wrong place, {where}",
+    Cause.MISSING: "{name} was nowhere to be seen",
+    Cause.SWAPPED: "{name} had changed places with {other}",
+    Cause.MOVED: "{name} had been moved, though it was to stay where it was, and stood {where}",
+    Cause.BLOCKING: "{name} stood in the way of {other}",
+    Cause.HELPED: "{name} already was where a later step would have put it",
+}
+
+
+def _state(deviation: Deviation, scene: SceneGraph) -> str:
+    """Return the deviation of an object as a clause."""
+    other = deviation.other or ("something else" if deviation.cause is Cause.SWAPPED else "what had to come there")
+    where = f"on {the(support_name(scene, scene.index(deviation.name)))}"
+    return _STATES[deviation.cause].format(name=the(deviation.name), other=the(other), where=where)
+
+
+def _goal(action: Action, recovery: Recovery, number: int) -> str:
+    """Return an action as an instruction, with the support of the object afterwards."""
+    graphs = recovery.graphs
+    place = support_name(graphs[number], graphs[number].index(action.arguments[0])) if number < len(graphs) else None
+    return instruction(action, place)
+
+
+def _in_the_way(recovery: Recovery, number: int, scene: SceneGraph) -> str:
+    """Return which object was blocked by an object that was in its own place."""
+    name = recovery.actions[number].arguments[0]
+    if name not in scene.names:
+        return ""
+    index = scene.index(name)
+    for later in recovery.actions[number + 1 :]:
+        other = later.arguments[0]
+        if other == name or other not in scene.names:
+            continue
+        if index in resting_on(scene, scene.index(other)):
+            return f"it stood on {the(other)}, which had to be moved"
+    for position, later in enumerate(recovery.actions):
+        other = later.arguments[0]
+        if position > number and position < len(recovery.graphs) and other != name:
+            after = recovery.graphs[position]
+            if bool(intersects(after.boxes[after.index(other)], scene.boxes[[index]])[0]):
+                return f"it stood where {the(other)} had to go"
+    return ""
+
+
+def _why_not(every: Sequence[Turn], name: str, moved: bool) -> str:
+    if moved:
+        turn = next((turn for turn in every if turn.record.action and turn.record.action.arguments[0] == name), None)
+        when = f" It was {instruction(turn.record.action)}." if turn is not None and turn.record.action else ""
+        return f"But {the(name)} was to be moved.{when}".replace("It was ", "The action was to ")
+    for turn, recovery in _recoveries(every):
+        deviation = _deviation(turn, name)
+        if deviation is None:
+            continue
+        state = _state(deviation, turn.record.graph)
+        if name in recovery.staying:
+            return f"{capital(state)}. It could stay there: nothing that followed needed it elsewhere."
+        if not recovery.found:
+            return f"{capital(state)}, and there was no way back: {reason_text(recovery).rstrip('. ')}."
+        return f"{capital(state)}. That was no hindrance to the rest of the plan, so nothing had to be done about it."
+    return f"I did not move {the(name)}: it was where it should be, and in nobody's way."
+
+
+def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
+    found = _moves(every, name)
+    if found is None:
+        planned = _planned(every, name)
+        if planned is None:
+            return f"Nothing would be different: I did not move {the(name)} at all."
+        return (
+            f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan. Without it the plan would not "
+            f"have been carried out: nobody would have come to {instruction(planned.discrepancy.action)}."
+        )
+    turn, recovery, _ = found
+    start, taken = turn.record.graph, len(recovery.actions) + len(recovery.rest)
+    sequences = [
+        (len(moves) + left, moves, left)
+        for goal, left in _goals(turn, recovery)
+        if (moves := shortest_moves(start, goal, _needed(goal, recovery), {name})) is not None
+    ]
+    without_it = f"Without moving {the(name)}"
+    if not sequences:
+        goal = _goals(turn, recovery)[0][0]
+        hindrance = _hindrance(start, goal, _needed(goal, recovery), name)
+        return f"{without_it} there would have been no way back onto the plan: {hindrance}."
+    total, moves, left = min(sequences, key=lambda each: each[0])
+    steps = [
+        f"set {the(other)} aside" if where is Location.ASIDE else f"put {the(other)} into its place"
+        for other, where in moves
+    ]
+    if not steps:
+        return f"{without_it} nothing would have had to be put right: everything the plan needs was in its place."
+    rest = f", and {counted(left, 'step')} of the plan after that" if left else ""
+    more = total - taken
+    compared = "as many as with it" if not more else f"{counted(abs(more), 'action')} {'more' if more > 0 else 'fewer'}"
+    return (
+        f"{without_it} it would have taken {counted(len(steps), 'action')}: {listed(steps)}{rest}. That is {compared}."
+    )
+
+
+def _goals(turn: Turn, recovery: Recovery) -> list[tuple[SceneGraph, int]]:
+    """Return the known scenes of the plan from the rejoined one on, each with the number of remaining steps."""
+    rejoined = recovery.graphs[-1] if recovery.graphs else turn.record.graph
+    scenes = [rejoined, *recovery.rest]
+    return [(scene, len(scenes) - 1 - number) for number, scene in enumerate(scenes)]
+
+
+def _needed(goal: SceneGraph, recovery: Recovery) -> set[str]:
+    """Return the objects that have to be in their places in a scene."""
+    return {name for name in goal.names if name not in recovery.staying}
+
+
+def _hindrance(start: SceneGraph, goal: SceneGraph, needed: set[str], name: str) -> str:
+    """Return why there is no recovery without moving an object."""
+    i, j = start.index(name), goal.index(name)
+    support = support_name(goal, j)
+    here = support_name(start, i)
+    if name in needed and _displaced(start, i, goal, j):
+        if support == here:
+            return f"{the(name)} itself would not have been in its place"
+        return f"{the(name)} itself would have stayed on {the(here)}, and the plan needs it on {the(support)}"
+    for other in sorted(needed - {name}):
+        n, m = start.index(other), goal.index(other)
+        if not _displaced(start, n, goal, m):
+            continue
+        if i in resting_on(start, n):
+            return f"{the(name)} stood on {the(other)}, which had to be moved"
+        if bool(intersects(goal.boxes[m], start.boxes[[i]])[0]):
+            return f"{the(name)} stood where {the(other)} had to go"
+    return f"{the(name)} stood in the way"
+
+
+def _displaced(start: SceneGraph, i: int, goal: SceneGraph, j: int) -> bool:
+    return float(abs(start.boxes[i, :3] - goal.boxes[j, :3]).max()) > 0.01
+
+
+def _where(episode: Episode, name: str) -> str:
+    graph = episode.records[-1].graph if episode.records else episode.start
+    if name not in graph.names or graph.missing[graph.index(name)]:
+        return f"{capital(the(name))} is nowhere to be seen."
+    index = graph.index(name)
+    x, y = (round(100 * float(value)) for value in graph.boxes[index, :2])
+    side = f"{abs(y)} cm to the {'left' if y > 0 else 'right'}" if y else "straight ahead"
+    visibility = graph.visibility(index)
+    unseen = {Visibility.OCCLUDED: ", hidden behind something", Visibility.UNKNOWN: ", although I did not see it there"}
+    seen = unseen.get(visibility, "")
+    return (
+        f"When I last looked, {the(name)} stood on {the(support_name(graph, index))}{seen}, "
+        f"{x} cm in front of the robot and {side}."
+    )
+
+
+def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> str:
+    errors = [turn for turn in every if not turn.discrepancy.as_expected]
+    if not named:
+        texts = [GroundedExplainer(audience=phrasing.audience)(turn.discrepancy, None).text for turn in errors]
+        return " ".join(texts) or "Nothing went wrong."
+    for turn in errors:
+        for deviation in turn.discrepancy.deviations:
+            if deviation.name in named:
+                when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
+                step = f"{when} {phrasing.step(turn.step)}, " if turn.step else "On the way back, "
+                return f"{step}{_state(deviation, turn.record.graph)}."
+    for turn in every:
+        if any(each.name == named[0] and each.moved for each in turn.discrepancy.unseen):
+            return f"I do not know: {the(named[0])} was not seen after {phrasing.step(turn.step or 1)}."
+    return f"Nothing happened to {the(named[0])}: it was always as expected."
+
+
+def _did(every: Sequence[Turn]) -> str:
+    texts = []
+    for _, recovery in _recoveries(every):
+        if not recovery.found:
+            texts.append(f"There was no way back: {reason_text(recovery).rstrip('. ')}.")
+        elif not recovery.actions:
+            texts.append("Nothing had to be put right: the scene was on the plan already.")
+        else:
+            steps = [_goal(action, recovery, number) for number, action in enumerate(recovery.actions)]
+            texts.append(f"The way back was to {listed(steps)}.")
+    return " ".join(texts) or "Nothing had to be done: nothing went wrong."

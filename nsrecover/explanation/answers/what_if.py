@@ -1,0 +1,188 @@
+"""Answers to "what if" in symbolic domains: the scene as it would have been, in the domain's simulation and search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Phase
+from nsrecover.core.episode import Episode
+from nsrecover.core.facts import PLACE, FactScene
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.domains.base import Fact, State, StateVariable
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import property_of
+from nsrecover.explanation.answers.questions import mentioned
+from nsrecover.explanation.audience import participle
+from nsrecover.explanation.fact_explainer import clause, condition_text
+from nsrecover.explanation.grammar import instruction, listed
+from nsrecover.monitoring.fact_monitor import imagined_trace, what_it_leaves
+from nsrecover.monitoring.outlook import outlook
+from nsrecover.planning.symbolic.fact_planner import FactPlanner
+
+_NOT = re.compile(r"\b(?:not|no|never|without)\b|n't\b", re.IGNORECASE)
+_IN = re.compile(r"\b(?:in|into|inside|on|onto|at)\b", re.IGNORECASE)
+_HELD = re.compile(r"\b(?:held|hold|holding|in the gripper)\b", re.IGNORECASE)
+_YOU = re.compile(r"\byou\b", re.IGNORECASE)
+_ALSO = {"running": ("turned on", "switched on"), "off": ("turned off", "switched off"), "hot": ("heated",)}
+"""Other words for values."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where a question about what would have been starts.
+
+    Attributes:
+        state: the facts, as they were believed.
+        rest: what was left of the plan.
+        when: in words.
+        wrong: whether something was not as expected there.
+    """
+
+    state: State
+    rest: tuple[Action, ...]
+    when: str
+    wrong: bool
+
+
+@dataclass(frozen=True)
+class Change:
+    """What would have been otherwise: facts of some properties go, and others come."""
+
+    facts: tuple[Fact, ...]
+    gone: tuple[Fact, ...]
+
+
+def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[Fact] | None) -> str:
+    """Answer what would have come of the plan if something had been otherwise.
+
+    The scene is that of the last turn that was not as expected, or else the first one.
+
+    Args:
+        episode: of a symbolic domain, until now.
+        question: in plain English: `what if the pot held wine?`, `what if you had not poured it out?`
+        instance: the domain over the objects of the scene.
+        goal: conditions that hold in the end; None: what the plan brings about.
+    """
+    now = _situation(episode, instance)
+    change = _change(question, now.state, instance)
+    if change is None:
+        if not (_YOU.search(question) and _NOT.search(question)):
+            return _help(instance, now.state)
+        if not now.wrong:
+            return "I have taken no way back, so that nothing would have been otherwise."
+        return (
+            f"Had I taken no way back {now.when}, {_course(now, now.state, instance, _wanted(episode, instance, goal))}"
+        )
+    state = instance.settle(frozenset((now.state - set(change.gone)) | set(change.facts)))
+    said = [clause(fact, instance.domain) for fact in change.facts]
+    said += [clause(fact, instance.domain, holds=False) for fact in change.gone if not change.facts]
+    if state == now.state:
+        return f"That was so {now.when}: {listed(said)}."
+    wanted = _wanted(episode, instance, goal)
+    text = f"If, {now.when}, it had been so that {listed(said)}, {_course(now, state, instance, wanted)}"
+    if outlook(instance, state, now.rest, wanted).good:
+        return text
+    trace = imagined_trace(instance, FactScene(state), Plan(now.rest), wanted)
+    return f"{text} {_way(FactPlanner(instance).recover(FactScene(state), trace), instance)}"
+
+
+def _situation(episode: Episode, instance: Instance) -> Situation:
+    wrong = [record for record in episode.records if record.discrepancy]
+    if not wrong:
+        return Situation(frozenset(episode.start.facts), episode.plan.actions, "at the start", False)  # type: ignore[attr-defined]
+    found = wrong[-1].discrepancy
+    done = found.step + (found.phase is Phase.AFTER)
+    # a scene of facts, as the domain is symbolic
+    state: State = found.observed.facts  # type: ignore[attr-defined]
+    when = "after" if found.phase is Phase.AFTER else "before"
+    return Situation(state, wrong[-1].plan.actions[done:], f"{when} {participle(found.action, instance.domain)}", True)
+
+
+def _change(question: str, state: State, instance: Instance) -> Change | None:
+    """What a question changes; None if it names nothing that can be otherwise."""
+    values = {value for variable in instance.domain.variables.values() for value in variable.values}
+    names = mentioned(question, [name for name in instance.objects if name not in values])
+    negated = bool(_NOT.search(question))
+    for name in names or tuple(dict.fromkeys(fact[1] for fact in sorted(state) if len(fact) > 1)):
+        for variable, value in _values(question, instance):
+            if variable.trait and variable.trait not in instance.objects[name]:
+                continue
+            has = _fact(variable, name, value)
+            if not names and has not in state:  # "no wine": where there is some
+                continue
+            now = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (variable.name, name))
+            if negated and has is not None:
+                return Change((), now or (has,))
+            if negated:  # not its normal value, so the other one
+                has = _fact(variable, name, variable.values[-1])
+            return Change(() if has is None else (has,), tuple(fact for fact in now if fact != has))
+    if not names or _YOU.search(question):
+        return None
+    places = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (PLACE, names[0]))
+    if len(names) > 1 and _IN.search(question):
+        there = ("at", names[0], names[1])
+        if negated:
+            return Change((), (there,))
+        return Change((there,), tuple(fact for fact in places if fact != there))
+    if _HELD.search(question) and "holding" in instance.domain.relations:
+        held = ("holding", names[0])
+        return Change((), (held,)) if negated else Change((held,), tuple(fact for fact in places if fact != held))
+    return None
+
+
+def _values(question: str, instance: Instance) -> Iterator[tuple[StateVariable, str]]:
+    """The values of state variables that a question names."""
+    for variable in instance.domain.variables.values():
+        for value in variable.values:
+            if any(re.search(rf"\b{re.escape(word)}\b", question, re.I) for word in (value, *_ALSO.get(value, ()))):
+                yield variable, value
+
+
+def _fact(variable: StateVariable, name: str, value: str) -> Fact | None:
+    """The fact that an object has a value; None for the normal one."""
+    if value == variable.values[0]:
+        return None
+    return (variable.name, name) if len(variable.values) == 2 else (variable.name, name, value)
+
+
+def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[Fact]) -> str:
+    """What would come of the rest of the plan, as the end of a sentence."""
+    ahead = outlook(instance, state, now.rest, wanted)
+    if ahead.good:
+        return "the rest of the plan would reach its goal."
+    if ahead.step < len(now.rest):
+        lacking = listed([condition_text(fact, instance.domain) for fact in ahead.unmet])
+        step = participle(now.rest[ahead.step], instance.domain)
+        return f"{step} could not be done, for it needs this: {lacking}."
+    missed = listed([clause(fact, instance.domain) for fact in ahead.missed])
+    return f"the rest of the plan would not reach its goal; what would be missed is this: {missed}."
+
+
+def _wanted(episode: Episode, instance: Instance, goal: Sequence[Fact] | None) -> tuple[Fact, ...]:
+    """The goal; by default what the plan brings about."""
+    start: State = episode.start.facts  # type: ignore[attr-defined]
+    return tuple(goal) if goal is not None else what_it_leaves(instance, start, episode.plan)
+
+
+def _way(recovery: Recovery, instance: Instance) -> str:
+    if recovery.found:
+        todo = [instruction(action, domain=instance.domain) for action in recovery.actions]
+        return f"I would do this about it: {listed(todo)}." if todo else "I would skip what is done already."
+    if recovery.status is RecoveryStatus.IMPOSSIBLE:
+        lost = listed([clause(fact, instance.domain) for fact in recovery.lost])
+        return f"There would be no way back: it could not be brought about any more that {lost}."
+    return "I have found no way back from there in the time that a question gets."
+
+
+def _help(instance: Instance, state: State) -> str:
+    facts = sorted(fact for fact in state if len(fact) > 1)
+    examples = [
+        f"what if {clause(fact, instance.domain, holds=False).replace(' is ', ' were ', 1)}?" for fact in facts[:1]
+    ]
+    return (
+        "I did not understand what would be otherwise. You can ask, for example: "
+        f"{' '.join([*examples, 'what if you had not done that?'])}"
+    )

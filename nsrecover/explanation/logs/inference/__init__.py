@@ -1,0 +1,1 @@
+"""What most likely happened in a run, from its observations."""

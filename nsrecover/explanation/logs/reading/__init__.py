@@ -1,0 +1,1 @@
+"""Logs as text and as data: format, words, goals."""

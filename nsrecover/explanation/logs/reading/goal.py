@@ -1,0 +1,225 @@
+"""The success condition of a task, from its English to typed conditions over the state of the household."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nsrecover.domains.base import Fact, State
+from nsrecover.domains.household.kinds import LIQUIDS, Trait
+from nsrecover.domains.household.names import is_slice, normal, slice_of
+from nsrecover.domains.household.scene import Household, holds
+from nsrecover.explanation.logs.reading.records import Step
+
+_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\b(?:e\.g\.|for example,?|i\.e\.)[^,;]*")
+"""What is said by the way: brackets, and examples."""
+
+_PHRASES = (
+    (r"\bthere (?:is|are)\b", " "),
+    (r"\b(?:has|have)(?: been)?\b", " "),
+    (r"\bfilled (?:up )?with\b|\bcontain(?:s|ing)?\b|\bfull of\b|\bholds\b", "<filled>"),
+    (r"\b(?:turned|switched|toggled) on\b|\brunning\b|\b(?:is|are) on(?= *(?:[.,;]|and\b|$))", "<running>"),
+    (r"\b(?:turned|switched|toggled) off\b|\b(?:is|are) off(?= *(?:[.,;]|and\b|$))|\bnot running\b", "<off>"),
+    (r"\bnot dirty\b", "clean"),
+    (r"\b(?:warmed|heated) up\b", "heated"),
+    (r"\bbroken open\b", "cracked"),
+    (r"\b(?:that|which) (?:is|are)\b", "<that>"),
+    (r"\b(?:stands|sits|lies|rests|stays|located|stored|placed|put|served|standing|lying)\b", " "),
+    (r"\b(?:on top of|on top|onto|upon|on|at)\b", "<on>"),
+    (r"\b(?:inside of|inside|into|within|in)\b", "<in>"),
+    (r"\b(?:is|are|be|been|being)\b", "<is>"),
+    (r"\b(?:a|an|the|then|also|it|all|both|some)\b", " "),
+)
+_STATES = {
+    word: state
+    for state, words in {
+        "running": "<running>",
+        "off": "<off>",
+        "open": "open opened",
+        "closed": "closed shut",
+        "cracked": "cracked",
+        "sliced": "sliced cut",
+        "clean": "clean cleaned washed spotless",
+        "dirty": "dirty",
+        "empty": "empty",
+        "hot": "heated hot warm warmed cooked toasted boiled",
+    }.items()
+    for word in words.split()
+}
+_MARKS = frozenset({"<filled>", "<that>", "<on>", "<in>", "<is>", "with", "of", "and", ","})
+
+_MAX_BINDINGS = 2000
+"""Bindings of names to objects beyond this number are not tried."""
+
+_ORDER = ("sliced", "cracked", "empty", "clean", "filled", "hot", "away_from", "closed", "at")
+"""Conditions in the order in which they are best achieved; doors are closed after that, machines run last."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The success condition of a task; names may leave the ordinal out.
+
+    Attributes:
+        conditions: as in `nsrecover.domains.household.scene.holds`.
+    """
+
+    conditions: tuple[Fact, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every object that the goal names."""
+        return tuple(dict.fromkeys(name for condition in self.conditions for name in _objects(condition)))
+
+    def bound(self, state: State, home: Household, plan: Sequence[Step]) -> tuple[Fact, ...]:
+        """The conditions with objects for names: those for which most conditions hold, then those the plan uses."""
+        used = [name for step in plan for name in step.arguments]
+        options = [sorted(home.instances(name), key=lambda one: -used.count(one)) for name in self.names]
+
+        def score(chosen: tuple[str, ...]) -> tuple[int, int, int]:
+            met = [c for c in self.with_names(chosen) if holds(state, c, home)]
+            return len(met), sum(c[0] == "at" for c in met), sum(used.count(name) for name in set(chosen))
+
+        best = max(itertools.islice(itertools.product(*options), _MAX_BINDINGS), key=score, default=())
+        return self.with_names(best)
+
+    def with_names(self, chosen: Sequence[str]) -> tuple[Fact, ...]:
+        """The conditions with other names, one for each of `names`."""
+        return tuple(_renamed(self.conditions, dict(zip(self.names, chosen, strict=True))))
+
+
+def _objects(condition: Fact) -> tuple[str, ...]:
+    return condition[1:2] if condition[0] == "filled" else condition[1:]
+
+
+def _renamed(conditions: Iterable[Fact], names: Mapping[str, str]) -> Iterator[Fact]:
+    """Conditions with other names for their objects; liquids keep theirs."""
+    for condition in conditions:
+        objects = _objects(condition)
+        yield (condition[0], *(names.get(name, name) for name in objects), *condition[1 + len(objects) :])
+
+
+def goal_of(text: str, plan: Sequence[Step] = ()) -> Goal:
+    """Parse a success condition.
+
+    Args:
+        text: e.g. `a pot is filled with water, the pot is on top of a stove burner that is turned on.`
+        plan: the steps of the robot; slices are meant of what it slices.
+
+    Returns:
+        The conditions, in the order of the text.
+    """
+    found = _Parser(_tokens(text)).conditions()
+    cut = {step.arguments[0] for step in plan if step.operator == "slice_obj" and step.arguments}
+    cut |= {condition[1] for condition in found if condition[0] == "sliced"}
+    # A liquid that is in something fills it.
+    found = [("filled", c[2], c[1]) if c[0] == "at" and c[1] in LIQUIDS else c for c in found]
+    return Goal(tuple(dict.fromkeys(_renamed(found, {name: slice_of(name) for name in cut}))))
+
+
+def _tokens(text: str) -> list[str]:
+    # Camel case is split before the case is lost.
+    text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text).lower()
+    text = re.sub(r"[.;](?= |$)|,", " , ", _ASIDE.sub(" ", text))
+    for pattern, token in _PHRASES:
+        text = re.sub(pattern, f" {token} ", text)
+    words: list[str] = []
+    for word in text.split():
+        # Words of one name become one token, states before it stay apart.
+        plain = word not in _MARKS and word not in _STATES
+        if plain and words and words[-1] not in _MARKS and words[-1] not in _STATES:
+            words[-1] += f" {word}"
+        else:
+            words.append(word)
+    return words
+
+
+class _Parser:
+    """Goes through the tokens once and keeps the subject of the sentence."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens, self._found = tokens, list[Fact]()
+        self._subject = self._last = ""
+
+    def conditions(self) -> list[Fact]:
+        """Every condition of the text."""
+        position, target, waiting, heating = 0, "", list[str](), False
+        while position < len(self._tokens):
+            token = self._tokens[position]
+            position += 1
+            if token == "<that>":
+                target = self._last
+            elif token in _STATES and self._is_name(position):
+                waiting.append(_STATES[token])
+            elif token in _STATES:
+                self._say((_STATES[token], target or self._subject))
+                heating, target = _STATES[token] == "hot", ""
+            elif token in ("<in>", "<on>", "<filled>", "with", "of"):
+                position = self._related(token, target or self._subject, position, silent=heating)
+                heating, target = False, ""
+            elif token not in _MARKS:
+                self._subject = self._last = normal(token)
+                self._say(*((state, self._subject) for state in waiting))
+                waiting, heating, target = [], False, ""
+        return self._found
+
+    def _related(self, token: str, who: str, position: int, silent: bool) -> int:
+        """Read what follows a preposition, one name, or for `with` and `of` a list of them; the next position."""
+        many = token in ("with", "of")
+        # A heated object need not stay in what heated it.
+        who = self._last if token == "of" else who
+        while True:
+            states = []
+            while position < len(self._tokens) and self._tokens[position] in _STATES:
+                states.append(_STATES[self._tokens[position]])
+                position += 1
+            if not self._is_name(position):
+                return position
+            name = normal(self._tokens[position])
+            position += 1
+            if name in LIQUIDS:
+                self._say(("filled", who, name), *((state, who) for state in states))
+            elif not silent:
+                self._say(("at", name, who) if many else ("at", who, name), *((state, name) for state in states))
+                self._last = name if not many else who
+            ahead = position
+            while ahead < len(self._tokens) and self._tokens[ahead] in (",", "and"):
+                ahead += 1
+            # The list goes on unless the next name is the subject of a sentence of its own.
+            if not many or ahead == position or not self._is_name(ahead):
+                return position
+            if self._tokens[ahead + 1 : ahead + 2] == ["<is>"] and self._tokens[ahead - 1] != "and":
+                return position
+            position = ahead
+
+    def _is_name(self, position: int) -> bool:
+        """Whether a name, possibly with states before it, begins at a position."""
+        while position < len(self._tokens) and self._tokens[position] in _STATES:
+            position += 1
+        return position < len(self._tokens) and self._tokens[position] not in _MARKS
+
+    def _say(self, *conditions: Fact) -> None:
+        self._found += [condition for condition in conditions if all(condition)]
+
+
+def order_of(conditions: Iterable[Fact], home: Household) -> list[Fact]:
+    """Conditions in the order in which they are best achieved: what an object is like, where it is, what runs."""
+    wanted = list(conditions)
+    arranged: list[Fact] = []
+    for condition in wanted:
+        dishes = [c[2] for c in wanted if c[:2] == ("at", *condition[1:2]) and home.has(c[2], Trait.DISH)]
+        # What lies on a dish that has to go somewhere goes there with the dish.
+        if condition[0] == "at" and dishes and condition[2] not in dishes:
+            condition = ("at", dishes[0], condition[2])
+        arranged.append(condition)
+
+    def rank(condition: Fact) -> tuple[float, int]:
+        place = _ORDER.index(condition[0]) if condition[0] in _ORDER else len(_ORDER) + 1
+        if condition[0] == "closed" and home.has(condition[1], Trait.DOOR):
+            place = len(_ORDER)
+        # Innermost first: the egg into the bowl before the bowl into the fridge.
+        depth = sum(other[::2] == ("at", condition[1]) for other in arranged) if condition[0] == "at" else 0
+        return place, depth - (condition[0] == "cracked" or is_slice(condition[1]))
+
+    return sorted(dict.fromkeys(arranged), key=rank)

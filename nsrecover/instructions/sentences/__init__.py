@@ -1,0 +1,1 @@
+"""Sentences to readings: words, phrases, clauses."""

@@ -1,0 +1,1 @@
+"""What statements and questions say about what is to be done."""

@@ -1,0 +1,1 @@
+"""Cameras: whether their images can be used, and whether they move."""

@@ -1,0 +1,247 @@
+"""Whether an observation is plausible: units, camera convention and poses, the table, and agreement of the cameras.
+
+The table must be at z = 0 where the cameras see it, and a robot that is in view at the origin. If it is not, other
+readings of the same numbers are tried (depth in millimetres, poses in OpenGL's convention, inverted poses, exchanged
+cameras); the one that puts everything into its place is named as the likely mistake.
+
+A camera that is turned about the vertical, or moved along the table, sees the table where it should be. Only another
+camera tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import permutations, product
+
+import numpy as np
+
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.scene import FloatArray
+from nsrecover.core.sensing import SensorFinding, SensorProblem
+from nsrecover.errors import InvalidObservation
+from nsrecover.perception.cameras.agreement import contradicted, unmasked
+from nsrecover.perception.cameras.levelling import fitted_plane
+from nsrecover.perception.lifting import MIN_PIXELS, mask_pixels, to_world
+
+DEPTH_M = (0.1, 5.0)
+"""Range of plausible distances of the table from a camera."""
+
+PLANE_M = 0.02
+"""How far from the plane of the table its points may seem to be."""
+
+HEIGHT_M = 0.03
+"""How far from z = 0 the table may seem to be."""
+
+TABLE_SHARE = 0.3
+"""Share of the readings beside the objects that show the table in a plausible view."""
+
+TILT_DEG = 2.0
+"""How far from horizontal the table may seem to be."""
+
+REACH_M = 1.5
+"""No object that matters is farther from the robot's base."""
+
+AGREE_M = 0.07
+"""Tops of one object are at most this far apart in two views, whose calibrations may be off by a degree each."""
+
+WIDE_M = 0.25
+"""An object whose upper end is wider is furniture: two views may show different parts of it."""
+
+ROBOT_M = 0.15
+"""Radius of the robot's lowest part around the origin."""
+
+READINGS = 400
+"""Fewest depth readings of a working camera."""
+
+UNMASKED = 3
+"""A view without masks that sees so many objects of the other views has no working segmenter; one or two may be missing
+by chance."""
+
+_FLIP = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
+
+
+def check_observation(observation: Observation) -> tuple[SensorFinding, ...]:
+    """What is implausible about an observation that should show a table with objects; empty if nothing is."""
+    broken = tuple(_broken_views(observation))
+    if broken:
+        return broken
+    if _plausible(observation):
+        robot = _robot_seen(observation)
+        exchanged = (f for f, changed in _exchanged(observation) if robot < 5 and _robot_seen(changed) > 20)
+        return (*exchanged,)[:1] or (*_without_masks(observation),)
+    likely = next((finding for finding, changed in _other_readings(observation) if _plausible(changed)), None)
+    return (likely,) if likely else tuple(_remaining(observation))
+
+
+def require_plausible(observation: Observation) -> None:
+    """Refuse an implausible observation.
+
+    Raises:
+        InvalidObservation: with what was found and the likely fix.
+    """
+    findings = check_observation(observation)
+    if findings:
+        raise InvalidObservation(
+            "expected a plausible observation, found "
+            + "; ".join(map(str, findings))
+            + " (`check_sensors=False` accepts it as it is)"
+        )
+
+
+def _broken_views(observation: Observation) -> Iterator[SensorFinding]:
+    for camera, depth in zip(observation.cameras, observation.depth_m, strict=True):
+        readings = int(np.count_nonzero(depth > 0))
+        if readings < READINGS:
+            yield SensorFinding(SensorProblem.NO_DEPTH, camera.name, f"{readings} depth readings")
+    if not (observation.instances > 0).any():
+        yield SensorFinding(SensorProblem.NO_MASKS, "", "no instance mask")
+
+
+def _without_masks(observation: Observation) -> Iterator[SensorFinding]:
+    """Views without masks that see what has masks in other views."""
+    for view, camera in enumerate(observation.cameras):
+        if not (observation.instances[view] > 0).any() and (number := unmasked(observation, view)) >= UNMASKED:
+            yield SensorFinding(
+                SensorProblem.NO_MASKS, camera.name, f"no instance mask, although {number} objects are in sight"
+            )
+
+
+def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
+    """Observations with a likely mistake put right, and what that mistake is."""
+    depth, cameras = observation.depth_m, observation.cameras
+    scales = {1.0: "", 1e-3: "depth that is plausible as millimetres", 1e-2: "depth that is plausible as centimetres"}
+    poses = {
+        "": None,
+        "a pose that is plausible in OpenGL's convention": SensorProblem.CAMERA_CONVENTION,
+        "a pose that is plausible if it is inverted": SensorProblem.INVERTED_POSE,
+        "an OpenGL pose that is plausible if it is inverted": SensorProblem.INVERTED_POSE,
+    }
+    for (scale, unit), (pose, problem) in product(scales.items(), poses.items()):
+        if not unit and problem is None:
+            continue
+        changed = tuple(replace(camera, world_from_camera=_reread(camera, pose)) for camera in cameras)
+        finding = SensorFinding(problem or SensorProblem.DEPTH_UNIT, "", " and ".join(filter(None, (unit, pose))))
+        yield finding, replace(observation, depth_m=(depth * scale).astype(np.float32), cameras=changed)
+    yield from _exchanged(observation)
+
+
+def _exchanged(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
+    """Observations with the cameras in another order."""
+    cameras = observation.cameras
+    for order in permutations(range(len(cameras))):
+        if list(order) != sorted(order):
+            names = ", ".join(cameras[i].name for i in order)
+            finding = SensorFinding(
+                SensorProblem.EXCHANGED_CAMERAS, "", f"images that fit the cameras in the order {names}"
+            )
+            yield finding, replace(observation, cameras=tuple(cameras[i] for i in order))
+
+
+def _reread(camera: Camera, pose: str) -> FloatArray:
+    matrix = camera.world_from_camera
+    if "inverted" in pose:
+        matrix = np.linalg.inv(matrix)
+    return np.asarray(matrix @ _FLIP if "OpenGL" in pose else matrix, dtype=np.float32)
+
+
+def _plausible(observation: Observation) -> bool:
+    return next(_remaining(observation), None) is None
+
+
+def _remaining(observation: Observation) -> Iterator[SensorFinding]:
+    """What is wrong with an observation, taken as it is."""
+    tops = []
+    for view, camera in enumerate(observation.cameras):
+        depth = observation.depth_m[view]
+        median = float(np.median(depth[depth > 0]))
+        if not DEPTH_M[0] <= median <= DEPTH_M[1]:
+            yield SensorFinding(SensorProblem.DEPTH_UNIT, camera.name, f"a median depth of {median:.3g} m")
+            return
+        height, tilt, share = table_plane(observation, view)
+        if share < TABLE_SHARE:
+            yield SensorFinding(
+                SensorProblem.TABLE_PLANE, camera.name,
+                f"{share:.0%} of the readings beside the objects on a plane near z = 0",
+            )  # fmt: skip
+        elif abs(height) > HEIGHT_M or tilt > TILT_DEG:
+            yield SensorFinding(
+                SensorProblem.TABLE_PLANE, camera.name, f"a table at {1000 * height:.0f} mm, tilted by {tilt:.1f}°"
+            )
+        elif camera.world_from_camera[2, 3] < 0:
+            yield SensorFinding(SensorProblem.INVERTED_POSE, camera.name, "a camera below the table")
+        tops.append(_tops(observation, view))
+    for camera, own in zip(observation.cameras, tops, strict=True):
+        far = [place for place, _ in own.values() if np.linalg.norm(place[:2]) > REACH_M]
+        if own and len(far) == len(own):
+            yield SensorFinding(SensorProblem.OUT_OF_REACH, camera.name, f"all objects over {REACH_M} m away")
+    for (one, first), (two, second) in zip(list(enumerate(tops))[:-1], list(enumerate(tops))[1:], strict=True):
+        apart = _disagreement(first, second) if observation.shared_ids else 0.0
+        if apart > AGREE_M:
+            names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
+            yield SensorFinding(
+                SensorProblem.VIEWS_DISAGREE, names, f"places of the same objects {1000 * apart:.0f} mm apart"
+            )
+            return
+    for one, two in permutations(range(len(observation.cameras)), 2):
+        if number := contradicted(observation, one, two):
+            names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
+            yield SensorFinding(
+                SensorProblem.VIEWS_DISAGREE, names,
+                f"{number} objects of the first where the second sees the bare table",
+            )  # fmt: skip
+            return
+
+
+def table_plane(observation: Observation, view: int) -> tuple[float, float, float]:
+    """The table as one view sees it.
+
+    Returns:
+        Its height in metres, its tilt in degrees, and the share of the readings beside the objects that show it; floor
+        and walls far away do not count. Zeros if it is not near z = 0.
+    """
+    points = _beside_objects(observation, view)
+    points = points[np.linalg.norm(points[:, :2], axis=1) < REACH_M]
+    middle = np.median(points[:, :2], axis=0) if len(points) else np.zeros(2)
+    found = fitted_plane(points, middle, (0.1, 0.05, 0.03, PLANE_M, PLANE_M), READINGS // 4)
+    if found is None:
+        return 0.0, 0.0, 0.0
+    plane, near = found
+    return float(plane[2]), float(np.degrees(np.arctan(np.hypot(*plane[:2])))), float(near.mean())
+
+
+def _robot_seen(observation: Observation) -> int:
+    """Number of sampled points, beside the objects, on something that stands at the origin."""
+    points = np.concatenate([_beside_objects(observation, view) for view in range(len(observation.cameras))])
+    at_origin = np.linalg.norm(points[:, :2], axis=1) < ROBOT_M
+    return int(np.count_nonzero(at_origin & (points[:, 2] > ROBOT_M / 3) & (points[:, 2] < 2.0)))
+
+
+def _beside_objects(observation: Observation, view: int) -> FloatArray:
+    """Some 4,000 points (M, 3) of one view that show no object."""
+    rows, columns = np.nonzero((observation.instances[view] == 0) & (observation.depth_m[view] > 0))
+    some = slice(None, None, max(len(rows) // 4000, 1))
+    return to_world(observation, view, rows[some], columns[some])
+
+
+def _tops(observation: Observation, view: int) -> dict[int, tuple[FloatArray, bool]]:
+    """Instance number -> middle (3,) of the upper end of what one view shows of it, and whether that is all of it.
+
+    Of furniture, and of what the edge of the image cuts, two views show different parts.
+    """
+    found, instances = {}, observation.instances[view]
+    edges = {*instances[[0, -1]].ravel().tolist(), *instances[:, [0, -1]].ravel().tolist()}
+    for number, (rows, columns) in mask_pixels(observation, view).items():
+        if len(rows) >= MIN_PIXELS:
+            points = to_world(observation, view, rows, columns)
+            high = points[points[:, 2] > np.quantile(points[:, 2], 0.9) - 0.01]
+            wide = float(np.ptp(np.quantile(high[:, :2], (0.05, 0.95), axis=0), axis=0).max())
+            found[number] = np.median(high, axis=0), number not in edges and wide < WIDE_M
+    return found
+
+
+def _disagreement(first: dict[int, tuple[FloatArray, bool]], second: dict[int, tuple[FloatArray, bool]]) -> float:
+    """Median distance of the places of the same objects in two views, of those that both show whole."""
+    whole = [number for number in first.keys() & second.keys() if first[number][1] and second[number][1]]
+    apart = [float(np.linalg.norm(first[number][0] - second[number][0])) for number in whole]
+    return float(np.median(apart)) if apart else 0.0

@@ -1,0 +1,286 @@
+"""How far a camera has moved since the first observation, and whether the scale of its depth has changed.
+
+Points of the first view that show no object are looked up in a later view: their planes in its depth, and their
+brightness in its image. The motion that explains both best is found by Gauss-Newton steps on images that are blurred
+less and less; what has changed in the scene does not fit and is left out (Tukey's weights). Directions that neither
+depth nor brightness fixes, such as along a bare table, keep the believed pose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy.spatial.transform import Rotation
+
+from nsrecover.core.observation import Camera
+from nsrecover.core.scene import FloatArray
+from nsrecover.perception.cameras.landmarks import (
+    BLURS_PX,
+    QUICK_LEVEL,
+    WINDOW,
+    Floats,
+    Landmarks,
+    Mask,
+    blurred,
+    brightness_of,
+    mean_on_one_surface,
+)
+
+STEPS = 5
+"""Gauss-Newton steps with each blur."""
+
+QUICK_EVERY = 4
+"""One of so many landmarks is enough for that step, and to see that nothing has moved."""
+
+QUIET_M, QUIET_SCALE = 0.002, 0.003
+"""A first step that moves what is seen less than this, and changes the scale less, is nothing."""
+
+FEWEST_POINTS = 200
+"""Nothing is said with fewer landmarks in sight."""
+
+DEPTH_M, GREY = (0.1, 0.06, 0.03, 0.02), (80.0, 60.0, 40.0, 30.0)
+"""Residuals at which a landmark no longer counts, for each blur."""
+
+USUAL_M, USUAL_GREY = 0.004, 5.0
+"""Residuals of a camera that has not moved."""
+
+MOST_UNUSUAL = 36.0
+"""Limit of a squared residual in units of these."""
+
+NOISE_M, NOISE_GREY = 0.002, 3.0
+"""Smallest standard deviations of the residuals that are assumed."""
+
+ALIKE = 25.0
+"""Number of landmarks whose errors are alike."""
+
+PRIOR = np.array([0.03, 0.03, 0.03, 0.05, 0.05, 0.05, 0.03, 0.3, 30.0])
+"""Standard deviations of what is looked for before looking: shift (m), turn (rad), scale, contrast, brightness."""
+
+
+@dataclass(frozen=True, eq=False)
+class CameraMotion:
+    """How a view differs from the believed one.
+
+    Attributes:
+        offset: (4, 4) motion from the believed to the true pose, in the camera's frame.
+        scale: measured depth is the true one times this.
+        moved_m: median distance by which the landmarks seem displaced.
+        shift_m: distance between the true and the believed position.
+        turn_deg: angle between the true and the believed orientation.
+        matched: share of the landmarks in sight that are where they should be, after correction.
+        beyond: share of them at which something farther away is seen.
+        landmarks: number of landmarks in sight.
+        off_m: median distance between readings and landmarks.
+        gain: by how much it explains the view better than no motion: decrease of the mean squared residuals, in units
+            of usual noise.
+    """
+
+    offset: Floats
+    scale: float = 1.0
+    moved_m: float = 0.0
+    shift_m: float = 0.0
+    turn_deg: float = 0.0
+    matched: float = 1.0
+    beyond: float = 0.0
+    landmarks: int = 0
+    off_m: float = 0.0
+    gain: float = 0.0
+
+
+def motion_of(
+    landmarks: Landmarks,
+    rgb: npt.NDArray[np.uint8],
+    depth: FloatArray,
+    instances: npt.NDArray[np.int32],
+    camera: Camera,
+    start: CameraMotion | None = None,
+) -> CameraMotion:
+    """How far a camera has moved since its landmarks were seen.
+
+    Args:
+        landmarks: from the first view of the camera.
+        rgb: (H, W, 3) its image now.
+        depth: (H, W) its depth now.
+        instances: (H, W) its masks now; landmarks behind objects do not count.
+        camera: where it is believed to be.
+        start: the motion that was found last; the search begins there.
+    """
+    view = _View(brightness_of(rgb), depth, instances > 0, camera)
+    nothing = CameraMotion(np.eye(4))
+    if start is None:
+        state, seen = _step(landmarks, view, nothing, QUICK_LEVEL, QUICK_EVERY)
+        quiet = (
+            _displacement(landmarks.points[::QUICK_EVERY], view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
+        )
+        if seen < FEWEST_POINTS // QUICK_EVERY or quiet:
+            return _measured(landmarks, view, nothing, QUICK_EVERY * seen, QUICK_EVERY)
+    state, seen = start or nothing, 0
+    for level in range(len(BLURS_PX)):
+        for _ in range(STEPS):
+            state, seen = _step(landmarks, view, state, level)
+            if seen < FEWEST_POINTS:
+                return _measured(landmarks, view, nothing, seen)
+    gain = _misfit(landmarks, view, nothing) - _misfit(landmarks, view, state)
+    return replace(_measured(landmarks, view, state, seen), gain=gain)
+
+
+class _View:
+    """A view in which landmarks are looked up."""
+
+    def __init__(self, image: npt.NDArray[np.float32], depth: FloatArray, hidden: Mask, camera: Camera) -> None:
+        self.image, self.depth, self.hidden = image, depth, hidden
+        self._padded = np.pad(np.where(depth > 0, depth, 0.0), WINDOW // 2, mode="symmetric")
+        self.pose, self.k = camera.world_from_camera.astype(np.float64), camera.intrinsics.astype(np.float64)
+        self._levels: dict[int, npt.NDArray[np.float32]] = {}
+
+    def level(self, number: int) -> npt.NDArray[np.float32]:
+        """The blurred image (H, W)."""
+        if number not in self._levels:
+            self._levels[number] = blurred(self.image, number)
+        return self._levels[number]
+
+    def reading(self, rows: npt.NDArray[np.int_], columns: npt.NDArray[np.int_]) -> Floats:
+        """Mean depth (M,) around pixels, as `_smoothed` has it."""
+        known = sliding_window_view(self._padded, (WINDOW, WINDOW))[rows, columns]
+        known = known.reshape(len(rows), WINDOW**2).astype(np.float64)
+        return mean_on_one_surface(known.mean(axis=1), (known**2).mean(axis=1), (known > 0).mean(axis=1))
+
+    def brightness(self, number: int, at: Floats) -> tuple[Floats, Floats]:
+        """Brightness (M,) in a blurred image at rows and columns (2, M), and its change along columns and rows."""
+        whole = np.floor(at).astype(int)
+        rows, columns = (np.clip(part, 1, size - 3) for part, size in zip(whole, self.depth.shape, strict=True))
+        near = np.moveaxis(sliding_window_view(self.level(number), (4, 4))[rows - 1, columns - 1], 0, -1).copy()
+        down, right = np.clip(at - (rows, columns), 0.0, 1.0)
+
+        def around(row: int, column: int) -> Floats:
+            upper = near[row, column] * (1 - right) + near[row, column + 1] * right
+            lower = near[row + 1, column] * (1 - right) + near[row + 1, column + 1] * right
+            return np.asarray(upper * (1 - down) + lower * down)
+
+        across, along = (around(1, 2) - around(1, 0)) / 2, (around(2, 1) - around(0, 1)) / 2
+        return around(1, 1), np.stack([across, along])
+
+    def project(self, motion: CameraMotion, points: Floats) -> tuple[Floats, Floats, Floats, Mask]:
+        """Points (M, 3) in the camera's frame, their column and row, and whether they are in the image."""
+        pose = self.pose @ motion.offset
+        local = (points - pose[:3, 3]) @ pose[:3, :3]
+        ahead = np.maximum(local[:, 2], 1e-6)
+        column = self.k[0, 0] * local[:, 0] / ahead + self.k[0, 2] - 0.5
+        row = self.k[1, 1] * local[:, 1] / ahead + self.k[1, 2] - 0.5
+        height, width = self.depth.shape
+        inside = (local[:, 2] > 0.05) & (column >= 0) & (column <= width - 1) & (row >= 0) & (row <= height - 1)
+        return local, column, row, inside
+
+
+def _step(
+    landmarks: Landmarks, view: _View, motion: CameraMotion, level: int, every: int = 1
+) -> tuple[CameraMotion, int]:
+    """One Gauss-Newton step from a motion by one of so many landmarks, and the number of these in sight."""
+    local, column, row, inside = view.project(motion, landmarks.points[::every])
+    at = np.stack([row, column])
+    nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
+    reading = view.reading(nearest[0], nearest[1])
+    inside &= ~view.hidden[nearest[0], nearest[1]]
+    pose = view.pose @ motion.offset
+    normals = landmarks.normals[::every] @ pose[:3, :3]
+    k, z = view.k, np.maximum(local[:, 2], 1e-6)
+    rays = np.stack([(column + 0.5 - k[0, 2]) / k[0, 0], (row + 0.5 - k[1, 2]) / k[1, 1], np.ones_like(z)], axis=1)
+    measured = rays * (reading / motion.scale)[:, None]
+    off_plane = np.einsum("ij,ij->i", normals, measured - local)
+    off_depth = measured[:, 2] - local[:, 2]
+    known = inside & (reading > 0) & (np.abs(off_depth) < 2 * DEPTH_M[level])
+    if np.count_nonzero(known) < FEWEST_POINTS:
+        return motion, int(np.count_nonzero(known))
+    depth_rows = np.zeros((len(z), 9))
+    depth_rows[:, :3], depth_rows[:, 3:6] = normals, np.cross(local, normals)
+    depth_rows[:, 6] = -np.einsum("ij,ij->i", normals, measured)
+    depth_weights = _weights(off_plane, known, DEPTH_M[level], NOISE_M)
+
+    grey, gradient = view.brightness(level, at)
+    before = landmarks.grey(level)[::every]
+    off_grey = np.zeros_like(grey)
+    off_grey[known] = grey[known] - _brightness(before[known], grey[known])
+    over_z = gradient * np.array([[k[0, 0]], [k[1, 1]]]) / z
+    slope = np.stack([over_z[0], over_z[1], -(over_z[0] * local[:, 0] + over_z[1] * local[:, 1]) / z], axis=1)
+    grey_rows = np.zeros((len(z), 9))
+    grey_rows[:, :3], grey_rows[:, 3:6] = -slope, np.cross(slope, local)
+    grey_rows[:, 7], grey_rows[:, 8] = -before, -1.0
+    # a landmark in front of which something stands, or that is gone, has another brightness
+    grey_weights = _weights(off_grey, known, GREY[level], NOISE_GREY)
+
+    matrix, vector = np.diag(PRIOR**-2.0), np.zeros(9)
+    vector[6] = (1.0 - motion.scale) / PRIOR[6] ** 2
+    for rows, off, weights in ((depth_rows, off_plane, depth_weights), (grey_rows, off_grey, grey_weights)):
+        matrix += rows.T @ (rows * weights[:, None])
+        vector -= rows.T @ (weights * off)
+    found = np.linalg.solve(matrix, vector)
+    change = np.eye(4)
+    change[:3, :3] = Rotation.from_rotvec(found[3:6]).as_matrix()
+    change[:3, 3] = found[:3]
+    scale = float(np.clip(motion.scale + found[6], 0.8, 1.25))
+    return replace(motion, offset=motion.offset @ change, scale=scale), int(np.count_nonzero(known))
+
+
+def _weights(off: Floats, known: Mask, limit: float, noise: float) -> Floats:
+    """Tukey's weights (M,) of residuals, over their variance."""
+    if not known.any():
+        return np.zeros_like(off)
+    sigma = max(1.4826 * float(np.median(np.abs(off[known]))), noise)
+    limit = max(limit, 3.0 * sigma)
+    return np.where(known & (np.abs(off) < limit), (1 - (off / limit) ** 2) ** 2, 0.0) / (ALIKE * sigma**2)
+
+
+def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int, every: int = 1) -> CameraMotion:
+    """A motion with its size and how well it fits, by one of so many landmarks."""
+    points = landmarks.points[::every]
+    local, column, row, inside = view.project(motion, points)
+    rows, columns = np.rint(row[inside]).astype(int), np.rint(column[inside]).astype(int)
+    reading = view.reading(rows, columns) / motion.scale
+    shown = (reading > 0) & ~view.hidden[rows, columns]
+    off, tolerance = (reading - local[inside, 2])[shown], 0.02 + 0.02 * local[inside, 2][shown]
+    enough = len(off) >= FEWEST_POINTS // every
+    return CameraMotion(
+        motion.offset,
+        motion.scale,
+        _displacement(points, view, motion),
+        float(np.linalg.norm(motion.offset[:3, 3])),
+        float(np.degrees(Rotation.from_matrix(motion.offset[:3, :3]).magnitude())),
+        float((np.abs(off) < tolerance).mean()) if enough else 1.0,
+        float((off > tolerance).mean()) if enough else 0.0,
+        seen,
+        float(np.median(np.abs(off))) if enough else 0.0,
+    )
+
+
+def _displacement(points: Floats, view: _View, motion: CameraMotion) -> float:
+    """Median distance by which a motion displaces points (M, 3)."""
+    pose = view.pose @ np.linalg.inv(motion.offset) @ np.linalg.inv(view.pose)
+    return float(np.median(np.linalg.norm(points @ (pose[:3, :3] - np.eye(3)).T + pose[:3, 3], axis=1)))
+
+
+def _misfit(landmarks: Landmarks, view: _View, motion: CameraMotion) -> float:
+    """Mean squared residuals of brightness and depth, in units of usual noise; outliers count up to a limit."""
+    local, column, row, inside = view.project(motion, landmarks.points)
+    at = np.stack([row, column])
+    nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
+    reading = view.reading(nearest[0], nearest[1]) / motion.scale
+    off = reading - local[:, 2]
+    known = inside & (reading > 0) & ~view.hidden[nearest[0], nearest[1]] & (np.abs(off) < DEPTH_M[1])
+    if np.count_nonzero(known) < FEWEST_POINTS:
+        return 0.0
+    grey, _ = view.brightness(QUICK_LEVEL, at[:, known])
+    before = landmarks.grey(QUICK_LEVEL)[known]
+    darker = grey - _brightness(before, grey)
+    usual = (darker / USUAL_GREY) ** 2, (off[known] / USUAL_M) ** 2
+    return float(sum(np.minimum(each, MOST_UNUSUAL).mean() for each in usual))
+
+
+def _brightness(before: Floats, grey: Floats) -> Floats:
+    """Brightness (M,) as it should be now, from that of the first view; lighting and exposure may have changed."""
+    contrast, offset = np.polyfit(before, grey, 1) if np.ptp(before) > 20 else (0.0, 0.0)
+    if not 0.5 < contrast < 2.0:
+        contrast, offset = 1.0, float(np.median(grey - before))
+    return np.asarray(contrast * before + offset)

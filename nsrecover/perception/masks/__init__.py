@@ -1,0 +1,1 @@
+"""Instance masks: formats of detectors, and repair."""

@@ -1,0 +1,208 @@
+"""Masks that segmenters split or merge, put right with the known sizes of the objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.geometry import gaps
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import FloatArray
+from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views
+from nsrecover.perception.objects.detections import Detections
+from nsrecover.perception.objects.oriented import smallest_rectangle
+
+SAME_LOOKS = 0.8
+"""Masks of one view that touch and look as much alike as this may be parts of one object."""
+
+TOUCH_M = 0.01
+"""Boxes with a smaller gap touch."""
+
+LARGER_M = 0.012
+"""A detection is too large for its object if a side is longer than it can be by more than this."""
+
+AROUND_M = 0.008
+"""Points that are this close to a box may belong to it."""
+
+SAMPLE = 200
+"""So many points of a mask are enough to see whether it shows several objects."""
+
+LEAST_SHARE = 0.12
+"""Smallest share of a mask's points that makes another object of it."""
+
+ALIKE = 0.5
+"""Parts of one object look at least this much alike (cosine)."""
+
+
+def absorb_fragments(
+    detections: Detections, found: npt.NDArray[np.intp], sizes: FloatArray
+) -> tuple[Detections, npt.NDArray[np.intp]]:
+    """Join detections that no object has to the objects of which they show a part.
+
+    Args:
+        detections: M of them.
+        found: (N,) the detection of each object, -1 for none.
+        sizes: (N, K, 3) sides that each object may have.
+
+    Returns:
+        The same without these parts: detections, and `found` for them.
+    """
+    groups: list[list[int]] = [[i] for i in range(len(detections))]
+    for part in np.setdiff1d(np.arange(len(detections)), found).tolist():
+        for row, own in enumerate(found.tolist()):
+            if own < 0 or detections.visual[part] @ detections.visual[own] < ALIKE:
+                continue
+            if shows_one(np.concatenate([detections.points[own], detections.points[part]]), sizes[row]):
+                groups[own].append(part)
+                groups[part] = []
+                break
+    kept = [group for group in groups if group]
+    new_row = {group[0]: row for row, group in enumerate(kept)}
+    moved = np.array([new_row.get(int(own), -1) for own in found], dtype=np.intp)
+    return (detections if len(kept) == len(detections) else detections.joined(kept)), moved
+
+
+def join_parts(detections: Detections) -> Detections:
+    """Detections without a label become parts of one that touches them and looks like them, if there is one."""
+    groups: list[list[int]] = [[i] for i in range(len(detections))]
+    named = [i for i, label in enumerate(detections.labels) if label is not None]
+    for part in np.setdiff1d(np.arange(len(detections)), named).tolist():
+        likeness = detections.visual[named] @ detections.visual[part]
+        touching = (gaps(detections.boxes[part], detections.boxes[named]) < TOUCH_M).all(axis=-1)
+        likeness[~touching] = -1.0
+        if len(named) and likeness.max() > ALIKE:
+            groups[named[int(likeness.argmax())]].append(part)
+            groups[part] = []
+    return detections.joined([group for group in groups if group])
+
+
+def separate_by_other_views(observation: Observation, masks: Detections) -> tuple[Observation, dict[int, int]]:
+    """Give masks that show what another view shows as several objects as many numbers.
+
+    Args:
+        observation: the views; every one has its own numbers.
+        masks: one detection for each mask.
+
+    Returns:
+        As for `separate_merged`.
+    """
+    origin, lifted = dict[int, int](), lift_views(observation)
+    by_view = [[i for i, numbers in enumerate(masks.numbers) if numbers[0] in image] for image in observation.instances]
+    for view, other in permutations(range(len(by_view)), 2):
+        shown = [i for i in by_view[other] if len(masks.points[i]) >= MIN_PIXELS]
+        # the label of a mask that is divided belongs to the part that has no other one
+        places = _whole(masks.chosen(sorted(shown, key=lambda i: masks.labels[i] is not None))).boxes
+        if len(places) > 1:
+            observation, parts = separate_merged(
+                observation, lifted, places[:, None], places[:, None, 3:], (view,), elsewhere=False
+            )
+            origin |= {new: origin.get(old, old) for new, old in parts.items()}
+    return observation, origin
+
+
+def _whole(masks: Detections) -> Detections:
+    """Masks of one view, those that touch and look alike together: they may be parts of one object."""
+    groups: list[list[int]] = []
+    for i, box in enumerate(masks.boxes):
+        for group in groups:
+            together = (gaps(box, masks.boxes[group]) < TOUCH_M).all(axis=-1) & (
+                masks.visual[group] @ masks.visual[i] > SAME_LOOKS
+            )
+            if together.any():
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    return masks.joined(groups)
+
+
+def separate_merged(
+    observation: Observation,
+    lifted: Sequence[ViewPixels],
+    places: FloatArray,
+    sizes: FloatArray,
+    views: Sequence[int] | None = None,
+    elsewhere: bool = True,
+) -> tuple[Observation, dict[int, int]]:
+    """Give masks that show several objects as many numbers.
+
+    A mask that is too large for any object whose place it covers is divided by these places; what lies in none of them
+    keeps the number, or else what is on the first of the objects.
+
+    Args:
+        observation: the views.
+        lifted: pixels of each that show objects.
+        places: (N, P, 6) boxes at which each of N objects may be.
+        sizes: (N, K, 3) sides that each may have.
+        views: numbers of the views to look at; all of them if None.
+        elsewhere: whether an object may be in none of the places.
+
+    Returns:
+        The observation with new numbers, and for each of these the number of the mask that it is a part of.
+    """
+    instances, origin = observation.instances.copy(), dict[int, int]()
+    for view in range(len(observation.cameras)) if views is None else views:
+        rows, columns, points = lifted[view][:3]
+        shown = observation.instances[view][rows, columns]
+        for number in np.unique(shown).tolist():
+            own = np.flatnonzero(shown == number)
+            some = own[:: max(len(own) // SAMPLE, 1)]
+            if len(own) < 2 * MIN_PIXELS or not np.ptp(_divided(points[some], places, sizes, elsewhere)):
+                continue
+            owners = _divided(points[own], places, sizes, elsewhere)
+            for owner in np.unique(owners)[1:].tolist():
+                new = int(instances.max()) + 1
+                origin[new] = number
+                part = own[owners == owner]
+                instances[view, rows[part], columns[part]] = new
+    if not origin:
+        return observation, origin
+    if observation.shared_ids:  # a part of a mask in one view has no number in the others
+        apart = int(instances.max()) + 1
+        for view, image in enumerate(instances):
+            for number in np.unique(image[image > 0]).tolist():
+                origin[number + view * apart] = origin.get(number, number)
+            image[image > 0] += view * apart
+    return replace(observation, instances=instances, shared_ids=False), origin
+
+
+def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray, elsewhere: bool) -> npt.NDArray[np.intp]:
+    """For points (M, 3) of one mask the object on which each lies (M,); all the same if the mask shows one object."""
+    box = box_around(points)
+    near = (np.abs(places[..., :3] - box[:3]) < (places[..., 3:] + box[3:]) / 2 + AROUND_M).all(axis=-1).any(axis=-1)
+    if all(shows_one(points, each) for each in sizes[near]):
+        return np.zeros(len(points), dtype=np.intp)
+    offset = np.abs(points[:, None, None] - places[None, :, :, :3]) - places[None, :, :, 3:] / 2  # (M, N, P, 3)
+    outside = np.linalg.norm(np.maximum(offset, 0.0), axis=-1).min(axis=-1)  # (M, N)
+    owners = np.where(outside.min(axis=1) < AROUND_M, outside.argmin(axis=1), -1)
+    least = max(MIN_PIXELS, LEAST_SHARE * len(points))
+    large = [owner for owner in np.unique(owners).tolist() if np.count_nonzero(owners == owner) >= least]
+    objects = [owner for owner in large if owner >= 0]
+    large = large if elsewhere else objects
+    if len(large) < 2 or any(shows_one(points, sizes[owner]) for owner in objects):
+        return np.zeros(len(points), dtype=np.intp)
+    distance = np.where(np.isin(np.arange(places.shape[0]), objects), outside, np.inf)
+    known = distance.min(axis=1) < AROUND_M if -1 in large else True
+    return np.asarray(np.where(known, distance.argmin(axis=1), -1), dtype=np.intp)
+
+
+def shows_one(points: FloatArray, sizes: FloatArray) -> bool:
+    """Whether points (M, 3) are not more than an object with some sides (K, 3) shows, also if it was turned.
+
+    An object that was turned about the vertical has a wider axis-aligned box, and the same smallest rectangle.
+    """
+    box = box_around(points)
+    if fits(box, sizes):
+        return True
+    _, low, high = smallest_rectangle(points[:: max(len(points) // SAMPLE, 1), :2])
+    return fits(np.array([*box[:3], *(high - low), box[5]], dtype=np.float32), sizes)
+
+
+def fits(box: FloatArray, sizes: FloatArray) -> bool:
+    """Whether a box (6,) is not larger than an object with some sides (K, 3), whichever way it lies."""
+    excess = np.sort(box[3:]) - np.sort(sizes, axis=1)
+    return bool((excess < LARGER_M).all(axis=1).any())

@@ -1,0 +1,1 @@
+"""Objects from masked depth: boxes, which is which, memory."""

@@ -1,0 +1,303 @@
+"""ROS messages as the library's data: observations, plans and intrinsics; for bags and for running robots.
+
+Messages are anything with the fields of the ROS types: of rosbags, of rclpy, or of a test. Nothing here needs ROS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.errors import InvalidRecording
+from nsrecover.perception.masks.formats import instances_of
+from nsrecover.records.bags.images import colour_of, depth_of, labels_of
+from nsrecover.util.untrusted_json import parse_json
+
+PLAN, OBSERVE, LABELS, GRIPPER = (f"/nsrecover/{name}" for name in ("plan", "observe", "labels", "gripper"))
+TF = ("/tf", "/tf_static")
+COLOUR = ("/color/image_raw", "/color/image_raw/compressed")
+DEPTH = (
+    "/aligned_depth_to_color/image_raw", "/depth/image_raw", "/depth/image_raw/compressedDepth",
+    "/aligned_depth_to_color/image_raw/compressedDepth",
+)  # fmt: skip
+INFO = "/color/camera_info"
+MASKS = ("/masks", "/detections")
+BOXES = "/nsrecover/boxes"
+"""JSON with `boxes` (name -> centre and size in metres, or null) and `stamp_s`; for running robots without images."""
+
+SLOP_S = 0.1
+"""Largest difference between a moment and the stamp of an image that belongs to it, seconds."""
+
+_TYPES = {
+    PLAN: "std_msgs/msg/String", OBSERVE: "std_msgs/msg/Header", LABELS: "std_msgs/msg/String",
+    BOXES: "std_msgs/msg/String", GRIPPER: "sensor_msgs/msg/JointState", **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
+}  # fmt: skip
+
+
+def type_of(topic: str) -> str:
+    """The type of the messages on one of our topics, such as `sensor_msgs/msg/Image`."""
+    if topic in _TYPES:
+        return _TYPES[topic]
+    if topic.endswith(INFO):
+        return "sensor_msgs/msg/CameraInfo"
+    if topic.endswith(MASKS[1]):
+        return "std_msgs/msg/String"
+    return "sensor_msgs/msg/CompressedImage" if "/compressed" in topic else "sensor_msgs/msg/Image"
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What one camera shows at a moment.
+
+    Attributes:
+        rgb: (H, W, 3) uint8.
+        depth_m: (H, W) float32, 0 where there is no reading.
+        instances: (H, W) int32.
+        names: number -> name, if the masks came with names.
+    """
+
+    rgb: Any
+    depth_m: Any
+    instances: Any
+    names: dict[int, str]
+
+
+@dataclass(frozen=True)
+class ViewTopics:
+    """The topics of one camera.
+
+    Attributes:
+        prefix: what they begin with, such as `/left`.
+        colour: of colour images.
+        depth: of depth images.
+        masks: of label images or detections.
+    """
+
+    prefix: str
+    colour: str
+    depth: str
+    masks: str
+
+    @classmethod
+    def among(cls, prefix: str, topics: set[str]) -> ViewTopics | None:
+        """The topics with a prefix; None if one is missing."""
+        found = [next((prefix + name for name in names if prefix + name in topics), None) for names in KINDS]
+        colour, depth, masks = found
+        return None if colour is None or depth is None or masks is None else cls(prefix, colour, depth, masks)
+
+    @property
+    def topics(self) -> tuple[str, str, str]:
+        """All of them."""
+        return self.colour, self.depth, self.masks
+
+    def pictures(self, rgb: Any, depth: Any, masks: Any) -> Pictures:
+        """The messages of one moment as arrays.
+
+        Raises:
+            InvalidRecording: sizes differ, an encoding is not known, or data are damaged.
+        """
+        colours, metres = colour_of(rgb, self.colour), depth_of(depth, self.depth)
+        if metres.shape != colours.shape[:2]:
+            raise InvalidRecording(
+                f"expected depth of the size of the colour image, {colours.shape[:2]}, on {self.depth}, found "
+                f"{metres.shape}; record depth that is aligned to colour (aligned_depth_to_color)"
+            )
+        if self.masks.endswith(MASKS[0]):
+            return Pictures(colours, metres, labels_of(masks, self.masks), {})
+        found = json_of(masks.data, self.masks)
+        return Pictures(colours, metres, *instances_of(found.get("detections", ()), *colours.shape[:2]))
+
+
+KINDS = (COLOUR, DEPTH, MASKS)
+"""The topics of a camera, each with its alternatives."""
+
+
+class Labels:
+    """Names of the numbers in label images, as they were published last."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[float, dict[int, str], bool]] = []
+
+    def add(self, stamp_s: float, document: Mapping[str, Any]) -> None:
+        """Take in what was published.
+
+        Raises:
+            InvalidRecording: it has no labels that can be read.
+        """
+        try:
+            names = {int(number): str(name) for number, name in document.get("labels", {}).items()}
+        except (AttributeError, ValueError) as problem:
+            raise InvalidRecording(
+                f'expected labels as {{"1": "red cube", ...}} on {LABELS}, found {str(document)[:60]}'
+            ) from problem
+        self._known = [*self._known[-199:], (stamp_s, names, bool(document.get("shared_ids", True)))]
+
+    def at(self, moment: float) -> tuple[dict[int, str], bool | None]:
+        """Labels at a moment, and whether numbers are shared by all views; the first ones if there are none before."""
+        if not self._known:
+            return {}, None
+        before = [each for each in self._known if each[0] <= moment + SLOP_S] or [min(self._known)]
+        _, names, shared = max(before, key=lambda each: each[0])
+        return names, shared
+
+
+def observation_of(
+    views: Sequence[Pictures],
+    cameras: tuple[Camera, ...],
+    labelled: tuple[dict[int, str], bool | None],
+    gripper: Any,
+    time_s: float,
+) -> Observation:
+    """The observation of one moment.
+
+    Args:
+        views: what every camera shows.
+        cameras: as many.
+        labelled: names of label images, and whether numbers are shared by all views.
+        gripper: a JointState, or None.
+        time_s: the moment.
+
+    Raises:
+        InvalidRecording: images differ in size, or a name occurs twice in an image.
+        InvalidObservation: the parts cannot be used.
+    """
+    sizes = {view.rgb.shape[:2] for view in views}
+    if len(sizes) > 1:
+        raise InvalidRecording(f"expected images of one size from all cameras, found {sorted(sizes)}; resize them")
+    labels, shared = labelled
+    instances: Sequence[Any] = [view.instances for view in views]
+    if any(view.names for view in views):
+        instances, labels, shared = *_by_name(instances, [view.names for view in views]), True
+    opening, holding = 0.0, False
+    if gripper is not None:
+        opening = float(gripper.position[0]) if len(gripper.position) else 0.0
+        holding = bool(len(gripper.effort) and gripper.effort[0] > 0)
+    return Observation(
+        np.stack([view.rgb for view in views]), np.stack([view.depth_m for view in views]), np.stack(instances),
+        cameras, labels, opening, holding, time_s, shared_ids=shared is not False,
+    )  # fmt: skip
+
+
+def _by_name(instances: Sequence[Any], own: Sequence[Mapping[int, str]]) -> tuple[tuple[Any, ...], dict[int, str]]:
+    """Instances with the same number for the same name in all views.
+
+    Raises:
+        InvalidRecording: a name occurs twice in one image.
+    """
+    number_of = {name: number for number, name in enumerate(dict.fromkeys(n for v in own for n in v.values()), start=1)}
+    renumbered = []
+    for image, names in zip(instances, own, strict=True):
+        if len(set(names.values())) < len(names):
+            raise InvalidRecording(
+                f"expected a different name for each detection of an image, found {sorted(names.values())}; number "
+                "objects that look the same, or record label images with `shared_ids` false"
+            )
+        table = np.zeros(max([0, *names]) + 1, np.int32)
+        table[list(names)] = [number_of[name] for name in names.values()]
+        renumbered.append(table[image])
+    return tuple(renumbered), {number: name for name, number in number_of.items()}
+
+
+@dataclass(frozen=True)
+class PlanDocument:
+    """What is published on the topic of plans.
+
+    Attributes:
+        plan: the actions.
+        stages: an id for each action, such as the name of a stage of MoveIt Task Constructor; empty if there are none.
+        episode: id of the episode; another one begins a new episode with the same plan.
+    """
+
+    plan: Plan
+    stages: tuple[str, ...] = ()
+    episode: str = ""
+
+
+def plan_document(text: str) -> PlanDocument:
+    """A plan from the text of its topic: one action a line, or JSON with `plan`, `targets`, `stages` and `episode`.
+
+    Raises:
+        InvalidRecording: it is JSON of another form, or lists differ in length.
+        InvalidAction: an action cannot be read.
+        InvalidPlan: there is no action.
+    """
+    if not text.lstrip().startswith("{"):
+        return PlanDocument(Plan.parse([line.strip() for line in text.replace(";", "\n").splitlines() if line.strip()]))
+    document = json_of(text, PLAN)
+    actions = Plan.parse(document.get("plan", [])).actions
+    targets = document.get("targets") or [None] * len(actions)
+    stages = tuple(map(str, document.get("stages") or ()))
+    for name, given in (("targets", targets), ("stages", stages)):
+        if given and len(given) != len(actions):
+            raise InvalidRecording(
+                f"expected one entry of `{name}` for each of the {len(actions)} actions on {PLAN}, found {len(given)}"
+            )
+    plan = Plan(
+        tuple(
+            Action(action.operator, action.arguments, None if target is None else tuple(target))
+            for action, target in zip(actions, targets, strict=True)
+        )
+    )
+    return PlanDocument(plan, stages, str(document.get("episode", "")))
+
+
+def plan_of(text: str) -> Plan:
+    """The plan of a `plan_document`."""
+    return plan_document(text).plan
+
+
+def intrinsics_of(message: Any, topic: str) -> Any:
+    """K (3, 3) of a CameraInfo.
+
+    Raises:
+        InvalidRecording: the camera is not calibrated, or images are distorted.
+    """
+    k = np.asarray(message.k, np.float32).reshape(3, 3)
+    if not k[0, 0] > 0:
+        raise InvalidRecording(
+            f"expected intrinsics on {topic}, found a focal length of {k[0, 0]:g}; calibrate the camera"
+        )
+    if len(message.d) and np.abs(message.d).max() > 1e-6:
+        raise InvalidRecording(
+            f"expected rectified images on {topic}, found distortion {np.round(message.d, 4).tolist()}; record "
+            "image_rect and its camera_info"
+        )
+    return k
+
+
+def stamp_of(message: Any, time_s: float) -> float:
+    """When a message was measured: its header's stamp, or `stamp_s` of a JSON text, or when it arrived."""
+    if hasattr(message, "header"):
+        return seconds(message.header.stamp)
+    return float(json_of(message.data, "detections").get("stamp_s", time_s))
+
+
+def seconds(stamp: Any) -> float:
+    """A builtin_interfaces/Time in seconds."""
+    return float(stamp.sec) + float(stamp.nanosec) / 1e9
+
+
+def stamp_fields(time_s: float) -> dict[str, int]:
+    """The fields of a builtin_interfaces/Time."""
+    nanoseconds = round(time_s * 1e9)
+    return {"sec": nanoseconds // 10**9, "nanosec": nanoseconds % 10**9}
+
+
+def json_of(text: str, topic: str) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        InvalidRecording: it is none.
+    """
+    try:
+        document = parse_json(text)
+    except ValueError as problem:
+        raise InvalidRecording(f"expected JSON on {topic}, found {text[:40]!r} ({problem})") from problem
+    if not isinstance(document, dict):
+        raise InvalidRecording(f"expected a JSON object on {topic}, found {text[:40]!r}")
+    return document

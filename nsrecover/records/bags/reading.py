@@ -1,0 +1,218 @@
+"""ROS 2 bags (MCAP and SQLite) as recorded runs, without ROS.
+
+A bag holds one run. For every camera, whose topics begin with a common prefix such as `/left`:
+
+    PREFIX/color/image_raw          sensor_msgs/Image (rgb8, bgr8, ...), or PREFIX/color/image_raw/compressed
+    PREFIX/depth/image_raw          16UC1 in mm, 32FC1 in m, or .../compressedDepth; or aligned_depth_to_color
+    PREFIX/color/camera_info        intrinsics; header.frame_id is the optical frame
+    PREFIX/masks                    a label image: mono8, 16UC1 or 32SC1, 0 is background; or
+    PREFIX/detections               std_msgs/String: JSON with `detections`: name, number, segmentation (COCO)
+
+and for all of them:
+
+    /tf, /tf_static                 from the robot's base to the optical frames
+    /nsrecover/plan                 std_msgs/String: the executed actions, one a line
+    /nsrecover/observe              std_msgs/Header: a moment to judge; one before the first action and one after each
+    /nsrecover/labels               std_msgs/String: JSON with `labels` (number -> name), for label images
+    /nsrecover/gripper              sensor_msgs/JointState: opening in metres, effort 1 if it holds something (optional)
+
+Messages belong to the moment that their header's stamp is nearest to, so that they may arrive late or in any order.
+JSON texts may hold `stamp_s`; without one, the time of the recording counts.
+
+Needs rosbags: `pip install 'nsrecover[bags]'`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.observation import Camera
+from nsrecover.errors import InvalidRecording, NsrecoverError, did_you_mean
+from nsrecover.records.bags.frames import Frames
+from nsrecover.records.bags.messages import (
+    GRIPPER,
+    INFO,
+    KINDS,
+    LABELS,
+    OBSERVE,
+    PLAN,
+    SLOP_S,
+    TF,
+    Labels,
+    ViewTopics,
+    intrinsics_of,
+    json_of,
+    observation_of,
+    plan_of,
+    seconds,
+    stamp_of,
+)
+from nsrecover.records.recording import Recording
+from nsrecover.util.extras import needs_extra
+
+
+@dataclass
+class _Nearest:
+    """The message of one topic that is nearest to each moment.
+
+    Attributes:
+        topic: of the messages.
+        found: number of the moment -> difference in seconds, and the message.
+    """
+
+    topic: str
+    found: dict[int, tuple[float, Any]] = field(default_factory=dict)
+
+    def offer(self, stamp_s: float, moments: Sequence[float], message: Any) -> None:
+        """Keep the message for every moment that it is nearer to than the ones before."""
+        for number, moment in enumerate(moments):
+            apart = abs(stamp_s - moment)
+            if apart < self.found.get(number, (np.inf, None))[0]:
+                self.found[number] = apart, message
+
+    def at(self, number: int, moment: float, slop_s: float) -> Any:
+        """The message of a moment.
+
+        Raises:
+            InvalidRecording: there is none near enough.
+        """
+        apart, message = self.found.get(number, (np.inf, None))
+        if apart > slop_s:
+            raise InvalidRecording(
+                f"expected a message on {self.topic} within {slop_s:g} s of the moment {moment:.3f} s (number "
+                f"{number}), found the nearest {apart:.3g} s away; record the topic at a higher rate, or check that "
+                "all clocks agree"
+            )
+        return message
+
+
+def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SLOP_S) -> Recording:
+    """Read a run.
+
+    Args:
+        path: folder of the bag, or its only data file (.mcap, .db3).
+        base_frame: the robot's base: z up, the table's top at z = 0.
+        slop_s: how far the stamp of an image may be from its moment, seconds.
+
+    Raises:
+        InvalidRecording: the bag is missing or damaged, a topic is missing or of another type, or messages are too far
+            from the moments.
+        InvalidConfiguration: rosbags is not installed.
+    """
+    path = Path(path)
+    with opened(path) as reader:
+        topics = {connection.topic for connection in reader.connections}
+        prefixes = sorted(topic.removesuffix(INFO) for topic in topics if topic.endswith(INFO))
+        _check_topics(path, topics, prefixes)
+        small = {PLAN, OBSERVE, LABELS, *TF, *(prefix + INFO for prefix in prefixes)}
+        plan, moments, labels, frames, infos = _read_small(path, reader, small & topics, base_frame)
+        views = [view for prefix in prefixes if (view := ViewTopics.among(prefix, topics)) is not None]
+        wanted = {topic: _Nearest(topic) for view in views for topic in view.topics} | {GRIPPER: _Nearest(GRIPPER)}
+        for topic, time_s, message in messages_of(reader, wanted.keys() & topics):
+            wanted[topic].offer(stamp_of(message, time_s), moments, message)
+    if len(moments) != len(plan) + 1:
+        raise InvalidRecording(
+            f"expected {len(plan) + 1} moments on {OBSERVE} for the {len(plan)} actions of {PLAN}, found "
+            f"{len(moments)}; publish one before the first action and one after each"
+        )
+    for view in views:
+        if view.prefix not in infos:
+            raise InvalidRecording(f"expected a message on {view.prefix}{INFO} in {path}, found none; record it, too")
+    try:
+        observations = []
+        for number, moment in enumerate(moments):
+            parts = [view.pictures(*(wanted[t].at(number, moment, slop_s) for t in view.topics)) for view in views]
+            cameras = tuple(
+                Camera(infos[view.prefix][0], frames.pose(infos[view.prefix][1], moment), view.prefix.lstrip("/"))
+                for view in views
+            )
+            gripper = wanted[GRIPPER].found.get(number, (0.0, None))[1]
+            observations.append(observation_of(parts, cameras, labels.at(moment), gripper, moment))
+        return Recording(plan, tuple(observations), {"bag": path.name})
+    except InvalidRecording:
+        raise
+    except NsrecoverError as problem:
+        raise InvalidRecording(f"expected observations that can be used in {path}, found: {problem}") from problem
+
+
+def _check_topics(path: Path, topics: set[str], prefixes: Sequence[str]) -> None:
+    """Refuse a bag without the topics that are needed."""
+    needed = {PLAN: [PLAN], OBSERVE: [OBSERVE], "/tf or /tf_static": list(TF)}
+    if not prefixes:
+        raise InvalidRecording(
+            f"expected a topic PREFIX{INFO} for each camera in {path}, found none among {', '.join(sorted(topics))}"
+        )
+    for prefix in prefixes:
+        for names in KINDS:
+            needed[" or ".join(prefix + name for name in names[:2])] = [prefix + name for name in names]
+    for name, either in needed.items():
+        if not topics & set(either):
+            raise InvalidRecording(
+                f"expected the topic {name} in {path}, found none.{did_you_mean(either[0], topics)} Record it, too"
+            )
+
+
+def _read_small(
+    path: Path, reader: Any, topics: set[str], base_frame: str
+) -> tuple[Plan, list[float], Labels, Frames, dict[str, tuple[Any, str]]]:
+    """Plan, moments, labels, transforms and intrinsics."""
+    plans, moments, labels, frames = [], [], Labels(), Frames(base_frame)
+    infos: dict[str, tuple[Any, str]] = {}
+    for topic, time_s, message in messages_of(reader, topics):
+        if topic == PLAN:
+            plans.append(message.data)
+        elif topic == OBSERVE:
+            moments.append(seconds(message.stamp))
+        elif topic == LABELS:
+            document = json_of(message.data, topic)
+            labels.add(float(document.get("stamp_s", time_s)), document)
+        elif topic in TF:
+            for each in message.transforms:
+                frames.add(each, seconds(each.header.stamp), fixed=topic == TF[1])
+        else:
+            infos[topic.removesuffix(INFO)] = intrinsics_of(message, topic), message.header.frame_id
+    if not plans:
+        raise InvalidRecording(
+            f"expected a plan on {PLAN} in {path}, found no message; publish the actions, one a line"
+        )
+    return plan_of(plans[-1]), sorted(moments), labels, frames, infos
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """A reader of a bag, which is closed in the end.
+
+    Raises:
+        InvalidRecording: the bag is missing or damaged.
+        InvalidConfiguration: rosbags is not installed.
+    """
+    with needs_extra("bags", "rosbags"):
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+    if not path.exists():
+        raise InvalidRecording(f"expected a ROS 2 bag at {path}, found nothing there; check the path")
+    place = path.parent if path.suffix == ".db3" and (path.parent / "metadata.yaml").is_file() else path
+    try:
+        with AnyReader([place], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+            yield reader
+    except NsrecoverError:
+        raise
+    except Exception as problem:  # the readers of the formats raise what the damage leads to, MemoryError for instance
+        raise InvalidRecording(
+            f"expected a ROS 2 bag at {path}, found one that cannot be read ({problem or type(problem).__name__}); "
+            "it is damaged or was not closed: `ros2 bag reindex` may help"
+        ) from problem
+
+
+def messages_of(reader: Any, topics: set[str]) -> Iterator[tuple[str, float, Any]]:
+    """Topic, time of the recording in seconds, and message, in the order of the recording."""
+    connections = [each for each in reader.connections if each.topic in topics]
+    for connection, time_ns, data in reader.messages(connections=connections) if connections else ():
+        yield connection.topic, time_ns / 1e9, reader.deserialize(data, connection.msgtype)

@@ -1,0 +1,1 @@
+"""Scenes in a report: drawings and tables."""

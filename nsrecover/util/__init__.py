@@ -1,0 +1,1 @@
+"""Files, processes, progress and untrusted JSON: nothing about robots."""
