@@ -28,7 +28,6 @@ SLOW = (
     "nsrecover/explanation/logs/test_asking.py",
     "nsrecover/explanation/logs/test_explaining.py",
     "nsrecover/integrations/server/test_server_process.py",
-    "nsrecover/integrations/test_ros2_over_dds.py",
     "nsrecover/integrations/test_up_engine.py",
     "nsrecover/live/test_live_in_browser.py",
     "nsrecover/models/test_export.py",

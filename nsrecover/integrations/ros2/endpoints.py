@@ -11,12 +11,6 @@ from nsrecover.records.bags.messages import PLAN, TF, seconds
 DISCREPANCY, RECOVERY, STATE = (f"/nsrecover/{name}" for name in ("discrepancy", "recovery", "state"))
 """Topics of what the monitor publishes."""
 
-PUBLISHED = {
-    DISCREPANCY: "nsrecover_interfaces/msg/Discrepancy", RECOVERY: "nsrecover_interfaces/msg/RecoveryPlan",
-    STATE: "nsrecover_interfaces/msg/State",
-}  # fmt: skip
-"""Topic -> type of what the monitor publishes."""
-
 LATCHED = (PLAN, TF[1], STATE)
 """Topics whose last message is kept for those who come later."""
 

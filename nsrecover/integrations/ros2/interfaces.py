@@ -17,15 +17,12 @@ from nsrecover.util.extras import needs_extra
 PACKAGE = "nsrecover_interfaces"
 SERVICES = ("Check", "Judge", "Recover")
 _PLAIN: dict[str, Callable[..., Any]] = {"string": str, "bool": bool}
-WIRE = "uint64 guid\nint64 sequence\n"
-"""What rmw_cyclonedds_cpp puts before every request and response."""
 
 
 def type_store() -> Any:
     """The types of ROS 2 Humble and ours, as a type store of rosbags.
 
-    A service `S` has the types `S_Request` and `S_Response`, and with the header of the middleware `S_RequestWire` and
-    `S_ResponseWire`.
+    A service `S` has the types `S_Request` and `S_Response`.
 
     Raises:
         InvalidConfiguration: rosbags is not installed.
@@ -50,7 +47,6 @@ def definitions() -> dict[str, str]:
         halves = (folder / "srv" / f"{service}.srv").read_text(encoding="utf-8").split("---\n")
         for half, text in zip(("Request", "Response"), halves, strict=True):
             found[f"{PACKAGE}/msg/{service}_{half}"] = text
-            found[f"{PACKAGE}/msg/{service}_{half}Wire"] = WIRE + text
     return found
 
 

@@ -13,6 +13,7 @@ import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from concurrent.futures import Future
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -66,9 +67,13 @@ def test_files_and_dependencies_of_the_packages_fit() -> None:
 
 
 class Message:
-    """A message of a stand-in: any field."""
+    """A message of a stand-in, which takes the fields of its definition only."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, kind: str) -> None:
+        self._kind = f"nsrecover_interfaces/msg/{kind}"
+
+    def set(self, fields: dict[str, Any]) -> None:
+        message_of(type_store(), self._kind, fields)
         vars(self).update(fields)
 
 
@@ -139,8 +144,8 @@ def node_module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         monkeypatch.setitem(sys.modules, name, made)
 
     names = SimpleNamespace
-    kinds = names(Discrepancy=Message, RecoveryPlan=Message, State=Message)
-    module("nsrecover_interfaces", msg=kinds, srv=names(Check=Message, Judge=Message, Recover=Message))
+    messages = {name: partial(Message, name) for name in ("Discrepancy", "RecoveryPlan", "State")}
+    module("nsrecover_interfaces", msg=names(**messages), srv=names(Check="Check", Judge="Judge", Recover="Recover"))
     module("rclpy")
     module("rclpy.callback_groups", ReentrantCallbackGroup=object)
     module("rclpy.executors", MultiThreadedExecutor=object)
@@ -150,11 +155,8 @@ def node_module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module("rclpy.qos", DurabilityPolicy=policy, QoSProfile=lambda **kw: kw, ReliabilityPolicy=policy)
     module("rclpy.task", Future=StandInFuture)
     module("rosidl_runtime_py")
-    module("rosidl_runtime_py.set_message", set_message_fields=lambda message, fields: vars(message).update(fields))
+    module("rosidl_runtime_py.set_message", set_message_fields=Message.set)
     module("rosidl_runtime_py.utilities", get_message=lambda kind: kind)
-    # it runs without the DDS peer's libraries
-    for name in ("cyclonedds", "nsrecover.integrations.ros2.dds", "nsrecover.integrations.ros2.peer"):
-        monkeypatch.setitem(sys.modules, name, None)
     spec = importlib.util.spec_from_file_location("monitor_node", NODE / "nsrecover_ros" / "monitor_node.py")
     assert spec is not None
     assert spec.loader is not None
@@ -181,7 +183,7 @@ def test_the_node_answers_when_it_is_active_and_no_callback_waits(node_module: M
 
     def call(name: str) -> Any:
         async def answered() -> Any:
-            coroutine = node.services[name](asked, Message())
+            coroutine = node.services[name](asked, Message(name.split("/")[-1].capitalize() + "_Response"))
             while True:
                 try:
                     coroutine.send(None)  # never waits: the worker works
