@@ -28,21 +28,6 @@ Settings = TypeVar("Settings")
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, which Typer does not export
 FULL_ERROR = "HYDRA_FULL_ERROR"
 """Environment variable: with 1, Hydra raises its errors instead of printing them."""
-RENAMED = {
-    "collect": {
-        r"rig=": "cameras=",
-        r"rig\.": "cameras.",
-        r"sensor=(?=(opposed|front|three)$)": "cameras=",
-        r"sensor\.rig\.": "cameras.",
-    },
-    "train": {
-        r"data=(?!simulated$)": "data.train=",
-        r"held_out=": "data.held_out=",
-        r"episodes=": "data.episodes=",
-        r"cache=": "data.cache=",
-    },
-}
-"""Command -> start of a setting (regular expression) as it was before version 0.4 -> as it is now."""
 
 
 def run(name: str, schema: type[Settings], task: Callable[[Settings], None], resumable: bool = False) -> None:
@@ -64,7 +49,6 @@ def run(name: str, schema: type[Settings], task: Callable[[Settings], None], res
             task(settings_of(config, schema, name))
 
     register(name, schema)
-    sys.argv[1:] = [_renamed(word, name) for word in sys.argv[1:]]
     with _hydra_raises(True), cli_errors(), config_errors(name, schema, tracebacks):
         _check_dashes(sys.argv[1:], schema)
         if {"--help", "-h"} & set(sys.argv[1:]):
@@ -187,16 +171,6 @@ def _translated(problem: Exception, name: str, schema: type) -> NsrecoverError:
         return InvalidConfiguration(f"expected {cause.full_key} as {wanted}, found {found}")
     said = str(problem) if cause is problem else f"{problem}: {cause}"
     return InvalidConfiguration(f"expected settings that can be used, found: {said}")
-
-
-def _renamed(word: str, name: str) -> str:
-    """Return a setting under its present name; an old name prints a note."""
-    for old, new in RENAMED.get(name, {}).items():
-        if re.match(old, word):
-            now = re.sub(f"^{old}", new, word)
-            print(f"note: {word} is now written {now}", file=sys.stderr)
-            return now
-    return word
 
 
 def _names(schema: type) -> list[str]:

@@ -175,26 +175,6 @@ def test_tracebacks_are_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> Non
         run("eval.timing", "sede=1")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "now"),
-    [
-        ("sim.collect rig=front", "cameras=front"),
-        ("sim.collect rig.width=640", "cameras.width=640"),
-        ("sim.collect sensor=three", "cameras=three"),
-        ("sim.collect sensor.rig.width=640", "cameras.width=640"),
-        ("train data=mine.h5", "data.train=mine.h5"),
-        ("train held_out=mine.h5", "data.held_out=mine.h5"),
-        ("train episodes=3", "data.episodes=3"),
-    ],
-)
-def test_settings_under_their_old_names_work_with_a_note(arguments: str, now: str) -> None:
-    module, old = arguments.split()
-    done = run(module, old, "--cfg", "job", "--resolve")
-    assert done.code == 0
-    assert done.err == f"note: {old} is now written {now}\n"
-    assert done.out == run(module, now, "--cfg", "job", "--resolve").out
-
-
 @pytest.mark.parametrize(("name", "module"), COMMANDS.items())
 def test_help_explains_every_setting(name: str, module: str) -> None:
     done = run(module, "--help")
