@@ -194,7 +194,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
                 errors.append(
                     NoticedError(label, found.step + 1, found, record.recovery, record.explanation, true or None)
                 )
-                robot.trouble = (in_short(found) or "; ".join(violated_texts(found)),)
+                robot.trouble = (in_short(found, HOUSEHOLD) or "; ".join(violated_texts(found)),)
             turned(label, record)
 
         made = replace(system.system(robot.home, robot.goal), assumed=robot.assumed)

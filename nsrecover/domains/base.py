@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from string import Formatter
 from typing import Any
 
@@ -192,6 +193,21 @@ class Kind:
     traits: frozenset[str] = frozenset()
 
 
+class Role(StrEnum):
+    """What a relation means to monitor, planner and explainer, which know no predicate by its name."""
+
+    LOCATION = "location"
+    """The first object is in or on the second."""
+    HELD = "held"
+    """The gripper holds the object."""
+    COVERS = "covers"
+    """The first object is in the way of the second."""
+    BELIEVED = "believed"
+    """The first object is believed to be in or on the second, and has not been seen there."""
+    PLAIN = "plain"
+    """Anything else, such as one tube being connected to another."""
+
+
 @dataclass(frozen=True)
 class StateVariable:
     """A property of an object that can change.
@@ -333,7 +349,7 @@ class Domain:
         name: of the domain.
         kinds: noun -> kind.
         variables: state variables by name.
-        relations: predicates between two objects.
+        relations: predicate between objects -> its role.
         operators: by name, in a fixed order.
         derived: predicates that follow from facts, by name.
         laws: applied in order after every action.
@@ -344,7 +360,7 @@ class Domain:
     name: str
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     variables: Mapping[str, StateVariable] = field(default_factory=dict)
-    relations: tuple[str, ...] = ()
+    relations: Mapping[str, Role] = field(default_factory=dict)
     operators: Mapping[str, Operator] = field(default_factory=dict)
     derived: Mapping[str, Derived] = field(default_factory=dict)
     laws: tuple[Law, ...] = ()
@@ -353,6 +369,10 @@ class Domain:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "compiled": {}}  # functions that are compiled at run time cannot be pickled
+
+    def relation(self, role: Role) -> str | None:
+        """The first relation with a role; None if there is none."""
+        return next((name for name, own in self.relations.items() if own is role), None)
 
     @property
     def recursive(self) -> tuple[str, ...]:

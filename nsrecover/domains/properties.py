@@ -6,13 +6,47 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from nsrecover.core.facts import PLACE, Property
-from nsrecover.domains.base import Domain, Fact, State, facts_of
+from nsrecover.domains.base import Domain, Fact, Role, State, facts_of
 from nsrecover.domains.instance import Instance
 
 
 def property_of(fact: Fact, domain: Domain) -> Property:
-    """The property that a fact is about: `PLACE` for relations, else the state variable, of the first object."""
-    return (PLACE if fact[0] in domain.relations else fact[0], fact[1])
+    """The property of the first object that a fact is about: `PLACE`, or for variables and plain relations the predicate."""
+    return (PLACE if domain.relations.get(fact[0], Role.PLAIN) is not Role.PLAIN else fact[0], fact[1])
+
+
+def facts_with(roles: Collection[Role], facts: Iterable[Fact], domain: Domain, name: str | None = None) -> list[Fact]:
+    """The facts whose relation has one of some roles, in order; those about one object if it is named."""
+    found = (fact for fact in facts if domain.relations.get(fact[0]) in roles)
+    return sorted(fact for fact in found if name is None or fact[1] == name)
+
+
+def supports(facts: Iterable[Fact], domain: Domain, name: str | None = None) -> list[str]:
+    """What an object is directly in or on; what all objects are in or on if none is named."""
+    return [fact[2] for fact in facts_with((Role.LOCATION,), facts, domain, name) if len(fact) == 3]
+
+
+def outermost(name: str, facts: State, domain: Domain) -> str | None:
+    """What an object is in or on in the end, itself if it is in or on nothing; None if the gripper holds that."""
+    seen = [name]
+    while (inner := supports(facts, domain, seen[-1])) and inner[0] not in seen:
+        seen.append(inner[0])
+    return None if facts_with((Role.HELD,), facts, domain, seen[-1]) else seen[-1]
+
+
+def placed(facts: Iterable[Fact], domain: Domain) -> set[str]:
+    """The objects that are in or on something, or held."""
+    return {fact[1] for fact in facts_with((Role.LOCATION, Role.HELD), facts, domain)}
+
+
+def held(facts: Iterable[Fact], domain: Domain) -> str | None:
+    """What the gripper holds."""
+    return next((fact[1] for fact in facts_with((Role.HELD,), facts, domain)), None)
+
+
+def covering(name: str, facts: Iterable[Fact], domain: Domain) -> list[str]:
+    """The objects that are in the way of another one."""
+    return [fact[1] for fact in facts_with((Role.COVERS,), facts, domain) if fact[2] == name]
 
 
 def by_property(facts: Iterable[Fact], domain: Domain) -> dict[Property, State]:

@@ -16,8 +16,9 @@ from nsrecover.core.facts import (
     StateFact,
 )
 from nsrecover.core.recovery import Recovery
-from nsrecover.domains.base import Domain
+from nsrecover.domains.base import Domain, Role
 from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of
 from nsrecover.explanation.facts import recovery_facts
 from nsrecover.explanation.grammar import capital, instruction, listed, objects, the
@@ -44,9 +45,6 @@ _CAUSES = {
     FactCause.MOVED: "{0} was moved, though no step was to move it",
     FactCause.CHANGED: "{0} has changed, though no step was to change it",
 }
-
-_BELIEVED = "likely"
-"""Where something is taken to be that was not seen there."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +84,11 @@ class FactExplainer:
         return Explanation(tuple(sentences), discrepancy.step + 1, verified=verified)
 
 
-def in_short(found: FactDiscrepancy) -> str:
+def in_short(found: FactDiscrepancy, domain: Domain) -> str:
     """What happened in a few words: `the pot has changed, though no step was to change it`."""
     wrong = [each for each in found.deviations if each.cause is not FactCause.HELPED] or found.deviations
     if wrong:
-        return listed([_what_happened(each) for each in wrong[:2]])
+        return listed([_what_happened(each, domain) for each in wrong[:2]])
     if found.unmet:
         return "a condition of the step did not hold"
     return "it was clear that the plan would not lead to its goal" if found.plan_problem is not None else ""
@@ -143,12 +141,12 @@ def _deviation(found: FactDeviation, domain: Domain) -> Sentence:
     facts = [Fact(found.cause.value, (found.name, other))]
     facts += [Fact("lacks", fact) for fact in found.expected] + [Fact("has", fact) for fact in found.observed]
     now = [clause(fact, domain) for fact in found.observed] or [clause(fact, domain, False) for fact in found.expected]
-    return Sentence(f"{capital(_what_happened(found))}: {listed(now)}.", tuple(facts))
+    return Sentence(f"{capital(_what_happened(found, domain))}: {listed(now)}.", tuple(facts))
 
 
-def _what_happened(found: FactDeviation) -> str:
+def _what_happened(found: FactDeviation, domain: Domain) -> str:
     """What happened to an object, as a clause; something that was looked for in vain was not put anywhere."""
-    if found.cause is FactCause.MISPLACED and any(fact[0] == _BELIEVED for fact in found.observed):
+    if found.cause is FactCause.MISPLACED and facts_with((Role.BELIEVED,), found.observed, domain):
         wanted = next((fact[2] for fact in found.expected if len(fact) == 3), None)
         return f"{the(found.name)} is not at {the(wanted)}" if wanted else f"{the(found.name)} was not found"
     return _CAUSES[found.cause].format(the(found.name), the(found.other or NOWHERE))

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE, FactCause, FactDeviation, FactScene, Property
-from nsrecover.domains.base import Fact, State
+from nsrecover.domains.base import Domain, Fact, Role, State
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import by_property, changed, drifts, related, with_properties_of
+from nsrecover.domains.properties import by_property, changed, drifts, facts_with, related, with_properties_of
 from nsrecover.monitoring.outlook import Outlook, outlook
 
 _NONE: State = frozenset()
@@ -116,13 +116,13 @@ def _cause(
     domain, place = situation.instance.domain, (PLACE, name)
     before, now = by_property(situation.before, domain), by_property(situation.observed.facts, domain)
     mine = [prop for prop in props if prop in situation.acted_on]
-    if place in props and ("holding", name) in missing and ("holding", name) in situation.before:
-        return FactCause.DROPPED, _support(excess), None
+    if place in props and facts_with((Role.HELD,), missing & situation.before, domain, name):
+        return FactCause.DROPPED, _support(excess, domain), None
     if mine and situation.action is not None:
         if all(before.get(prop, _NONE) == now.get(prop, _NONE) for prop in mine):
-            return FactCause.NOT_DONE, _support(now.get(place, _NONE)), None
+            return FactCause.NOT_DONE, _support(now.get(place, _NONE), domain), None
         if place in mine:
-            inside = _support(excess)
+            inside = _support(excess, domain)
             lost = inside is None or inside not in situation.instance.objects
             return FactCause.DROPPED if lost else FactCause.MISPLACED, inside, None
     if place in props and not now.get(place):
@@ -139,13 +139,14 @@ def _cause(
         hindered = situation.rest[situation.ahead.step] if situation.ahead.step < len(situation.rest) else None
         if hindered is not None and name not in hindered.arguments and situation.better_without([place]):
             return FactCause.BLOCKING, hindered.arguments[-1], None
-        return FactCause.MOVED, _support(excess), None
+        return FactCause.MOVED, _support(excess, domain), None
     return FactCause.CHANGED, None, None
 
 
-def _support(facts: State) -> str | None:
-    """What an object is in or on, by facts about it."""
-    return next((fact[2] for fact in sorted(facts) if len(fact) == 3 and fact[0] != "covers"), None)
+def _support(facts: State, domain: Domain) -> str | None:
+    """What an object is in or on, or believed to be, by facts about it."""
+    found = facts_with((Role.LOCATION, Role.BELIEVED), facts, domain)
+    return next((fact[2] for fact in found if len(fact) == 3), None)
 
 
 def _taken_for(situation: FactSituation, name: str, excess: State) -> str | None:

@@ -14,7 +14,7 @@ from nsrecover.core.facts import FactDiscrepancy, FactScene, FactTrace, PlanProb
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.base import Fact, State
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import changed, literal, property_of
+from nsrecover.domains.properties import changed, literal, outermost, placed, property_of, supports
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.monitoring.beliefs import DECAY, by_laws, fused, updated
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
@@ -145,7 +145,7 @@ class FactMonitor(Generic[Seen]):
         self._expect(known, known)
         seen = perceiver(observation)
         expected = seen if assumed is None else FactScene(known)
-        self._movable = _placed(seen.facts | expected.facts)
+        self._movable = placed(seen.facts | expected.facts, instance.domain)
         self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else tuple(goal)
         self.graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
@@ -292,9 +292,9 @@ class FactMonitor(Generic[Seen]):
         last, rest = self._judged, self.plan.actions[self.num_executed :]
         needed = {name for _, name in self._wanted} | {name for action in rest for name in action.arguments}
         lost = needed & self._movable & set(last.found.deviating)
-        used = sorted(fact[2] for fact in self.graph.facts if len(fact) == 3 and fact[0] in ("at", "atop"))
-        for place in self._places(used, self.graph.facts):
-            if lost <= _placed(self.graph.facts):
+        domain = self.instance.domain
+        for place in self._places(sorted(supports(self.graph.facts, domain)), self.graph.facts):
+            if lost <= placed(self.graph.facts, domain):
                 return
             self._looked_at(place, observe, last)
 
@@ -319,8 +319,8 @@ class FactMonitor(Generic[Seen]):
 
     def _places(self, names: Iterable[str], *scenes: State) -> tuple[str, ...]:
         """The fixed objects that some objects are in or on, or are themselves."""
-        outer = (place for name in names for facts in scenes for place in _outermost(name, facts))
-        return tuple(dict.fromkeys(place for place in outer if place not in self._movable))
+        outer = (outermost(name, facts, self.instance.domain) for name in names for facts in scenes)
+        return tuple(dict.fromkeys(place for place in outer if place is not None and place not in self._movable))
 
     def _expect(self, before: State, expected: State) -> None:
         if isinstance(self._perceiver, ExpectingPerceiver):
@@ -374,22 +374,6 @@ class FactMonitor(Generic[Seen]):
             cause,
             len(judged.looks),
         )
-
-
-def _outermost(name: str, facts: State) -> tuple[str, ...]:
-    """What an object is in or on in the end, itself if it is in or on nothing; nothing if the gripper holds that."""
-    seen = [name]
-    while True:
-        about = sorted(fact for fact in facts if len(fact) == 3 and fact[:2] in (("at", seen[-1]), ("atop", seen[-1])))
-        if not about or about[0][2] in seen:
-            break
-        seen.append(about[0][2])
-    return () if ("holding", seen[-1]) in facts else (seen[-1],)
-
-
-def _placed(facts: State) -> set[str]:
-    """The objects that are in or on something, or held."""
-    return {fact[1] for fact in facts if fact[0] in ("at", "atop", "holding")}
 
 
 def _known(scene: FactScene, props: Collection[Property]) -> frozenset[Property]:

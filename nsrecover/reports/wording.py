@@ -60,7 +60,7 @@ def wording_of_boxes(domain: SpatialDomain = TABLETOP) -> Wording:
 def wording_of_facts(instance: Instance) -> Wording:
     """The words for scenes of facts."""
     explain = fact_explainer.FactExplainer(instance, Audience.LAY)
-    return Wording(instance.domain, explain, fact_explainer.in_short)
+    return Wording(instance.domain, explain, lambda found: fact_explainer.in_short(found, instance.domain))
 
 
 def is_help(deviation: Deviation | FactDeviation) -> bool:

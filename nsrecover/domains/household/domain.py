@@ -17,6 +17,7 @@ from nsrecover.domains.base import (
     Not,
     Operator,
     Parameter,
+    Role,
     Same,
     StateVariable,
     Words,
@@ -61,7 +62,7 @@ VARIABLES = (
 )
 """What about an object can change."""
 
-RELATIONS = ("at", "atop", "covers", "holding")
+RELATIONS = {"at": Role.LOCATION, "atop": Role.LOCATION, "covers": Role.COVERS, "holding": Role.HELD}
 """`at`: in or on a place; `atop`: merely on top of something that things are put into; `covers`: keeps something else
 from being taken; `holding`: the gripper holds it."""
 

@@ -18,7 +18,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import Box, SceneGraph
-from nsrecover.domains.base import Effect, Exists, Kind, Not, Parameter, Same, Words, both, fact
+from nsrecover.domains.base import Effect, Exists, Kind, Not, Parameter, Role, Same, Words, both, fact
 from nsrecover.domains.tabletop.relations import DIRECTIONS, TABLE, Relation, is_clear, landed, supporter
 from nsrecover.domains.tabletop.spatial import SpatialDomain, SpatialOperator
 from nsrecover.errors import InvalidConfiguration
@@ -190,7 +190,7 @@ OPERATORS: dict[str, SpatialOperator] = {
 TABLETOP = SpatialDomain(
     "tabletop",
     kinds={name: Kind(name) for name in ("cube", "die", "lego")},
-    relations=tuple(relation.value for relation in Relation),
+    relations={one.value: Role.LOCATION if one is Relation.ON else Role.PLAIN for one in Relation},
     operators=OPERATORS,
     words={
         "occupied": Words("the {0} already stands on the {1}"),

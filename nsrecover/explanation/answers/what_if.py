@@ -11,7 +11,7 @@ from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import PLACE, FactScene
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.domains.base import Fact, State, StateVariable
+from nsrecover.domains.base import Fact, Role, State, StateVariable
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
 from nsrecover.explanation.answers.questions import mentioned
@@ -122,13 +122,14 @@ def _change(question: str, state: State, instance: Instance) -> Change | None:
     if not names or _YOU.search(question):
         return None
     places = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (PLACE, names[0]))
-    if len(names) > 1 and _IN.search(question):
-        there = ("at", names[0], names[1])
+    location, holding = map(instance.domain.relation, (Role.LOCATION, Role.HELD))
+    if len(names) > 1 and _IN.search(question) and location:
+        there = (location, names[0], names[1])
         if negated:
             return Change((), (there,))
         return Change((there,), tuple(fact for fact in places if fact != there))
-    if _HELD.search(question) and "holding" in instance.domain.relations:
-        held = ("holding", names[0])
+    if _HELD.search(question) and holding:
+        held = (holding, names[0])
         return Change((), (held,)) if negated else Change((held,), tuple(fact for fact in places if fact != held))
     return None
 

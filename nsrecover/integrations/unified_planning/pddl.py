@@ -118,7 +118,7 @@ def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> b
     return base.Domain(
         domain_name,
         kinds={each.name: base.Kind(each.name, _traits(each)) for each in read.user_types},
-        relations=tuple(fluent.name for fluent in read.fluents if fluent.arity == 2),
+        relations={fluent.name: base.Role.PLAIN for fluent in read.fluents if fluent.arity == 2},
         operators=operators,
         words={name: said for name, said in words.items() if name not in operators},
     )

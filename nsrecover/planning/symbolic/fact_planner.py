@@ -10,9 +10,9 @@ from dataclasses import replace
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactDiscrepancy, FactScene, FactTrace
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
-from nsrecover.domains.base import Domain, Fact, Not, State, Step
+from nsrecover.domains.base import Domain, Fact, Not, Role, State, Step
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import literal, property_of
+from nsrecover.domains.properties import facts_with, literal, property_of
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.monitoring.outlook import outlook, unmet_conditions, unmet_goal
 from nsrecover.planning.symbolic.domain_model import EXPANSIONS, Solution, solve
@@ -53,7 +53,7 @@ def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[st
     for _ in range(_AROUND):
         # what stands on a worktop is in nobody's way
         named |= {name for pair in links if pair[0] in named or pair[1] in named - means for name in pair}
-    held = {fact[1] for fact in state if fact[0] in instance.domain.relations and len(fact) == 2}
+    held = {fact[1] for fact in facts_with((Role.HELD,), state, instance.domain)}
     return tuple(name for name in instance.objects if name in named | means | held)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import PLACE, FactDeviation, FactDiscrepancy, Facts, FactScene
-from nsrecover.domains.base import Domain
+from nsrecover.domains.base import Domain, Fact, Role
+from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.fact_explainer import clause
 from nsrecover.explanation.grammar import capital, the
 from nsrecover.explanation.unseen import missing_facts, missing_text
 from nsrecover.reports.model import KIND_WORDS, Kind, Place, Row, SceneView
 from nsrecover.reports.wording import kinds_of
 
-_HOW = {"at": "in", "atop": "on top", "holding": "held"}
-"""Relations that say where an object is, in the words of the drawing; others are states."""
 GRIPPER = "gripper"
 SILENT = "nothing special"
 
@@ -74,7 +73,8 @@ class FactScenes:
 
     def _places(self, facts: Facts, kinds: Mapping[str, Kind]) -> tuple[Place, ...]:
         """The objects that the episode is about as trees."""
-        where = {fact[1]: (fact[0], fact[2] if len(fact) == 3 else GRIPPER) for fact in _about_places(facts)}
+        about = facts_with((Role.LOCATION, Role.HELD), facts, self._domain)  # of several places the last in order
+        where = {fact[1]: (self._how(fact), fact[2] if len(fact) == 3 else GRIPPER) for fact in about}
         shown = list(self._names)
         for name in shown:  # grows: what they are in or on is shown, too
             outer = where.get(name, ("", ""))[1]
@@ -82,6 +82,12 @@ class FactScenes:
                 shown.append(outer)
         roots = [name for name in shown if where.get(name, ("", ""))[1] not in shown]
         return tuple(self._place(name, facts, where, shown, kinds, ()) for name in roots)
+
+    def _how(self, fact: Fact) -> str:
+        """How an object is with respect to what it is in or on: `on top of`."""
+        if self._domain.relations[fact[0]] is Role.HELD:
+            return "held"
+        return _without_subject(clause(fact, self._domain), fact[1]).removesuffix(f" {the(fact[-1])}")
 
     def _place(
         self,
@@ -99,15 +105,10 @@ class FactScenes:
         return Place(
             name,
             tuple(_without_subject(clause(fact, self._domain), name) for fact in states),
-            _HOW.get(where.get(name, ("", ""))[0], "") if outer else "",
+            where[name][0] if outer and name in where else "",
             kinds.get(name, Kind.OK),
             tuple(self._place(other, facts, where, shown, kinds, (*outer, name)) for other in inner),
         )
-
-
-def _about_places(facts: Facts) -> Iterable[tuple[str, ...]]:
-    """The facts that say where objects are; for those with several the last one in order."""
-    return sorted(fact for fact in facts if fact[0] in _HOW and len(fact) in (2, 3))
 
 
 def _without_subject(text: str, name: str) -> str:
