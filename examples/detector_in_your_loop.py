@@ -61,8 +61,8 @@ monitor = nsrecover.load().monitor(plan, look(robot))
 for action in plan:
     robot.do(action)
     discrepancy = monitor.step(action, look(robot))
-    print(f"{action}: {'NOT as expected' if discrepancy else 'as expected'}")
-    if discrepancy:
+    print(f"{action}: {'NOT as expected' if discrepancy.deviates else 'as expected'}")
+    if discrepancy.deviates:
         for culprit in discrepancy.deviations:
             print(f"  {culprit.name}: {culprit.cause} ({culprit.cause.meaning})")
         my_planner_replans(from_state=discrepancy.observed, blame=discrepancy.deviating)

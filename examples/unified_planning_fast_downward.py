@@ -94,7 +94,7 @@ def main() -> None:
     monitor = system.monitor(translated.plan, episode.observations[0])
     for action, observation in zip(translated.plan, episode.observations[1:], strict=True):
         discrepancy = monitor.step(action, observation)
-        if not discrepancy:
+        if not discrepancy.deviates:
             print(f"{action}: done")
             continue
         print(f"{action}: " + ", ".join(f"{culprit.name} {culprit.cause}" for culprit in discrepancy.deviations))

@@ -1,7 +1,6 @@
 from .agent import RecoveryAgent as RecoveryAgent
 from .core.actions import Action as Action
 from .core.actions import Plan as Plan
-from .core.actions import Trace as Trace
 from .core.discrepancy import Cause as Cause
 from .core.discrepancy import Deviation as Deviation
 from .core.discrepancy import Discrepancy as Discrepancy
@@ -33,6 +32,7 @@ from .core.protocols import (
 from .core.recovery import Recovery as Recovery
 from .core.recovery import RecoveryStatus as RecoveryStatus
 from .core.scene import SceneGraph as SceneGraph
+from .core.traces import Trace as Trace
 from .domains.tabletop.operators import register as register
 from .fact_system import FactSystem as FactSystem
 from .fact_system import symbolic as symbolic

@@ -115,7 +115,7 @@ class RecoveryAgent:
                 break
             watch.compares(found)
             recovery = explanation = None
-            if found:
+            if found.deviates:
                 recovery = monitor.accepted() or self.system.planner.recover(
                     found.observed, monitor.trace, found, budget_s=self.budget_s, **announcing
                 )

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from nsrecover.core.actions import Plan
+from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
-from nsrecover.core.facts import FactDiscrepancy
+from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.base import Domain, Fact
 from nsrecover.domains.instance import Instance
@@ -21,7 +22,7 @@ from nsrecover.perception.facts import FactsPerceiver
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions, with_durations
 from nsrecover.planning.symbolic.lookahead import FactLookahead
 
-FactsExplainer = Callable[[FactDiscrepancy, Recovery | None], Explanation]
+FactsExplainer = Callable[[Discrepancy[FactScene], Recovery | None], Explanation]
 
 
 @dataclass(frozen=True)

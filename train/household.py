@@ -19,7 +19,8 @@ from rich.table import Table
 from tqdm import tqdm
 
 from conf.command import run
-from nsrecover.core.facts import FactDiscrepancy
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import LASTING
 from nsrecover.domains.household.kinds import Trait
@@ -251,14 +252,14 @@ def false_alarms(models: HouseholdModels, files: Sequence[Path]) -> dict[str, An
         good = True
         for action, observation in zip(recording.plan, recording.observations[1:], strict=True):
             began = time.perf_counter()
-            found: FactDiscrepancy = monitor.step(action, observation)
+            found: Discrepancy[FactScene] = monitor.step(action, observation)
             seconds.append(time.perf_counter() - began)
             counts["steps"] += 1
-            counts["alarms"] += bool(found)
-            counts["doubts"] += bool(found.missing_to_tell) and not found
-            good = good and not found
+            counts["alarms"] += found.deviates
+            counts["doubts"] += bool(found.missing_to_tell) and not found.deviates
+            good = good and not found.deviates
             for each in found.deviations:
-                about = {fact[0] for fact in (*each.expected, *each.observed)}
+                about = {fact[0] for fact in (*each.expected, *(each.observed or ()))}
                 causes[f"{' '.join(sorted(about))} of {noun(each.name)} after {action.operator}"] += 1
         counts["episodes"] += 1
         counts["without_alarm"] += good

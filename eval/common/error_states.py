@@ -21,9 +21,10 @@ from eval.common.output import in_workers
 from eval.common.recordings import RecordedEpisode, load_recording, record_episode
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import fingerprint, system_of
-from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
 from nsrecover.util.atomic_write import atomic_write

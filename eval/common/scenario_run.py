@@ -222,7 +222,7 @@ class _Recorder:
         self.turns.append(Turn(label, record, Media(self.watched.before, self.watched.after)))
         done = self._progress.steps_done(step + 1 if discrepancy.phase is Phase.AFTER else step)
         wrong = None if done is None else self._fault_free.wrong_after(done, self._world.truth())
-        if discrepancy:
+        if discrepancy.deviates:
             self.errors.append(
                 NoticedError(
                     label, self._progress.original_step(step), discrepancy, record.recovery, record.explanation, wrong

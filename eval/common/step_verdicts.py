@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eval.common.recordings import RecordedEpisode, names_of_masks
-from nsrecover.core.actions import Trace
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.perception.perceiver import Association, ScenePerceiver
 from nsrecover.system import System
 

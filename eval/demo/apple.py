@@ -81,7 +81,7 @@ def run_apple(
             for code, text in new:
                 said(f"{code}: {text}")
             if writer is not None:
-                colour = WRONG if record.discrepancy else RECOVERING if record.recovering else PLAIN
+                colour = WRONG if record.discrepancy.deviates else RECOVERING if record.recovering else PLAIN
                 title = action_text(record.action or record.discrepancy.action, stage.instance)
                 writer.caption(capital(title), capital("; ".join(text for _, text in new)), colour)
                 writer.add(photo.rgb, _SECONDS)
@@ -110,7 +110,7 @@ def run_apple(
 
 
 def _errors(episode: Episode, turns: list[Turn]) -> tuple[NoticedError, ...]:
-    noticed = [turn for turn in turns if turn.record.discrepancy]
+    noticed = [turn for turn in turns if turn.record.discrepancy.deviates]
     return tuple(
         NoticedError(
             turn.label,

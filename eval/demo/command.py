@@ -212,7 +212,7 @@ class _Printer:
             words = "" if record.explanation is None else record.explanation.text
             self._console.print(f"  [yellow]{label:<18}[/] {action}  [yellow]cannot tell[/]  {words}", highlight=False)
             return
-        if not discrepancy:
+        if not discrepancy.deviates:
             colour = "yellow" if record.recovering else "green"
             self._console.print(f"  [{colour}]{label:<18}[/] {action}  [green]as expected[/]", highlight=False)
             return

@@ -189,7 +189,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
             found: Any = record.discrepancy
             label = f"{'recovery' if record.recovering else 'step'} {found.step + 1} of {len(record.plan)}"
             turns.append(Turn(label, record, robot.media()))
-            if found:
+            if found.deviates:
                 true = dict.fromkeys(robot.noticed(), "not as expected")
                 errors.append(
                     NoticedError(label, found.step + 1, found, record.recovery, record.explanation, true or None)

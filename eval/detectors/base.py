@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from eval.detectors.reference import References
-from nsrecover.core.actions import Trace
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,13 +93,13 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[J
             continue
         step, graph, trace = look.step, look.graph, look.trace
         discrepancy = system.comparison.after(graph, trace, step)
-        if not look.failed and not discrepancy:
+        if not look.failed and not discrepancy.deviates:
             continue
         state = states[step] if look.failed else None
         truth = {} if state is None else {name: cause.value for name, cause in true_causes(state).items()}
-        recovery = system.planner.recover(graph, trace, discrepancy, budget_s=5.0) if discrepancy else None
+        recovery = system.planner.recover(graph, trace, discrepancy, budget_s=5.0) if discrepancy.deviates else None
         for register in Audience:
-            text = GroundedExplainer(audience=register)(discrepancy, recovery).text if discrepancy else ""
+            text = GroundedExplainer(audience=register)(discrepancy, recovery).text if discrepancy.deviates else ""
             reading = read_back(text, graph.names) if text else ParsedText(None, {})
             texts.append(
                 JudgedText(

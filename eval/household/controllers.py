@@ -61,7 +61,7 @@ def agent(world: FactWorld, plan: Plan, ahead: bool = True, check: bool = True) 
         course.turns += 1
         found, new = record.discrepancy, world.events - events[0]
         events[0] = world.events
-        if found:
+        if found.deviates:
             done = found.step + (found.phase == "after")
             justified = bool(new) or not world.works(record.plan.actions[done:])
             acts = record.recovery is not None and bool(record.recovery.actions)

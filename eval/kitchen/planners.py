@@ -14,8 +14,9 @@ from eval.kitchen.read_back import judged
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import EpisodeStatus, StepRecord
-from nsrecover.core.facts import FactDiscrepancy, FactScene
+from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.properties import by_property, changed
@@ -107,7 +108,12 @@ class Course:
     planning_s: list[float] = field(default_factory=list)
 
     def judged(
-        self, robot: KitchenRobot, found: FactDiscrepancy | None, rest: Sequence[Action], before: bool, text: str = ""
+        self,
+        robot: KitchenRobot,
+        found: Discrepancy[FactScene] | None,
+        rest: Sequence[Action],
+        before: bool,
+        text: str = "",
     ) -> None:
         """Note a comparison; None as its result is no alarm.
 
@@ -242,7 +248,7 @@ class _TimedMonitor(FactMonitor[Any]):
 
     spent: list[float]
 
-    def step(self, action: Action, observation: Any) -> FactDiscrepancy:
+    def step(self, action: Action, observation: Any) -> Discrepancy[FactScene]:
         began = time.perf_counter()
         found = super().step(action, observation)
         self.spent.append(time.perf_counter() - began)

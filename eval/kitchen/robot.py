@@ -43,7 +43,7 @@ class KitchenRobot(ClosedByWith):
         executed: number of actions that were carried out.
         last: the last of them.
         pending: objects with deviations that were not noticed yet -> the action after which they deviate (empty: from
-            the start), and the kind of the deviation (`FactCause`).
+            the start), and the kind of the deviation (`Cause`).
         struck: number of actions after which something deviated first; None if nothing has.
         failed: number of actions after which one could not be done first.
         violations: irreversible actions that were begun while a condition did not hold.

@@ -145,7 +145,7 @@ def chosen(states: Sequence[ErrorState], most: int) -> Iterator[tuple[str, Discr
         if found == most:
             return
         discrepancy = state.discrepancy(system)
-        if discrepancy:
+        if discrepancy.deviates:
             found += 1
             recovery = system.planner.recover(state.graph, state.trace, discrepancy, budget_s=5.0)
             yield state.label(), discrepancy, recovery

@@ -56,7 +56,7 @@ def plan_for(
         warm_up(noticed, system)
         for state, discrepancy in tqdm(noticed, unit="state", desc="planning"):
             plans: dict[str, Planned] = {}
-            if discrepancy:
+            if discrepancy.deviates:
                 plans = plan_all(state, discrepancy, planners, system, config.budget_s, config.curves)
             yield state, plans
     finally:
@@ -67,7 +67,7 @@ def batched(config: PlanningConfig, states: Sequence[ErrorState]) -> dict[str, A
     """Error states from all datasets planned in one call and one by one; empty if `config.batch` is 0."""
     system = system_of(config.checkpoint)
     found = [(state, state.discrepancy(system)) for state in states] if config.batch else []
-    requests = [Request(state.graph, state.trace, discrepancy) for state, discrepancy in found if discrepancy]
+    requests = [Request(state.graph, state.trace, discrepancy) for state, discrepancy in found if discrepancy.deviates]
     chosen = np.unique(np.linspace(0, len(requests) - 1, min(config.batch, len(requests))).astype(int))
     return time_batch(system, [requests[i] for i in chosen], config.workers) if len(chosen) else {}
 

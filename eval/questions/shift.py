@@ -13,9 +13,11 @@ from eval.household.fact_world import FactWorld
 from eval.questions.simulated_time import SimulatedTime
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.facts import FactDiscrepancy, FactScene, FactTrace
+from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.traces import Trace
 from nsrecover.domains.instance import Instance
 from nsrecover.fact_system import FactSystem
 from nsrecover.live.deciding import ACCEPT, Deciding
@@ -37,7 +39,7 @@ class RememberingPlanner(FactPlanner):
         super().__init__(instance)
         self._known: dict[object, Recovery] = {}
 
-    def recover(self, observed: FactScene, trace: FactTrace, discrepancy: FactDiscrepancy | None = None,
+    def recover(self, observed: FactScene, trace: Trace[FactScene], discrepancy: Discrepancy[FactScene] | None = None,
                 **limits: Any) -> Recovery:  # fmt: skip
         """See `FactPlanner.recover`."""
         deviating = () if discrepancy is None else discrepancy.deviating

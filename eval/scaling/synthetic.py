@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eval.common.error_states import ErrorState
-from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.geometry import intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import is_clear
 from nsrecover.errors import InvalidConfiguration

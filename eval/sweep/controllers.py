@@ -14,12 +14,12 @@ from eval.common.plans import PlannerSetting, typed_setting
 from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import MAX_RECOVERIES, RecoveryAgent
-from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.models.bundle import Bundle

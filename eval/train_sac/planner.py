@@ -14,10 +14,11 @@ import torch
 from eval.common.plans import PlannerSetting
 from eval.sweep.controllers import Recovering
 from eval.train_sac.space import Slots
-from nsrecover.core.actions import Action, Trace
+from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System

@@ -1,10 +1,12 @@
 from .actions import Action as Action
 from .actions import Plan as Plan
-from .actions import Trace as Trace
 from .discrepancy import Cause as Cause
 from .discrepancy import Deviation as Deviation
 from .discrepancy import Discrepancy as Discrepancy
 from .discrepancy import Phase as Phase
+from .discrepancy import PlanFault as PlanFault
+from .discrepancy import PlanProblem as PlanProblem
+from .discrepancy import Unknown as Unknown
 from .discrepancy import Unseen as Unseen
 from .discrepancy import UnseenReason as UnseenReason
 from .discrepancy import Verdict as Verdict
@@ -24,3 +26,4 @@ from .scene import SceneGraph as SceneGraph
 from .scene import Visibility as Visibility
 from .sensing import SensorFinding as SensorFinding
 from .sensing import SensorProblem as SensorProblem
+from .traces import Trace as Trace

@@ -1,12 +1,12 @@
-"""Plans: actions over named objects, and the trace of scenes that a plan is expected to lead through."""
+"""Actions over named objects, and plans of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.core.scene import Box
 from nsrecover.errors import InvalidAction, InvalidPlan
 
 _ACTION = re.compile(r"^\s*(\w+)\s*\(([^()]*)\)\s*$")
@@ -73,23 +73,3 @@ class Plan:
 
     def __str__(self) -> str:
         return "; ".join(str(action) for action in self.actions)
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """What a plan is expected to look like: `graphs[t]` is the scene after the first t actions (T + 1 graphs)."""
-
-    plan: Plan
-    graphs: tuple[SceneGraph, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.graphs) != len(self.plan) + 1:
-            raise InvalidPlan(
-                f"expected {len(self.plan) + 1} graphs for {len(self.plan)} actions, found {len(self.graphs)}"
-            )
-
-    def with_objects_of(self, graph: SceneGraph) -> Trace:
-        """Return the trace with the new objects of a scene; they are expected to stay where they are."""
-        if set(graph.names) <= set(self.graphs[0].names):
-            return self
-        return replace(self, graphs=tuple(expected.with_objects_of(graph) for expected in self.graphs))

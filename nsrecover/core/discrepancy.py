@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self
+from typing import TYPE_CHECKING, Any, Generic, Self
+
+import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.explanation import Fact
-from nsrecover.core.scene import Box, FloatArray, SceneGraph
+from nsrecover.core.scene import Box, FloatArray, SceneT_co
 from nsrecover.core.sensing import SensorFinding
 
 
@@ -40,40 +42,55 @@ class Cause(CodeWithMeaning):
     A member is its code; its docstring (`meaning`) says in words what it means.
     """
 
-    MOVED = "moved", "It stands elsewhere, though nothing was to touch it."
-    MISSING = "missing", "It is not to be seen any more."
-    NOT_LIFTED = "not_lifted", "It was to be moved and still is where it was."
+    MOVED = "moved", "It is elsewhere, although no action should have moved it."
+    MISSING = "missing", "It can no longer be seen anywhere."
+    NOT_LIFTED = "not_lifted", "The action should have moved it, and it still is where it was."
+    NOT_DONE = "not_done", "The action should have changed it, and it is as it was before."
     DROPPED = "dropped", "It was lifted but fell: before it reached its place, or from there."
-    MISPLACED = "misplaced", "It was set down elsewhere than in its place."
+    MISPLACED = "misplaced", "The action put it somewhere else than in its place."
     TOPPLED = "toppled", "It fell from what it stood on, or over where it stood."
     SWAPPED = "swapped", "It and another object took each other's place."
-    HELPED = "helped", "It already is where a later step of the plan would put it."
-    BLOCKING = "blocking", "It was put where a later step has to put another object, or on top of what has to move."
+    MISTAKEN = "mistaken", "The action changed it instead of the object that it should have changed."
+    HELPED = "helped", "It already is as a later step of the plan makes it."
+    BLOCKING = "blocking", "It is in the way of a later step of the plan."
+    CHANGED = "changed", "It is in another state, although no action should have changed it."
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ValueT_co = TypeVar("ValueT_co", covariant=True, default=Box)
+else:
+    from typing import TypeVar
+
+    ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 
 @dataclass(frozen=True)
-class Deviation:
-    """An object that is not as expected.
+class Deviation(Generic[ValueT_co]):
+    """An object that is not as expected; its values are boxes, or facts of a symbolic domain.
 
     Attributes:
         name: the object.
         cause: what happened to it.
-        probability: P(as expected), from the discriminator.
-        distance_m: between the expected and the observed box centre (inf if it is missing).
-        expected: box in the imagined scene.
-        observed: box in the seen scene; None if it is missing.
-        other: the object that explains the cause (swap partner, what it lies on now), if there is one.
+        probability: P(as expected).
+        distance_m: between the expected and the observed box centre; inf if it is missing, or of facts.
+        expected: box in the imagined scene, or facts about it that should hold and do not.
+        observed: box in the observed scene, or facts about it that hold and should not; None if it is missing.
+        other: the object that explains the cause (swap partner, what it lies on now, what it was taken for), if any.
         subgoal: for `helped`, the number of plan steps after which this is right.
+        since: number of the action (from 0) after which it was noticed first; None: before the first, or not known.
     """
 
     name: str
     cause: Cause
     probability: float
     distance_m: float
-    expected: Box
-    observed: Box | None
+    expected: ValueT_co
+    observed: ValueT_co | None
     other: str | None = None
     subgoal: int | None = None
+    since: int | None = None
 
 
 class Verdict(StrEnum):
@@ -120,58 +137,111 @@ class Unseen:
         return f"{self.name}: {self.reason}"
 
 
-@dataclass(frozen=True, eq=False)
-class Discrepancy:
-    """The comparison of the expected with the observed scene; true in a condition if something is wrong.
+@dataclass(frozen=True)
+class Unknown:
+    """A property that nobody can tell and that matters; `property` is a state variable, or `PLACE`."""
 
-    False in a condition does not mean that all is well: the `verdict` may be that nobody can tell. Ask `as_expected`
-    before going on.
+    name: str
+    property: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.property}"
+
+
+class PlanFault(CodeWithMeaning):
+    """What is wrong with a plan before it is carried out. The codes are stable.
+
+    A member is its code; its docstring (`meaning`) says in words what it means.
+    """
+
+    WRONG_OBJECT = "wrong_object", "With another object in one step, or from it on, the plan works."
+    WRONG_ORDER = "wrong_order", "With one step at another place, the plan works."
+    MISSING_STEP = "missing_step", "With further steps at one place, the plan works."
+    DESTROYS = "destroys", "A step makes the goal unreachable."
+    UNREACHABLE = "unreachable", "No plan reaches the goal from the scene as it is."
+    FAILS = "fails", "A step cannot be done, or the goal does not hold in the end, and no small change helps."
+
+
+@dataclass(frozen=True)
+class PlanProblem:
+    """What is wrong with a plan.
+
+    Attributes:
+        fault: the stable code.
+        step: number of the step that it is about, from 0.
+        steps: steps that are missing there; for `wrong_order` the step that is misplaced.
+        objects: for `wrong_object` the wrong and the right one.
+        unmet: conditions that are not met because of it: of the step, or else of the goal.
+    """
+
+    fault: PlanFault
+    step: int
+    steps: tuple[Action, ...] = ()
+    objects: tuple[str, ...] = ()
+    unmet: tuple[Fact, ...] = ()
+
+
+AnyDeviation = Deviation[Any]
+"""A deviation of a box or of facts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Discrepancy(Generic[SceneT_co]):
+    """The comparison of the expected with the observed scene.
+
+    It has three verdicts, so it has no truth value: ask `as_expected` before going on, or `deviates`.
 
     Attributes:
         step: number of the action in the plan (from 0) before or after which it was made.
         phase: before or after that action.
         action: the action.
         expected: the imagined scene.
-        observed: the seen scene.
-        probabilities: (N,) P(as expected) for each object.
-        total: D = N - sum of the probabilities (Kalithasan et al., section IV-C).
-        threshold: probability under which an object counts as wrong.
+        observed: the observed scene; of facts what is seen and what is remembered.
         deviations: the objects that are wrong, and how.
         unmet: what keeps the preconditions of the action from holding (only before an action).
-        unseen: objects that are not seen and may be in their places, whether they matter or not. What no action was to
-            move since it was seen last is taken to be where it was.
-        missing_to_tell: what is missing for a verdict: those of `unseen` that the action was to move, or that the next
-            action needs and an earlier one was to move; and the cameras that fail.
+        missing_to_tell: what is missing for a verdict: unseen objects that the action should have moved, or that the
+            next action needs; properties that nobody knows; and the cameras that fail.
+        looks: number of observations that the verdict is based on.
+        probabilities: (N,) P(as expected) for each object of a scene graph.
+        threshold: probability under which an object counts as wrong.
+        unseen: objects that are not seen and may be in their places, whether they matter or not. What no action should
+            have moved since it was seen last is assumed to be where it was.
         sensors: what is wrong with cameras, whether it matters for the verdict or not.
         newcomers: objects that are neither in the first scene nor in the plan, such as a hand, and those that the
             detector does not name, such as masks that show nothing. They may be in the way, but they never deviate, and
             a recovery must not move them.
-        looks: number of observations that the verdict is based on.
+        plan_problem: why the rest of a symbolic plan does not lead to its goal (only before an action).
+        cause: the smallest set of deviating objects without which a symbolic plan would have reached the goal, in the
+            domain's simulation; empty if it reaches it anyway, or if it would not even without any.
     """
 
     step: int
     phase: Phase
     action: Action
-    expected: SceneGraph
-    observed: SceneGraph
-    probabilities: FloatArray
-    total: float
-    threshold: float
-    deviations: tuple[Deviation, ...]
+    expected: SceneT_co
+    observed: SceneT_co
+    deviations: tuple[AnyDeviation, ...] = ()
     unmet: tuple[Fact, ...] = ()
+    missing_to_tell: tuple[Unseen | Unknown | SensorFinding, ...] = ()
+    looks: int = 1
+    probabilities: FloatArray = field(default_factory=lambda: np.zeros(0, np.float32))
+    threshold: float = 0.5
     unseen: tuple[Unseen, ...] = ()
-    missing_to_tell: tuple[Unseen | SensorFinding, ...] = ()
     sensors: tuple[SensorFinding, ...] = ()
     newcomers: tuple[str, ...] = ()
-    looks: int = 1
+    plan_problem: PlanProblem | None = None
+    cause: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return self.verdict is Verdict.DEVIATING
+        raise TypeError(
+            "expected as_expected, deviates or verdict of a discrepancy, found its truth value; it has three verdicts: "
+            "as expected, deviating, cannot tell"
+        )
 
     @property
     def verdict(self) -> Verdict:
         """Whether the scene is as expected, deviates, or cannot be judged."""
-        if self.deviations or self.unmet:
+        if self.deviations or self.unmet or self.plan_problem:
             return Verdict.DEVIATING
         return Verdict.CANNOT_TELL if self.missing_to_tell else Verdict.AS_EXPECTED
 
@@ -181,6 +251,16 @@ class Discrepancy:
         return self.verdict is Verdict.AS_EXPECTED
 
     @property
+    def deviates(self) -> bool:
+        """Whether something deviates, or a precondition of the action does not hold."""
+        return self.verdict is Verdict.DEVIATING
+
+    @property
     def deviating(self) -> tuple[str, ...]:
         """Names of the deviating objects, in scene order."""
         return tuple(each.name for each in self.deviations)
+
+    @property
+    def total(self) -> float:
+        """D = N - sum of the probabilities (Kalithasan et al., section IV-C)."""
+        return float(len(self.probabilities) - self.probabilities.sum())

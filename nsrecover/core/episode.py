@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core.scene import SceneT_co
 
 
 @dataclass(frozen=True, eq=False)
-class StepRecord:
+class StepRecord(Generic[SceneT_co]):
     """One turn of the main loop, for reports and explanations.
 
     Attributes:
@@ -29,10 +30,10 @@ class StepRecord:
 
     action: Action | None
     recovering: bool
-    graph: SceneGraph
-    discrepancy: Discrepancy
+    graph: SceneT_co
+    discrepancy: Discrepancy[SceneT_co]
     plan: Plan
-    recovery: Recovery | None = None
+    recovery: Recovery[SceneT_co] | None = None
     explanation: Explanation | None = None
     time_s: float = 0.0
 
@@ -47,7 +48,7 @@ class EpisodeStatus(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Episode:
+class Episode(Generic[SceneT_co]):
     """One episode of the agent.
 
     Attributes:
@@ -62,8 +63,8 @@ class Episode:
     plan: Plan
     status: EpisodeStatus
     reason: str
-    start: SceneGraph
-    records: tuple[StepRecord, ...]
+    start: SceneT_co
+    records: tuple[StepRecord[SceneT_co], ...]
     start_s: float = 0.0
 
     @property

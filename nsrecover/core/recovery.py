@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic
 
 from nsrecover.core.actions import Action
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core.scene import SceneT_co
 
 
 class RecoveryStatus(StrEnum):
@@ -63,7 +64,7 @@ class Improvement:
 
 
 @dataclass(frozen=True, eq=False)
-class Recovery:
+class Recovery(Generic[SceneT_co]):
     """The way back onto the plan.
 
     Attributes:
@@ -89,9 +90,9 @@ class Recovery:
 
     status: RecoveryStatus
     actions: tuple[Action, ...] = ()
-    graphs: tuple[SceneGraph, ...] = ()
+    graphs: tuple[SceneT_co, ...] = ()
     subgoal: int | None = None
-    rest: tuple[SceneGraph, ...] = ()
+    rest: tuple[SceneT_co, ...] = ()
     staying: tuple[str, ...] = ()
     cost: float = float("inf")
     proven_optimal: bool = False
@@ -102,7 +103,7 @@ class Recovery:
     note: str = ""
     lower_bound: float = 0.0
     lost: tuple[tuple[str, ...], ...] = ()
-    closest: Recovery | None = None
+    closest: Recovery[SceneT_co] | None = None
     improvements: tuple[Improvement, ...] = ()
 
     @property

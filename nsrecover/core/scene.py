@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -207,3 +208,15 @@ class SceneGraph:
 def _flags(flags: npt.NDArray[np.bool_] | None, graph: SceneGraph) -> npt.NDArray[np.bool_]:
     """Flags (N,) of a scene's objects; none of them set if there are none."""
     return np.zeros(len(graph), np.bool_) if flags is None else flags
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    SceneT = TypeVar("SceneT", default=SceneGraph)
+    SceneT_co = TypeVar("SceneT_co", covariant=True, default=SceneGraph)
+else:
+    from typing import TypeVar
+
+    SceneT = TypeVar("SceneT")
+    SceneT_co = TypeVar("SceneT_co", covariant=True)

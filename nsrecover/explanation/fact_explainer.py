@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsrecover.core.discrepancy import Phase
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, PlanFault, PlanProblem
 from nsrecover.core.explanation import Explanation, Fact, Sentence
-from nsrecover.core.facts import (
-    FactCause,
-    FactDeviation,
-    FactDiscrepancy,
-    PlanFault,
-    PlanProblem,
-    StateFact,
-)
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.base import Domain, Role
 from nsrecover.domains.instance import Instance
@@ -35,15 +28,15 @@ _RELATIONS = {
 """Relations without words in the domain."""
 
 _CAUSES = {
-    FactCause.MISSING: "{0} is nowhere to be seen any more",
-    FactCause.DROPPED: "the robot lost {0}",
-    FactCause.NOT_DONE: "the step did not change {0}",
-    FactCause.MISPLACED: "{0} was put in the wrong place",
-    FactCause.MISTAKEN: "the robot took {0} for {1}",
-    FactCause.HELPED: "{0} already is as a later step makes it",
-    FactCause.BLOCKING: "{0} is in the way of {1}",
-    FactCause.MOVED: "{0} was moved, though no step was to move it",
-    FactCause.CHANGED: "{0} has changed, though no step was to change it",
+    Cause.MISSING: "{0} is nowhere to be seen any more",
+    Cause.DROPPED: "the robot lost {0}",
+    Cause.NOT_DONE: "the step did not change {0}",
+    Cause.MISPLACED: "{0} was put in the wrong place",
+    Cause.MISTAKEN: "the robot took {0} for {1}",
+    Cause.HELPED: "{0} already is as a later step makes it",
+    Cause.BLOCKING: "{0} is in the way of {1}",
+    Cause.MOVED: "{0} was moved, though no step was to move it",
+    Cause.CHANGED: "{0} has changed, though no step was to change it",
 }
 
 
@@ -59,7 +52,7 @@ class FactExplainer:
     instance: Instance
     audience: Audience = Audience.ENGINEER
 
-    def __call__(self, discrepancy: FactDiscrepancy, recovery: Recovery | None) -> Explanation:
+    def __call__(self, discrepancy: Discrepancy[FactScene], recovery: Recovery | None) -> Explanation:
         """Explain what went wrong, why, what comes of it, and the recovery.
 
         Returns:
@@ -84,9 +77,9 @@ class FactExplainer:
         return Explanation(tuple(sentences), discrepancy.step + 1, verified=verified)
 
 
-def in_short(found: FactDiscrepancy, domain: Domain) -> str:
+def in_short(found: Discrepancy[FactScene], domain: Domain) -> str:
     """What happened in a few words: `the pot has changed, though no step was to change it`."""
-    wrong = [each for each in found.deviations if each.cause is not FactCause.HELPED] or found.deviations
+    wrong = [each for each in found.deviations if each.cause is not Cause.HELPED] or found.deviations
     if wrong:
         return listed([_what_happened(each, domain) for each in wrong[:2]])
     if found.unmet:
@@ -109,7 +102,7 @@ def clause(fact: StateFact, domain: Domain, holds: bool = True) -> str:
     return text if holds else text.replace(*denied, 1)
 
 
-def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sentence:
+def _headline(found: Discrepancy[FactScene], domain: Domain, phrasing: Phrasing) -> Sentence:
     step = Fact("step", (str(found.step + 1), str(found.action), found.phase.value))
     where = phrasing.step_with_action(str(found.step + 1), str(found.action))
     if found.unmet:
@@ -118,7 +111,7 @@ def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sen
         return Sentence(f"{capital(where)} cannot be done as things are, for it needs this: {reasons}.", (step, *unmet))
     if found.deviations:
         when = "Before" if found.phase is Phase.BEFORE else "After"
-        if all(each.cause is FactCause.HELPED for each in found.deviations):
+        if all(each.cause is Cause.HELPED for each in found.deviations):
             return Sentence(f"{when} {where} the scene is already ahead of the plan.", (step,))
         return Sentence(f"{when} {where} something was not as expected.", (step,))
     if found.plan_problem is not None:
@@ -135,24 +128,26 @@ def condition_text(fact: Fact, domain: Domain) -> str:
     return clause((fact.predicate, *fact.arguments), domain)
 
 
-def _deviation(found: FactDeviation, domain: Domain) -> Sentence:
+def _deviation(found: Deviation[tuple[StateFact, ...]], domain: Domain) -> Sentence:
     """The sentence about one object: what happened to it, and how it is instead of how it should be."""
     other = found.other or NOWHERE
     facts = [Fact(found.cause.value, (found.name, other))]
-    facts += [Fact("lacks", fact) for fact in found.expected] + [Fact("has", fact) for fact in found.observed]
-    now = [clause(fact, domain) for fact in found.observed] or [clause(fact, domain, False) for fact in found.expected]
+    facts += [Fact("lacks", fact) for fact in found.expected] + [Fact("has", fact) for fact in found.observed or ()]
+    now = [clause(fact, domain) for fact in found.observed or ()] or [
+        clause(fact, domain, False) for fact in found.expected
+    ]
     return Sentence(f"{capital(_what_happened(found, domain))}: {listed(now)}.", tuple(facts))
 
 
-def _what_happened(found: FactDeviation, domain: Domain) -> str:
+def _what_happened(found: Deviation[tuple[StateFact, ...]], domain: Domain) -> str:
     """What happened to an object, as a clause; something that was looked for in vain was not put anywhere."""
-    if found.cause is FactCause.MISPLACED and facts_with((Role.BELIEVED,), found.observed, domain):
+    if found.cause is Cause.MISPLACED and facts_with((Role.BELIEVED,), found.observed or (), domain):
         wanted = next((fact[2] for fact in found.expected if len(fact) == 3), None)
         return f"{the(found.name)} is not at {the(wanted)}" if wanted else f"{the(found.name)} was not found"
     return _CAUSES[found.cause].format(the(found.name), the(found.other or NOWHERE))
 
 
-def _plan(found: FactDiscrepancy, domain: Domain) -> list[Sentence]:
+def _plan(found: Discrepancy[FactScene], domain: Domain) -> list[Sentence]:
     """The sentence about what is wrong with the plan."""
     problem = found.plan_problem
     if problem is None:
@@ -181,7 +176,7 @@ def _plan_text(problem: PlanProblem, domain: Domain) -> str:
             return f"The plan fails at {number}"
 
 
-def _cause(found: FactDiscrepancy) -> list[Sentence]:
+def _cause(found: Discrepancy[FactScene]) -> list[Sentence]:
     """The counterfactual: without which deviation the goal would have been reached."""
     if not found.cause:
         return []

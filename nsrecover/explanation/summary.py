@@ -79,7 +79,7 @@ def summary_of(episode: Episode, task: str = "") -> Summary:
         done = action or turn.discrepancy.action
         # A key frame: the graph changed, or a subgoal ended (here every action is one), or a check before one failed.
         changed = frame.edges != frames[number].edges or frame.visible != frames[number].visible
-        if not changed and action is None and not turn.discrepancy:
+        if not changed and action is None and not turn.discrepancy.deviates:
             continue
         observation = _observation(frame, turn.record.graph)
         events.append(_key_frame(frame.time_s, "Action", done, observation))

@@ -171,6 +171,12 @@ def _fate(
         case Cause.HELPED:
             when = "" if detail == NOWHERE else f" after {phrasing.step(detail)}"
             return f"{who} {be} already where {it} should be{when or ' later'}."
+        case Cause.NOT_DONE:
+            return f"{who} {be} as before."
+        case Cause.CHANGED:
+            return f"{who} {has} changed, though nothing was to change {them}."
+        case Cause.MISTAKEN:
+            return f"{who} {was} taken for {the(other)}."
         case Cause.SWAPPED:
             raise AssertionError("swapped objects share a sentence")
 

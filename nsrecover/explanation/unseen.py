@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nsrecover.core.discrepancy import Discrepancy, Unseen, UnseenReason
+from nsrecover.core.discrepancy import Discrepancy, Unknown, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
-from nsrecover.core.facts import PLACE, FactDiscrepancy, Unknown
+from nsrecover.core.facts import PLACE, FactScene
 from nsrecover.core.sensing import ADVICE, SensorFinding, SensorProblem
 from nsrecover.explanation.grammar import the
 
@@ -20,7 +20,7 @@ _WHY = {
 }
 
 
-def missing_facts(discrepancy: Discrepancy | FactDiscrepancy) -> list[Fact]:
+def missing_facts(discrepancy: Discrepancy | Discrepancy[FactScene]) -> list[Fact]:
     """Facts about what is missing.
 
     The predicates are `unseen` (object, reason, other object), `sensor` (problem, camera, finding) and, in symbolic
@@ -53,6 +53,6 @@ def missing_text(fact: Fact) -> str:
     return next(words for code, words in _WHY.items() if code.value == reason).format(the(name), the(other))
 
 
-def missing_texts(discrepancy: Discrepancy | FactDiscrepancy) -> tuple[str, ...]:
+def missing_texts(discrepancy: Discrepancy | Discrepancy[FactScene]) -> tuple[str, ...]:
     """What is missing for a verdict, as clauses without full stops."""
     return tuple(map(missing_text, missing_facts(discrepancy)))

@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any
 
-from nsrecover.core.actions import Action, Trace
+from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy, Verdict
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
@@ -62,7 +63,7 @@ class AsExpected(Behaviour):
         if found.as_expected:
             self.feedback_message = f"as expected, {execution.step} steps done"
             return Status.SUCCESS
-        if found:
+        if found.deviates:
             self.feedback_message = _summary(found, execution.system.domain)
             return Status.FAILURE
         self.feedback_message = f"cannot tell: {'; '.join(missing_texts(found))}"
@@ -136,7 +137,7 @@ class FindWayBack(Behaviour):
             self._search = None
             return
         may_search = self._execution.begin_search()
-        self._search = _Search(self._execution, wrong) if wrong and may_search else None
+        self._search = _Search(self._execution, wrong) if wrong.deviates and may_search else None
 
     def update(self) -> Status:
         """Wait for the end of the search, then check that its result is still valid."""

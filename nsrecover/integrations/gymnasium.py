@@ -135,7 +135,7 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             return (*result[:4], self._with_findings(info, None))
         found = monitor.step(done, self._scene_of(observation, info))
         info = self._with_findings(info, found)
-        if not found or self._response is Response.TELL:
+        if not found.deviates or self._response is Response.TELL:
             return (*result[:4], info)
         if self._response is Response.END:
             return (*result[:3], True, info)
@@ -151,7 +151,9 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             if not stuck:
                 self.monitor.rejoin(recovery)
                 result, found = self._go_back(recovery.actions, result, found)
-                repaired = self.monitor.num_executed == len(recovery.actions) and (not found or not recovery.actions)
+                repaired = self.monitor.num_executed == len(recovery.actions) and (
+                    not found.deviates or not recovery.actions
+                )
         observation, reward, terminated, truncated, info = result
         info = self._with_findings(info, first) | {"recovery": recovery, "repaired": repaired}
         return observation, reward, terminated, truncated or stuck, info
@@ -168,12 +170,12 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         total = float(result[1])
         for action in actions:
             found = self.monitor.check()
-            if found:
+            if found.deviates:
                 break
             result = self._carry_out(self.env, action)
             total += float(result[1])
             found = self.monitor.step(action, self._scene_of(result[0], result[4]))
-            if found or result[2] or result[3]:
+            if found.deviates or result[2] or result[3]:
                 break
         return (result[0], total, *result[2:]), found
 

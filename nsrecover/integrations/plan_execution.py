@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Verdict
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.comparison import Circumstances
@@ -170,7 +171,7 @@ class PlanExecution:
         left = done < len(trace.plan)
         if done > self._judged:
             found = comparison.after(graph, trace, done - 1, known)
-            if not found and (found.as_expected or (left and self._doubts + 1 >= LOOKS)):
+            if not found.deviates and (found.as_expected or (left and self._doubts + 1 >= LOOKS)):
                 self._judged, self._doubts = done, 0
                 known = replace(known, unconfirmed=_unconfirmed(found))
                 # Prevents prediction errors from adding up. Only after an action; otherwise slow drift would pass.
@@ -219,7 +220,11 @@ class PlanExecution:
         self._searches += 1
         if self._searches > self.max_recoveries:
             wrong = self.discrepancy
-            last = (wrong.deviating or violated_texts(wrong, self.system.domain)) if wrong else ()
+            last = (
+                (wrong.deviating or violated_texts(wrong, self.system.domain))
+                if wrong is not None and wrong.deviates
+                else ()
+            )
             self.give_up(f"a way back was searched {self.max_recoveries} times, the last time for {', '.join(last)}")
             return False
         return True
@@ -260,14 +265,14 @@ class PlanExecution:
     def _publish(self) -> None:
         """Write the blackboard."""
         found = self.discrepancy
-        wrong = found if found else None
+        wrong = found if found is not None and found.deviates else None
         values = (
             self.step,
             tuple(map(str, self.plan.actions[self._done :])),
             found.verdict.value if found is not None else "",
-            wrong.deviating if wrong else (),
-            {each.name: each.cause.value for each in wrong.deviations} if wrong else {},
-            violated_texts(wrong, self.system.domain) if wrong else (),
+            wrong.deviating if wrong is not None and wrong.deviates else (),
+            {each.name: each.cause.value for each in wrong.deviations} if wrong is not None else {},
+            violated_texts(wrong, self.system.domain) if wrong is not None and wrong.deviates else (),
             missing_texts(found) if found is not None else (),
             wrong,
             self.recovery,

@@ -39,7 +39,7 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording, symboli
 
 def suggested(episode: Episode) -> tuple[str, ...]:
     """Questions that suit a run."""
-    wrong = [record for record in episode.records if record.discrepancy]
+    wrong = [record for record in episode.records if record.discrepancy.deviates]
     if not wrong:
         return (WRONG,)
     last = wrong[-1]

@@ -116,7 +116,7 @@ class LivePage(Deciding):
 
     def compares(self, discrepancy: Any) -> None:
         """Say what is wrong before a way back is searched for."""
-        if discrepancy and self._story is not None:
+        if discrepancy.deviates and self._story is not None:
             what = capital(self._story.words.in_short(discrepancy))
             self._say(Kind.ERROR, "planning", f"{what}. Looking for a way back.")
             label = self._heading(discrepancy.action)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Cause, Deviation
 from nsrecover.core.geometry import as_box, top, turned_over
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Trace
+from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from nsrecover.domains.tabletop.spatial import SpatialDomain
@@ -126,7 +127,6 @@ class Comparison:
             expected=trace.graphs[done],
             observed=graph,
             probabilities=probabilities,
-            total=float(len(graph) - probabilities.sum()),
             threshold=self._models.threshold,
             deviations=deviations,
             unmet=unmet,

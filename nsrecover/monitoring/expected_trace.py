@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import as_box
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.monitoring.imagination import Imagination
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from nsrecover.core.actions import Action
-from nsrecover.core.facts import PLACE, FactCause, FactDeviation, FactScene, Property
+from nsrecover.core.discrepancy import Cause, Deviation
+from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.domains.base import Domain, Fact, Role, State
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import by_property, changed, drifts, facts_with, related, with_properties_of
@@ -79,34 +81,35 @@ class FactSituation:
         return better.step > self.ahead.step or len(better.missed) < len(self.ahead.missed)
 
 
-def deviations(situation: FactSituation) -> tuple[FactDeviation, ...]:
+def deviations(situation: FactSituation) -> tuple[Deviation[tuple[StateFact, ...]], ...]:
     """The objects that are not as expected, with causes, by name."""
     names = dict.fromkeys(name for _, name in situation.deviating)
     return tuple(_deviation(situation, name) for name in names)
 
 
-def _deviation(situation: FactSituation, name: str) -> FactDeviation:
+def _deviation(situation: FactSituation, name: str) -> Deviation[tuple[StateFact, ...]]:
     domain = situation.instance.domain
     props = [prop for prop in situation.deviating if prop[1] == name]
     expected, observed = (by_property(scene.facts, domain) for scene in (situation.expected, situation.observed))
     wanted = frozenset[Fact]().union(*(expected.get(prop, _NONE) for prop in props))
     found = frozenset[Fact]().union(*(observed.get(prop, _NONE) for prop in props))
     cause, other, subgoal = _cause(situation, name, props, wanted - found, found - wanted)
-    return FactDeviation(
+    return Deviation[tuple[StateFact, ...]](
         name,
         cause,
+        1.0 - min(situation.observed.certainty.get(prop, 1.0) for prop in props),
+        math.inf,
         tuple(sorted(wanted - found)),
         tuple(sorted(found - wanted)),
-        1.0 - min(situation.observed.certainty.get(prop, 1.0) for prop in props),
-        other,
-        subgoal,
-        situation.done - 1 if situation.done else None,
+        other=other,
+        subgoal=subgoal,
+        since=situation.done - 1 if situation.done else None,
     )
 
 
 def _cause(
     situation: FactSituation, name: str, props: Sequence[Property], missing: State, excess: State
-) -> tuple[FactCause, str | None, int | None]:
+) -> tuple[Cause, str | None, int | None]:
     """The cause of an object's deviation, the object that explains it, and the step after which it is right.
 
     The first that applies: lost out of the gripper; not done by the action that should have; put elsewhere by it; gone
@@ -117,30 +120,30 @@ def _cause(
     before, now = by_property(situation.before, domain), by_property(situation.observed.facts, domain)
     mine = [prop for prop in props if prop in situation.acted_on]
     if place in props and facts_with((Role.HELD,), missing & situation.before, domain, name):
-        return FactCause.DROPPED, _support(excess, domain), None
+        return Cause.DROPPED, _support(excess, domain), None
     if mine and situation.action is not None:
         if all(before.get(prop, _NONE) == now.get(prop, _NONE) for prop in mine):
-            return FactCause.NOT_DONE, _support(now.get(place, _NONE), domain), None
+            return Cause.NOT_DONE, _support(now.get(place, _NONE), domain), None
         if place in mine:
             inside = _support(excess, domain)
             lost = inside is None or inside not in situation.instance.objects
-            return FactCause.DROPPED if lost else FactCause.MISPLACED, inside, None
+            return Cause.DROPPED if lost else Cause.MISPLACED, inside, None
     if place in props and not now.get(place):
         kin = related(situation.instance.static).get(name, frozenset()) & {other for _, other in situation.deviating}
-        return (FactCause.CHANGED, min(kin), None) if kin else (FactCause.MISSING, None, None)
+        return (Cause.CHANGED, min(kin), None) if kin else (Cause.MISSING, None, None)
     taken_for = _taken_for(situation, name, excess)
     if taken_for is not None:
-        return FactCause.MISTAKEN, taken_for, None
+        return Cause.MISTAKEN, taken_for, None
     for number, state in enumerate(situation.planned[1:], situation.done + 1):
         then = by_property(state, domain)
         if all(then.get(prop, _NONE) == now.get(prop, _NONE) for prop in props):
-            return FactCause.HELPED, None, number
+            return Cause.HELPED, None, number
     if place in props:
         hindered = situation.rest[situation.ahead.step] if situation.ahead.step < len(situation.rest) else None
         if hindered is not None and name not in hindered.arguments and situation.better_without([place]):
-            return FactCause.BLOCKING, hindered.arguments[-1], None
-        return FactCause.MOVED, _support(excess, domain), None
-    return FactCause.CHANGED, None, None
+            return Cause.BLOCKING, hindered.arguments[-1], None
+        return Cause.MOVED, _support(excess, domain), None
+    return Cause.CHANGED, None, None
 
 
 def _support(facts: State, domain: Domain) -> str | None:

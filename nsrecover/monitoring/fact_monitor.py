@@ -9,9 +9,10 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Phase
-from nsrecover.core.facts import FactDiscrepancy, FactScene, FactTrace, PlanProblem, Property, Unknown
+from nsrecover.core.discrepancy import Discrepancy, Phase, PlanProblem, Unknown
+from nsrecover.core.facts import FactScene, Property
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.traces import Trace
 from nsrecover.domains.base import Fact, State
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import changed, literal, outermost, placed, property_of, supports
@@ -65,13 +66,15 @@ class Lookahead(Protocol):
         ...
 
 
-def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Sequence[Fact]) -> FactTrace:
+def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Sequence[Fact]) -> Trace[FactScene]:
     """The scenes that a plan is expected to lead through, from a belief; what is unknown stays unknown."""
     domain = instance.domain
     states = outlook(instance, scene.facts, plan.actions, goal).states
     passing = frozenset[Fact]().union(*states) - states[0] - states[-1]
     tidy = tuple(sorted(fact for fact in passing if fact[0] in domain.variables and len(fact) == 2))
-    return FactTrace(plan, (scene, *(FactScene(state, scene.certainty) for state in states[1:])), tuple(goal), tidy)
+    return Trace[FactScene](
+        plan, (scene, *(FactScene(state, scene.certainty) for state in states[1:])), tuple(goal), tidy
+    )
 
 
 def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[Fact, ...]:
@@ -89,7 +92,7 @@ class _Judged:
     before: State
     expected: FactScene
     looks: list[FactScene]
-    found: FactDiscrepancy = None  # type: ignore[assignment]  # concluded at once
+    found: Discrepancy[FactScene] = None  # type: ignore[assignment]  # concluded at once
     alarmed: frozenset[Property] = frozenset()
     """Properties that deviated by the observations so far."""
 
@@ -158,7 +161,7 @@ class FactMonitor(Generic[Seen]):
         return self._trace.plan
 
     @property
-    def trace(self) -> FactTrace:
+    def trace(self) -> Trace[FactScene]:
         """The scenes that the last one was compared with, those after the next actions included."""
         return self._trace
 
@@ -183,7 +186,7 @@ class FactMonitor(Generic[Seen]):
         turn = (len(self._judged.looks) - 1) % max(len(places), 1)
         return (*places[turn:], *places[:turn])
 
-    def check(self, observation: Seen | None = None) -> FactDiscrepancy:
+    def check(self, observation: Seen | None = None) -> Discrepancy[FactScene]:
         """Compare before the next action: whether it can be done, and whether the plan still leads to its goal.
 
         Args:
@@ -208,7 +211,7 @@ class FactMonitor(Generic[Seen]):
         self._judged.found = self._concluded(self._judged)
         return self._judged.found
 
-    def step(self, action: Action, observation: Seen) -> FactDiscrepancy:
+    def step(self, action: Action, observation: Seen) -> Discrepancy[FactScene]:
         """Compare after an action: whether it worked and left everything else alone.
 
         Raises:
@@ -228,7 +231,7 @@ class FactMonitor(Generic[Seen]):
         self._judged.found = self._concluded(self._judged)
         return self._judged.found
 
-    def confirm(self, observe: Callable[[], Seen], looks: int = LOOKS) -> FactDiscrepancy:
+    def confirm(self, observe: Callable[[], Seen], looks: int = LOOKS) -> Discrepancy[FactScene]:
         """Look again until the verdict on the last step or check is settled.
 
         Args:
@@ -239,7 +242,7 @@ class FactMonitor(Generic[Seen]):
         self._visit(observe)
         last, previous = self._judged, None
         for _ in range(looks - 1):
-            same = last.found.as_expected or (last.found and last.found.deviating == previous)
+            same = last.found.as_expected or (last.found.deviates and last.found.deviating == previous)
             if same and last.seen_twice and not last.found.missing_to_tell:
                 break
             previous = last.found.deviating
@@ -247,7 +250,7 @@ class FactMonitor(Generic[Seen]):
             with contextlib.suppress(InvalidObservation):
                 last.looks.append(self._perceiver(observe()))
                 last.found = self._concluded(last)
-        if self._visits and last.found:
+        if self._visits and last.found.deviates:
             self._search(observe)
         return last.found
 
@@ -280,7 +283,7 @@ class FactMonitor(Generic[Seen]):
             return
         names = due.arguments if due is not None else [name for _, name in self._wanted]
         for place in self._places(names, self.graph.facts):
-            if place in self._near or self._judged.found:
+            if place in self._near or self._judged.found.deviates:
                 continue
             self._expect(self.graph.facts, self.graph.facts)
             judged = replace(last, before=self.graph.facts, expected=self.graph, looks=[])
@@ -331,7 +334,7 @@ class FactMonitor(Generic[Seen]):
         rest = imagined_trace(self.instance, scene, Plan(self.plan.actions[step:]), self.goal)
         self._trace = replace(self._trace, graphs=self._trace.graphs[:step] + rest.graphs)
 
-    def _concluded(self, judged: _Judged) -> FactDiscrepancy:
+    def _concluded(self, judged: _Judged) -> Discrepancy[FactScene]:
         """Judge all observations of a step or check together, and believe them."""
         domain, after = self.instance.domain, judged.phase is Phase.AFTER
         acted_on = changed(judged.before, judged.expected.facts, domain) if after else frozenset[Property]()
@@ -361,7 +364,7 @@ class FactMonitor(Generic[Seen]):
             cause = counterfactual_cause(self.instance, facts, expected, situation.deviating, rest, self.goal)
         self.graph, judged.alarmed = observed, judged.alarmed | frozenset(situation.deviating)
         action = judged.action if judged.action is not None else rest[0]
-        return FactDiscrepancy(
+        return Discrepancy[FactScene](
             done - 1 if after else done,
             judged.phase,
             action,
@@ -370,9 +373,9 @@ class FactMonitor(Generic[Seen]):
             found,
             unmet,
             missing,
-            problem,
-            cause,
             len(judged.looks),
+            plan_problem=problem,
+            cause=cause,
         )
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import as_box
 from nsrecover.core.protocols import PlacingOperator
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import REACHED_M, TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import landed
 from nsrecover.domains.tabletop.spatial import SpatialDomain

@@ -101,7 +101,7 @@ class Judged(Generic[Seen]):
         old = self.before.unconfirmed - set(self.found.action.arguments)
         if any(isinstance(each, Unseen) and each.name not in old for each in self.found.missing_to_tell):
             return False
-        if not self.found:
+        if not self.found.deviates:
             return True
         return len(self.looks) > 1 and self.looks[-1].found.deviating == self.looks[-2].found.deviating
 

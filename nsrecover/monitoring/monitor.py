@@ -9,11 +9,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.protocols import Perceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
@@ -347,14 +348,14 @@ class Monitor(Generic[Seen]):
             moved = frozenset[str]()
         else:
             found = self._compared(self._comparison.after, state, step, step + 1, known)
-            if not found and self._expect_drifted_in_place(state, step, action.arguments[0]):
+            if not found.deviates and self._expect_drifted_in_place(state, step, action.arguments[0]):
                 found = self._comparison.after(state.graph, state.expected.complete(), step, known)
             state.places.update(state.graph, (action.arguments[0], *found.deviating))
             moved = frozenset(action.arguments[:1])
             state.num_executed = step + 1
         possible = {each.name for each in found.unseen}
         state.unconfirmed = (state.unconfirmed | moved) & possible
-        if found:
+        if found.deviates:
             state.errors = (*state.errors[-1:], found)
         return found
 
@@ -363,7 +364,7 @@ class Monitor(Generic[Seen]):
     ) -> Discrepancy:
         """Compare with scene `number`, and with all later ones only if something is wrong."""
         found = compare(state.graph, state.expected.up_to(number), step, known)
-        return compare(state.graph, state.expected.complete(), step, known) if found else found
+        return compare(state.graph, state.expected.complete(), step, known) if found.deviates else found
 
     def _expect_drifted_in_place(self, state: MonitorState[Seen], step: int, moved: str) -> bool:
         """Expect objects that have drifted to be where they were put; returns whether there are any."""

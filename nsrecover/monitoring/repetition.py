@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.monitoring.imagination import Imagination

@@ -314,7 +314,7 @@ def watch(
     episode_log.save(episode, out)
     if rerun is not None:
         write_rerun(episode, rerun)
-    errors = sum(bool(step.discrepancy) for step in episode.records)
+    errors = sum(step.discrepancy.deviates for step in episode.records)
     if as_json:
         status = {"status": episode.status.value, "reason": episode.reason, "errors": errors, "log": str(out)}
         print(json.dumps(status, indent=2))

@@ -12,10 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from nsrecover.core.actions import Trace
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import supporter
 from nsrecover.domains.tabletop.spatial import SpatialDomain

@@ -8,10 +8,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.processes import clean_context, require_picklable, start_worker
 

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action, Trace
+from nsrecover.core.actions import Action
 from nsrecover.core.geometry import as_box, fits_into
 from nsrecover.core.protocols import BoundArray
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration

@@ -11,10 +11,11 @@ from itertools import accumulate
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Trace
+from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Discrepancy
 from nsrecover.core.recovery import Improvement, ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration, InvalidPlan

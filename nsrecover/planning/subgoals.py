@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
 

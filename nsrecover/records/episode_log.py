@@ -268,7 +268,6 @@ def _read_record(data: Mapping[str, Any]) -> StepRecord:
         expected=_read_graph(found["expected"]),
         observed=graph,
         probabilities=np.array(found["probabilities"], np.float32),
-        total=float(found["total"]),
         threshold=float(found["threshold"]),
         deviations=tuple(_read_culprit(culprit) for culprit in found["culprits"]),
         unmet=tuple(map(TABLETOP.fact, found["violated"])),

@@ -86,7 +86,7 @@ def review(
     for step, (action, observation) in enumerate(zip(recording.plan, recording.observations[1:], strict=True)):
         before = monitor.graph
         discrepancy = monitor.step(action, observation)
-        if discrepancy:
+        if discrepancy.deviates:
             recovery = system.planner.recover(discrepancy.observed, monitor.trace, discrepancy, budget_s=budget_s)
             yield Review(step, action, before, discrepancy, recovery, system.explainer(discrepancy, recovery))
         elif not discrepancy.as_expected:

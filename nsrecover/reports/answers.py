@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.explanation import Explanation, Sentence
-from nsrecover.core.facts import FactCause
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.explanation.answers.numbering import Turn
 from nsrecover.explanation.grammar import capital, counted, number, ordinal, the
@@ -31,7 +30,7 @@ MOST_ACTIONS = 3
 LONG = 120
 """A longer reason does not stand in the sentence at the top."""
 
-_CAUSES = {cause.value for cause in (*Cause, *FactCause)}
+_CAUSES = {cause.value for cause in (*Cause, *Cause)}
 _RECOVERY = {
     "recovery", "does", "rejoins", "stays", "steps_done", "optimal", "searched", "reason", "blamed", "lost", "closest",
 }  # fmt: skip

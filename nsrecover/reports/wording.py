@@ -9,7 +9,7 @@ from typing import Any
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Deviation, Verdict
 from nsrecover.core.explanation import Explanation
-from nsrecover.core.facts import FactCause, FactDeviation
+from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
@@ -22,7 +22,7 @@ from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.reports.model import Kind
 
 Found = Any
-"""A `Discrepancy`, or a `FactDiscrepancy` in symbolic domains."""
+"""A `Discrepancy`, or a `Discrepancy[FactScene]` in symbolic domains."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ def wording_of_facts(instance: Instance) -> Wording:
     return Wording(instance.domain, explain, lambda found: fact_explainer.in_short(found, instance.domain))
 
 
-def is_help(deviation: Deviation | FactDeviation) -> bool:
+def is_help(deviation: Deviation | Deviation[tuple[StateFact, ...]]) -> bool:
     """Whether a deviation helps the plan: a later step is done already."""
-    return deviation.cause in (Cause.HELPED, FactCause.HELPED)
+    return deviation.cause in (Cause.HELPED, Cause.HELPED)
 
 
 def kind_of(found: Found) -> Kind:

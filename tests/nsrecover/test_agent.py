@@ -36,7 +36,7 @@ def test_a_plan_that_works_is_carried_out_without_a_false_alarm(system: System) 
         episode = RecoveryAgent(system, world).run(plan)
     assert episode.status is EpisodeStatus.COMPLETED
     assert [record.action for record in episode.records] == list(plan)
-    assert not any(record.discrepancy or record.recovering for record in episode.records)
+    assert not any(record.discrepancy.deviates or record.recovering for record in episode.records)
 
 
 def test_a_displaced_block_is_noticed_and_put_back(system: System) -> None:

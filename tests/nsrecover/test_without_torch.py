@@ -48,7 +48,7 @@ episode = nsrecover.RecoveryAgent(nsrecover.geometric(), Table()).run(
     nsrecover.Plan.parse("top(green, red); top(blue, green)")
 )
 assert episode.status.value == "completed", episode
-assert [bool(record.discrepancy) for record in episode.records].count(True) == 1
+assert [record.discrepancy.deviates for record in episode.records].count(True) == 1
 episode_log.save(episode, "log.json")
 print(explain_file(Path("log.json"), Audience.LAY, ["what went wrong?"], None)[0]["text"])
 """

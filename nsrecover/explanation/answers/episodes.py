@@ -90,7 +90,7 @@ def _text(episode: Episode, errors: list[Turn], explanations: list[Explanation],
     if not errors and not asked:
         return f"Nothing went wrong: {_all_steps(len(episode.plan))}."
     parts = []
-    count = sum(bool(turn.discrepancy) for turn in errors)
+    count = sum(turn.discrepancy.deviates for turn in errors)
     if count == 0:
         parts.append(f"No error was noticed{', but not everything could be seen' if errors else ''}.")
     elif len(errors) > 1:

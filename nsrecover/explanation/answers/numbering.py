@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
-from nsrecover.core.facts import FactDiscrepancy
 from nsrecover.core.recovery import Recovery
 
 
@@ -58,7 +57,7 @@ def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Di
     )
     if recovery is not None and recovery.subgoal is not None:
         recovery = replace(recovery, subgoal=max(recovery.subgoal + by, 0))
-    if isinstance(found, FactDiscrepancy) and found.plan_problem is not None:
+    if found.plan_problem is not None:
         found = replace(found, plan_problem=replace(found.plan_problem, step=found.plan_problem.step + by))
     return replace(found, step=found.step + by, deviations=deviations), recovery
 

@@ -141,7 +141,7 @@ def _help(names: Sequence[str], unknown: str) -> str:
 
 
 def _recoveries(every: Sequence[Turn]) -> list[tuple[Turn, Recovery]]:
-    return [(turn, turn.recovery) for turn in every if turn.discrepancy and turn.recovery is not None]
+    return [(turn, turn.recovery) for turn in every if turn.discrepancy.deviates and turn.recovery is not None]
 
 
 def _first_moved(every: Sequence[Turn]) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[
 
 
 def _situation(episode: Episode, instance: Instance) -> Situation:
-    wrong = [record for record in episode.records if record.discrepancy]
+    wrong = [record for record in episode.records if record.discrepancy.deviates]
     if not wrong:
         return Situation(frozenset(episode.start.facts), episode.plan.actions, "at the start", False)  # type: ignore[attr-defined]
     found = wrong[-1].discrepancy

@@ -212,7 +212,11 @@ class MonitorCore:
         else:
             monitor, given = episode.monitor, seen
         self._require_step(monitor, done)
-        open_error = episode.found if episode.found and episode.found.phase is Phase.AFTER else None
+        open_error = (
+            episode.found
+            if episode.found is not None and episode.found.deviates and episode.found.phase is Phase.AFTER
+            else None
+        )
         due = monitor.next_action or (open_error.action if open_error else None)
         if due is None:
             raise _Refused(AnswerCode.PLAN_DONE, f"all {len(monitor.plan)} actions are done")
@@ -251,7 +255,7 @@ class MonitorCore:
         monitor, found = episode.monitor, episode.found
         if episode.recovered is not None:
             return episode.recovered  # the answer was lost
-        if monitor is None or not found:
+        if monitor is None or found is None or not found.deviates:
             raise _Refused(AnswerCode.NOTHING_TO_RECOVER, "expected a verdict `deviating` before, found none")
         episode.recoveries += 1
         if episode.recoveries > MAX_RECOVERIES:

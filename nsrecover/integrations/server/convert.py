@@ -176,7 +176,7 @@ def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
     return messages.Discrepancy(
         verdict=found.verdict,
         looks=found.looks,
-        missing_to_tell=[_missing(each) for each in found.missing_to_tell],
+        missing_to_tell=[_missing(each) for each in found.missing_to_tell if not isinstance(each, core.Unknown)],
         unseen=[messages.Unseen.model_validate(each, from_attributes=True) for each in found.unseen],
         sensors=[messages.SensorFinding.model_validate(each, from_attributes=True) for each in found.sensors],
         newcomers=list(found.newcomers),

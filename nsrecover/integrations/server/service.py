@@ -92,7 +92,7 @@ class Service:
             session.events.publish(EventKind.STEP, _step(result, watch))
             recovery = None
             explanation = None if words is None else convert.explanation_message(words)
-            if result.discrepancy and budget_s is not None:
+            if result.discrepancy is not None and result.discrepancy.deviates and budget_s is not None:
                 recovery, explanation = await self._recover(request, session, watch, budget_s)
             expected = result.discrepancy is None or result.discrepancy.as_expected
             return messages.Judgement(
@@ -168,7 +168,7 @@ def state_of(session: Session) -> messages.SessionState:
 
 def _step(result: StepResult, watch: RemoteWatch) -> dict[str, Any]:
     """Return the data of the event for an observation."""
-    culprits = result.discrepancy.deviations if result.discrepancy else ()
+    culprits = result.discrepancy.deviations if result.discrepancy is not None else ()
     return {
         "step": watch.state.done,
         "phase": result.phase,

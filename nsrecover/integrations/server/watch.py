@@ -143,7 +143,7 @@ class Watch:
         return self._noted(found)
 
     def _noted(self, found: Discrepancy) -> StepResult:
-        self.found, self.verdict, self.recovery = found or None, found.verdict, None
+        self.found, self.verdict, self.recovery = found if found.deviates else None, found.verdict, None
         return StepResult(found.phase, found.action, found.observed, found)
 
     def explain(self, found: Discrepancy) -> Explanation:

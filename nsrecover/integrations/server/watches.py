@@ -122,7 +122,7 @@ class Watches:
         def looked(watch: Watch) -> tuple[StepResult, Explanation | None]:
             result = watch.look(seeing(), phase)
             found = result.discrepancy
-            if found is None or found.as_expected or (found and search_follows):
+            if found is None or found.as_expected or (found.deviates and search_follows):
                 return result, None
             return result, watch.explain(found)
 

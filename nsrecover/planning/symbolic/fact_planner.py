@@ -8,8 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nsrecover.core.actions import Action
-from nsrecover.core.facts import FactDiscrepancy, FactScene, FactTrace
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
+from nsrecover.core.traces import Trace
 from nsrecover.domains.base import Domain, Fact, Not, Role, State, Step
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with, literal, property_of
@@ -74,8 +76,8 @@ class FactPlanner:
     def recover(
         self,
         observed: FactScene,
-        trace: FactTrace,
-        discrepancy: FactDiscrepancy | None = None,
+        trace: Trace[FactScene],
+        discrepancy: Discrepancy[FactScene] | None = None,
         *,
         budget_s: float | None = None,
         on_improvement: Callable[[Recovery], None] | None = None,
@@ -117,7 +119,9 @@ class FactPlanner:
             closest=closest,
         )
 
-    def otherwise(self, observed: FactScene, trace: FactTrace, discrepancy: FactDiscrepancy) -> Recovery | None:
+    def otherwise(
+        self, observed: FactScene, trace: Trace[FactScene], discrepancy: Discrepancy[FactScene]
+    ) -> Recovery | None:
         """Another way back, for when the shortest one has not helped (Obinata et al., 2024: another approach).
 
         What deviates is first taken away from where it is; if it cannot be, what is at the same place, or where it
@@ -156,8 +160,8 @@ class FactPlanner:
     def instead(
         self,
         observed: FactScene,
-        trace: FactTrace,
-        discrepancy: FactDiscrepancy,
+        trace: Trace[FactScene],
+        discrepancy: Discrepancy[FactScene],
         vetoed: Sequence[Recovery],
         budget_s: float | None = None,
     ) -> Recovery | None:
@@ -182,14 +186,14 @@ class FactPlanner:
         return another_way(vetoed, lambda way: way.actions, without)
 
     def _tidily(
-        self, state: State, trace: FactTrace, names: Sequence[str], forbidden: Collection[Step] = ()
+        self, state: State, trace: Trace[FactScene], names: Sequence[str], forbidden: Collection[Step] = ()
     ) -> Solution:
         """A plan to the goal of a trace that leaves what its plan tidies up tidy, if there is one."""
         plan, goal = trace.plan.actions, trace.goal
         found = self.search(state, goal, names, plan, trace.tidy, forbidden)
         return found if found.found or not trace.tidy else self.search(state, goal, names, plan, (), forbidden)
 
-    def _in_the_way(self, state: State, discrepancy: FactDiscrepancy) -> tuple[str, ...]:
+    def _in_the_way(self, state: State, discrepancy: Discrepancy[FactScene]) -> tuple[str, ...]:
         """What else is in or on what deviates, or where that is or should be."""
         own = discrepancy.deviating
         at = [fact for fact in (*state, *discrepancy.expected.facts) if self._is_place(fact) and fact[1] in own]
@@ -334,7 +338,7 @@ class FactPlanner:
         return lost or tuple(goal), None
 
 
-def _names(plan: Sequence[Action], discrepancy: FactDiscrepancy | None) -> list[str]:
+def _names(plan: Sequence[Action], discrepancy: Discrepancy[FactScene] | None) -> list[str]:
     """The objects of a search: what deviates, and what the plan is about."""
     return [*(discrepancy.deviating if discrepancy is not None else ()), *(n for a in plan for n in a.arguments)]
 

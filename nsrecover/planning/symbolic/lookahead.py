@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action
-from nsrecover.core.facts import FactScene, PlanFault, PlanProblem, Unknown
+from nsrecover.core.discrepancy import PlanFault, PlanProblem, Unknown
+from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Atom, Fact, Formula, Not, State
 from nsrecover.domains.instance import Instance

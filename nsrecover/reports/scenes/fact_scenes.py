@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from nsrecover.core.discrepancy import Deviation, Discrepancy, Unknown
 from nsrecover.core.episode import Episode
-from nsrecover.core.facts import PLACE, FactDeviation, FactDiscrepancy, Facts, FactScene
+from nsrecover.core.facts import PLACE, Facts, FactScene, StateFact
 from nsrecover.domains.base import Domain, Fact, Role
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.fact_explainer import clause
@@ -27,7 +28,7 @@ class FactScenes:
         domain: has the words for facts.
     """
 
-    def __init__(self, episode: Episode, comparisons: Sequence[FactDiscrepancy], domain: Domain) -> None:
+    def __init__(self, episode: Episode, comparisons: Sequence[Discrepancy[FactScene]], domain: Domain) -> None:
         actions = [*episode.plan, *(a for record in episode.records for a in record.plan)]
         named = [name for action in actions for name in action.arguments]
         deviating = [name for found in comparisons for name in (*found.deviating, *found.cause)]
@@ -37,22 +38,30 @@ class FactScenes:
         self._names = tuple(name for name in dict.fromkeys([*named, *deviating]) if name in known)
         self._domain = domain
 
-    def views(self, found: FactDiscrepancy) -> tuple[SceneView, ...]:
+    def views(self, found: Discrepancy[FactScene]) -> tuple[SceneView, ...]:
         """The expected and the observed scene."""
-        kinds: dict[str, Kind] = {each.name: Kind.DOUBT for each in found.missing_to_tell} | kinds_of(found)
+        kinds: dict[str, Kind] = {
+            each.name: Kind.DOUBT for each in found.missing_to_tell if isinstance(each, Unknown)
+        } | kinds_of(found)
         return tuple(
             SceneView(title, places=self._places(scene.facts, kinds))
             for title, scene in (("Expected", found.expected), ("Seen", found.observed))
         )
 
-    def rows(self, found: FactDiscrepancy) -> tuple[Row, ...]:
+    def rows(self, found: Discrepancy[FactScene]) -> tuple[Row, ...]:
         """The objects of which a scene says something."""
         deviations = {each.name: each for each in found.deviations}
-        doubts = {each.name for each in found.missing_to_tell}
+        doubts = {each.name for each in found.missing_to_tell if isinstance(each, Unknown)}
         rows = [self._row(name, found, deviations.get(name), name in doubts) for name in self._names]
         return tuple(row for row in rows if row.kind is not Kind.OK or {row.expected, row.seen} != {SILENT})
 
-    def _row(self, name: str, found: FactDiscrepancy, deviation: FactDeviation | None, doubtful: bool) -> Row:
+    def _row(
+        self,
+        name: str,
+        found: Discrepancy[FactScene],
+        deviation: Deviation[tuple[StateFact, ...]] | None,
+        doubtful: bool,
+    ) -> Row:
         expected, seen = self._said(name, found.expected), self._said(name, found.observed)
         kind, verdict, probability = Kind.OK, KIND_WORDS[Kind.OK], None
         if deviation is not None:

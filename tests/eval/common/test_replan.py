@@ -7,9 +7,10 @@ import pytest
 
 import nsrecover
 from eval.common.replan import ForwardModel, RePlanner
-from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.actions import Plan
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.models.bundle import Bundle
 
 SIDE = 0.045

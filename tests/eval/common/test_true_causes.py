@@ -7,9 +7,10 @@ import pytest
 
 from eval.common.error_states import ErrorState
 from eval.common.true_causes import true_causes
-from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from sim.datasets.replay import replay
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.faults import (

@@ -16,9 +16,10 @@ from eval.detectors.graph import (
     node_similarity,
     structural_similarity,
 )
-from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 
 SIDE = 0.05
 PLAN = Plan.parse("top(a, b)")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.monitoring.causes import Situation, cause_of
 
 SIDE = 0.04
@@ -46,8 +47,7 @@ def compared(expected: SceneGraph, observed: SceneGraph, step: int, trace: Trace
         later[number] = np.linalg.norm(trace.graphs[number].boxes[:, :3] - observed.boxes[:, :3], axis=1) < 0.02
     situation = Situation(trace, done, moved, observed, probabilities, wrong, later)
     deviations = tuple(cause_of(situation, index) for index in wrong)
-    total = float(len(observed) - probabilities.sum())
-    return Discrepancy(step, phase, action, expected, observed, probabilities, total, 0.5, deviations)
+    return Discrepancy(step, phase, action, expected, observed, deviations, probabilities=probabilities)
 
 
 def fallen() -> Episode:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Phase, Unseen, UnseenReason
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Fact
 from nsrecover.core.sensing import SensorFinding, SensorProblem
+from nsrecover.core.traces import Trace
 from nsrecover.explanation import Audience
 from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.answers.episodes import report_of_episode

@@ -63,11 +63,9 @@ def discrepancy(
         Action.parse(action),
         expected,
         observed,
-        probabilities,
-        float(len(expected) - probabilities.sum()),
-        0.5,
         culprits,
         unmet,
+        probabilities=probabilities,
     )
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.monitoring.causes import Situation, cause_of
 
 SIDE = 0.04

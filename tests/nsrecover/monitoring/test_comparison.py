@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from nsrecover import load
-from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.system import System
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
@@ -40,8 +41,8 @@ def test_imagined_places_are_where_the_operators_promise(trace: Trace) -> None:
 
 def test_the_imagined_scene_itself_raises_no_alarm(system: System, trace: Trace) -> None:
     for step in range(len(trace.plan)):
-        assert not system.comparison.before(trace.graphs[step], trace, step)
-        assert not system.comparison.after(trace.graphs[step + 1], trace, step)
+        assert not system.comparison.before(trace.graphs[step], trace, step).deviates
+        assert not system.comparison.after(trace.graphs[step + 1], trace, step).deviates
 
 
 @pytest.mark.parametrize("millimetres", [40, 60, 100])

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from nsrecover.core.actions import Action
-from nsrecover.core.facts import FactCause, FactScene, PlanFault
+from nsrecover.core.discrepancy import Cause, PlanFault
+from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import Fact
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
 from nsrecover.monitoring.outlook import counterfactual_cause, imagine
@@ -33,31 +34,31 @@ HELD, IN_SINK = ("holding", "pot"), ("at", "pot", "sink")
 @pytest.mark.parametrize(
     ("done", "more", "less", "found"),
     [
-        (1, [("at", "pot", "countertop")], [HELD], {"pot": FactCause.NOT_DONE}),
-        (2, [("at", "pot", "floor")], [IN_SINK], {"pot": FactCause.DROPPED}),
-        (2, [("at", "pot", "dining table")], [IN_SINK], {"pot": FactCause.MISPLACED}),
-        (2, [HELD], [IN_SINK], {"pot": FactCause.NOT_DONE}),
-        (2, [], [("at", "mug", "countertop")], {"mug": FactCause.MISSING}),
-        (2, [("covers", "mug", "pot")], [], {"mug": FactCause.BLOCKING}),
-        (2, [("at", "mug", "dining table")], [("at", "mug", "countertop")], {"mug": FactCause.MOVED}),
-        (2, [("open", "fridge")], [], {"fridge": FactCause.CHANGED}),
-        (2, [("running", "faucet")], [], {"faucet": FactCause.HELPED}),
+        (1, [("at", "pot", "countertop")], [HELD], {"pot": Cause.NOT_DONE}),
+        (2, [("at", "pot", "floor")], [IN_SINK], {"pot": Cause.DROPPED}),
+        (2, [("at", "pot", "dining table")], [IN_SINK], {"pot": Cause.MISPLACED}),
+        (2, [HELD], [IN_SINK], {"pot": Cause.NOT_DONE}),
+        (2, [], [("at", "mug", "countertop")], {"mug": Cause.MISSING}),
+        (2, [("covers", "mug", "pot")], [], {"mug": Cause.BLOCKING}),
+        (2, [("at", "mug", "dining table")], [("at", "mug", "countertop")], {"mug": Cause.MOVED}),
+        (2, [("open", "fridge")], [], {"fridge": Cause.CHANGED}),
+        (2, [("running", "faucet")], [], {"faucet": Cause.HELPED}),
         (
             1,
             [("at", "pot", "countertop"), ("holding", "mug")],
             [HELD, ("at", "mug", "countertop")],
-            {"mug": FactCause.MISTAKEN, "pot": FactCause.NOT_DONE},
+            {"mug": Cause.MISTAKEN, "pot": Cause.NOT_DONE},
         ),
     ],
 )
-def test_causes(done: int, more: list[Fact], less: list[Fact], found: dict[str, FactCause]) -> None:
+def test_causes(done: int, more: list[Fact], less: list[Fact], found: dict[str, Cause]) -> None:
     assert {each.name: each.cause for each in deviations(situation(done, *more, less=tuple(less)))} == found
 
 
 def test_the_page_lists_the_codes_and_their_meanings() -> None:
     page = (Path(__file__).parents[3] / "docs" / "household_monitoring.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", page, flags=re.MULTILINE))
-    assert rows == {code.value: code.meaning for code in (*FactCause, *PlanFault)}
+    assert rows == {code.value: code.meaning for code in (*Cause, *PlanFault)}
 
 
 def test_the_cause_is_the_smallest_change_without_which_the_goal_is_reached() -> None:

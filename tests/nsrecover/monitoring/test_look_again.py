@@ -92,7 +92,7 @@ def test_what_most_looks_or_the_last_two_agree_on_is_so(
     assert found.deviating == (("grey",) if verdict is Verdict.DEVIATING else ())
     if verdict is Verdict.CANNOT_TELL:
         assert found.missing_to_tell == (Unseen("grey", UnseenReason.LOOKS_DISAGREE),)
-    assert bool(found) is (verdict is Verdict.DEVIATING)
+    assert found.deviates is (verdict is Verdict.DEVIATING)
     assert found.as_expected is (verdict is Verdict.AS_EXPECTED)
     assert monitor.num_executed == 1
     assert monitor.next_action == PLAN[1]
@@ -121,7 +121,7 @@ def test_a_confirmed_alarm_has_the_cause_and_the_way_back_of_a_single_look(
 
 def test_what_was_moved_and_is_not_seen_is_never_as_expected(monitor: Monitor[Any]) -> None:
     found = judged(monitor, table(green=None))
-    assert not found, "nothing that is seen deviates"
+    assert not found.deviates
     assert found.verdict is Verdict.CANNOT_TELL
     assert found.missing_to_tell == (Unseen("green", UnseenReason.OCCLUDED, moved=True),)
     assert found.unseen == found.missing_to_tell

@@ -14,5 +14,5 @@ def test_an_unmet_precondition_alone_is_a_deviation() -> None:
     assert found.deviations == ()
     assert found.unmet
     assert found.verdict is Verdict.DEVIATING
-    assert found
+    assert found.deviates
     assert not found.as_expected

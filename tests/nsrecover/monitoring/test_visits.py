@@ -63,7 +63,7 @@ def moved(number: int, *place: str) -> Callable[[int, State], State]:
 def test_a_place_that_was_taken_meanwhile_is_seen_before_something_is_put_there() -> None:
     world = NearWorld(hook=moved(3, *MUG_ON_BURNER))
     episode = run(world, visits=True)
-    alarm = next(record for record in episode.records if record.discrepancy)
+    alarm = next(record for record in episode.records if record.discrepancy.deviates)
     assert alarm.action is None  # before the action, not after it
     assert "mug" in alarm.discrepancy.deviating
     assert episode.status is EpisodeStatus.COMPLETED

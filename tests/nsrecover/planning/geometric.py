@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import OPERATORS, moved_object
 
 SIDE = 0.05
@@ -135,8 +136,7 @@ def compare(models: GeometricModels, graph: SceneGraph, trace: Trace, number: in
         trace.plan[number],
         expected,
         graph,
-        same,
-        float(len(graph) - same.sum()),
-        models.threshold,
         tuple(deviations),
+        probabilities=same,
+        threshold=models.threshold,
     )

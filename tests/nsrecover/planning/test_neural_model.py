@@ -8,9 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action, Trace
+from nsrecover.core.actions import Action
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.neural_model import NeuralModel, unit_cost

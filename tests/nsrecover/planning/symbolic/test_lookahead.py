@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.facts import FactScene, FactTrace, PlanFault, Unknown
+from nsrecover.core.discrepancy import PlanFault, Unknown
+from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State
 from nsrecover.fact_system import symbolic
 from nsrecover.monitoring.fact_monitor import imagined_trace
@@ -80,7 +82,7 @@ def test_only_what_an_irreversible_action_could_spoil_has_to_be_known() -> None:
 
 
 def recovered(state: State, planner: FactPlanner = PLANNER, goal: tuple = WATERED):  # type: ignore[no-untyped-def]
-    trace: FactTrace = imagined_trace(HOME, FactScene(START), WATER, goal)
+    trace: Trace[FactScene] = imagined_trace(HOME, FactScene(START), WATER, goal)
     return planner.recover(FactScene(state), trace)
 
 
