@@ -17,9 +17,10 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation import fact_explainer, templates
 from nsrecover.explanation.audience import Audience, participle
 from nsrecover.explanation.facts import facts_of
-from nsrecover.explanation.grammar import capital, instruction
+from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.reports.model import Kind
+from nsrecover.util.english import capital
 
 Found = Any
 """A `Discrepancy`, or a `FactDiscrepancy` in symbolic domains."""

@@ -17,10 +17,11 @@ from nsrecover.domains.properties import property_of
 from nsrecover.explanation.answers.questions import mentioned
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.fact_explainer import clause, condition_text
-from nsrecover.explanation.grammar import instruction, listed
+from nsrecover.explanation.grammar import instruction
 from nsrecover.monitoring.fact_monitor import imagined_trace, what_it_leaves
 from nsrecover.monitoring.outlook import outlook
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
+from nsrecover.util.english import listed
 
 _NOT = re.compile(r"\b(?:not|no|never|without)\b|n't\b", re.IGNORECASE)
 _IN = re.compile(r"\b(?:in|into|inside|on|onto|at)\b", re.IGNORECASE)

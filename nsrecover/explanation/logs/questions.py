@@ -16,13 +16,13 @@ from nsrecover.explanation.answers.questions import (
     asks_why,
 )
 from nsrecover.explanation.audience import Audience
-from nsrecover.explanation.grammar import capital, counted, listed
 from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_run
 from nsrecover.explanation.logs.findings import Checked
 from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
 from nsrecover.explanation.logs.run import Run, alike, run_of
 from nsrecover.explanation.logs.templates import act, verbalize
+from nsrecover.util.english import capital, counted, listed
 
 _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:pick|picked|take|taken|took|grab|grabbed|get|fetch)(?: up)?", ("pick_up",)),

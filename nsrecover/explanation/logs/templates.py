@@ -10,10 +10,10 @@ from nsrecover.domains.base import Fact, Words
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import is_slice
 from nsrecover.explanation.audience import Audience
-from nsrecover.explanation.grammar import capital, counted, listed, the
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.findings import Finding, RootCause
 from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
+from nsrecover.util.english import capital, counted, listed, the
 
 
 def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from nsrecover.core.facts import PLACE, FactDeviation, FactDiscrepancy, Facts, F
 from nsrecover.domains.base import Domain, Fact, Role
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.fact_explainer import clause
-from nsrecover.explanation.grammar import capital, the
 from nsrecover.explanation.unseen import missing_facts, missing_text
 from nsrecover.reports.model import KIND_WORDS, Kind, Place, Row, SceneView
 from nsrecover.reports.wording import kinds_of
+from nsrecover.util.english import capital, the
 
 GRIPPER = "gripper"
 SILENT = "nothing special"
