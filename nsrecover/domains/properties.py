@@ -11,7 +11,7 @@ from nsrecover.domains.instance import Instance
 
 
 def property_of(fact: Fact, domain: Domain) -> Property:
-    """The property of the first object that a fact is about: `PLACE`, or for variables and plain relations the predicate."""
+    """The property of the first object that a fact is about: `PLACE`, or the predicate of a variable or plain relation."""
     return (PLACE if domain.relations.get(fact[0], Role.PLAIN) is not Role.PLAIN else fact[0], fact[1])
 
 
