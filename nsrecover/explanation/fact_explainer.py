@@ -16,7 +16,8 @@ from nsrecover.core.facts import (
     StateFact,
 )
 from nsrecover.core.recovery import Recovery
-from nsrecover.domains.base import Domain, Role
+from nsrecover.domains.base import Role
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of

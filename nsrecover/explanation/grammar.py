@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nsrecover.core.actions import Action
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import PUT_BACK, TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.util.english import Name, the

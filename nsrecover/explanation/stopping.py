@@ -12,7 +12,7 @@ from nsrecover.core.episode import StepRecord
 from nsrecover.core.protocols import TakesVetoes
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.supervision import Supervisor
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.util.english import counted

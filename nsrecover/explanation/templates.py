@@ -9,7 +9,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of

@@ -11,8 +11,9 @@ from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.facts import FactDiscrepancy, FactScene, FactTrace, PlanProblem, Property, Unknown
+from nsrecover.core.facts import StateFact as Fact
 from nsrecover.core.recovery import Recovery
-from nsrecover.domains.base import Fact, State
+from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import changed, literal, outermost, placed, property_of, supports
 from nsrecover.errors import InvalidObservation, InvalidPlan

@@ -10,7 +10,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Deviation, Verdict
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.facts import FactCause, FactDeviation
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain

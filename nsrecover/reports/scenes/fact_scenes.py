@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from nsrecover.core.episode import Episode
-from nsrecover.core.facts import PLACE, FactDeviation, FactDiscrepancy, Facts, FactScene
-from nsrecover.domains.base import Domain, Fact, Role
+from nsrecover.core.facts import PLACE, FactDeviation, FactDiscrepancy, Facts, FactScene, StateFact
+from nsrecover.domains.base import Role
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.fact_explainer import clause
 from nsrecover.explanation.unseen import missing_facts, missing_text
@@ -83,7 +84,7 @@ class FactScenes:
         roots = [name for name in shown if where.get(name, ("", ""))[1] not in shown]
         return tuple(self._place(name, facts, where, shown, kinds, ()) for name in roots)
 
-    def _how(self, fact: Fact) -> str:
+    def _how(self, fact: StateFact) -> str:
         """How an object is with respect to what it is in or on: `on top of`."""
         if self._domain.relations[fact[0]] is Role.HELD:
             return "held"
