@@ -13,13 +13,13 @@ from nsrecover.core.protocols import OtherWays, World
 from nsrecover.core.supervision import Supervisor
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.explanation.fact_explainer import proposal
-from nsrecover.explanation.grammar import objects
 from nsrecover.explanation.stopping import Alarms, agreed
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.fact_system import FactSystem
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
 from nsrecover.monitoring.observing import ClockedSensors, patiently
 from nsrecover.system import System
+from nsrecover.util.english import objects
 
 MAX_RECOVERIES = 10
 """After this many recoveries in one episode the agent asks for help instead of trying again."""

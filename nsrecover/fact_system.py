@@ -10,9 +10,9 @@ from typing import Any
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
-from nsrecover.core.facts import FactScene
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import Recovery
-from nsrecover.domains.base import Domain, Fact
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.fact_explainer import FactExplainer
@@ -44,8 +44,8 @@ class FactSystem:
     """
 
     instance: Instance
-    goal: tuple[Fact, ...] | None = None
-    assumed: frozenset[Fact] | None = None
+    goal: tuple[StateFact, ...] | None = None
+    assumed: frozenset[StateFact] | None = None
     ahead: bool = True
     check: bool = True
     explainer: FactsExplainer = None  # type: ignore[assignment]  # __post_init__ sets it
@@ -104,7 +104,7 @@ class FactSystem:
 
 
 def symbolic(
-    instance: Instance, goal: Sequence[Fact] | None = None, durations: Mapping[str, float] | None = None
+    instance: Instance, goal: Sequence[StateFact] | None = None, durations: Mapping[str, float] | None = None
 ) -> FactSystem:
     """A system for a symbolic domain that needs facts only: no images, no checkpoint, no torch.
 

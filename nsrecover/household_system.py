@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nsrecover.domains.base import Fact
+from nsrecover.core.facts import StateFact
 from nsrecover.domains.instance import Instance
 from nsrecover.fact_system import FactSystem, symbolic
 
@@ -27,7 +27,7 @@ class HouseholdSystem:
     def system(
         self,
         instance: Instance,
-        goal: Sequence[Fact] | None = None,
+        goal: Sequence[StateFact] | None = None,
         durations: Mapping[str, float] | None = None,
         *,
         reads: bool = True,

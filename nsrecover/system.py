@@ -12,7 +12,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Explainer, Perceiver
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration

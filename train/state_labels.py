@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nsrecover.core.facts import StateFact
 from nsrecover.core.observation import Observation
-from nsrecover.domains.base import Fact, State, StateVariable
+from nsrecover.domains.base import State, StateVariable
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import is_slice, operated_by
 from nsrecover.domains.household.scene import Household, household
@@ -30,7 +31,7 @@ def home_of(recording: Recording) -> tuple[Household, State]:
             "expected a demonstration of the household with `domain` and the facts at its `start` in its notes, found "
             "none; `python -m sim.collect domain=household` records such"
         )
-    facts: frozenset[Fact] = frozenset(tuple(map(str, fact)) for fact in start)
+    facts: frozenset[StateFact] = frozenset(tuple(map(str, fact)) for fact in start)
     seen = [name for observation in recording.observations for name in observation.labels.values()]
     named = [term for fact in sorted(facts) for term in fact[1:] if term not in HOUSEHOLD.variables["filled"].values]
     arguments = [name for action in recording.plan for name in action.arguments]

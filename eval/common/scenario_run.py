@@ -17,11 +17,12 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.errors import NsrecoverError
-from nsrecover.explanation.grammar import capital, counted, instruction
+from nsrecover.explanation.grammar import instruction
 from nsrecover.reports.media import Media, Photo
 from nsrecover.reports.model import Kind
 from nsrecover.reports.wording import kind_of, wording_of_boxes
 from nsrecover.system import System
+from nsrecover.util.english import capital, counted
 from sim.common.cameras import DEFAULT_RIG
 from sim.sensors.sensor import EXACT, Sensor
 from sim.sensors.world import SensedWorld

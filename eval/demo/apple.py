@@ -18,11 +18,11 @@ from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.grammar import capital
 from nsrecover.instructions.agent import ServiceAgent
 from nsrecover.instructions.planning import StagePlan, TaskPlan, action_text
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.reports.media import Media, Photo
+from nsrecover.util.english import capital
 from sim.home.scenes import drawn_world
 from sim.home.world import Failures, FastHome
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from nsrecover.core.actions import Action
-from nsrecover.core.facts import PLACE, FactScene, Property
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, Household, Trait
 from nsrecover.domains.properties import by_property, property_of, values_of
 from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
@@ -60,9 +60,9 @@ class FactWorld:
         """The facts, as well as perception gives them."""
         if not self._hidden and not self._wrong:
             return FactScene(self.state)
-        groups, facts, certainty = by_property(self.state, self.home.domain), set[Fact](), dict[Property, float]()
+        groups, facts, certainty = by_property(self.state, self.home.domain), set[StateFact](), dict[Property, float]()
         for prop in self._properties():
-            draw, value = self._rng.random(), groups.get(prop, frozenset[Fact]())
+            draw, value = self._rng.random(), groups.get(prop, frozenset[StateFact]())
             if draw < self._hidden:
                 certainty[prop] = 0.0
                 continue
@@ -101,7 +101,7 @@ class FactWorld:
         prop = properties[int(rng.integers(len(properties)))]
         others = values_of(prop, self.state, self.home)
         if others:
-            old = by_property(self.state, self.home.domain).get(prop, frozenset[Fact]())
+            old = by_property(self.state, self.home.domain).get(prop, frozenset[StateFact]())
             self._change((self.state - old) | others[int(rng.integers(len(others)))])
 
     def _strike(self, step: int) -> None:
@@ -141,7 +141,7 @@ class FactWorld:
         yield from sorted(known)
 
 
-def _fact(text: str) -> Fact:
+def _fact(text: str) -> StateFact:
     """The inverse of `sim.datasets.household.truth.in_words`."""
     predicate, _, terms = text.partition(" ")
     return (predicate, *terms.split(", "))

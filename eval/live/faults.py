@@ -13,7 +13,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.explanation.grammar import the
+from nsrecover.util.english import the
 from sim.common.rotations import quaternion_of
 from sim.tabletop.faults import FAULTS, Fault, Moment
 from sim.tabletop.placing import place_for

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import chain
 
-from nsrecover.domains.base import Step
+from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import normal, noun
 from nsrecover.explanation.logs.reading.records import HouseholdLog, Observation
 from nsrecover.explanation.logs.run import named
@@ -126,7 +126,7 @@ _SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Wordings of success conditions, and their predicates; `+` means slices if the plan slices the object."""
 
 
-def conditions_of(text: str, plan: tuple[Step, ...]) -> list[Wanted] | None:
+def conditions_of(text: str, plan: tuple[Action, ...]) -> list[Wanted] | None:
     """Return the predicates of a success condition; None for an unknown wording."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text).lower().strip().rstrip(".")
     cut = {step.arguments[0] for step in plan if step.operator == "slice_obj"}
@@ -171,7 +171,7 @@ def satisfied(world: World, wanted: Wanted) -> bool:
     raise ValueError(wanted)
 
 
-def judge(world: World, correction: tuple[Step, ...], wanted: list[Wanted]) -> str | None:
+def judge(world: World, correction: tuple[Action, ...], wanted: list[Wanted]) -> str | None:
     """Execute a correction; return its problem, None if it succeeds."""
     world = world.copy()
     for step in correction:

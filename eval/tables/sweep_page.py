@@ -16,8 +16,9 @@ from eval.sweep.records import EpisodeRecord
 from eval.tables.gallery import final_deviations
 from eval.tables.load import Sweep
 from nsrecover.core.actions import Plan
-from nsrecover.explanation.grammar import capital, instruction, listed
+from nsrecover.explanation.grammar import instruction
 from nsrecover.reports.page import environment
+from nsrecover.util.english import capital, listed
 
 MEASURES = {
     "reached": "goal reached",

@@ -1,4 +1,4 @@
-"""What a domain is: object kinds, state variables, relations, operators, laws and words, all as data.
+"""What domains are made of: object kinds, state variables, roles of relations, operators, laws and words, all as data.
 
 Facts are tuples of strings, a predicate and objects: `("at", "mug", "sink")`. A state is the set of facts
 that hold; what is not in it does not. Formulas and effects have variables, which begin with a question mark:
@@ -10,25 +10,21 @@ that hold; what is not in it does not. Formulas and effects have variables, whic
         effects=(Effect(adds=(("at", "?thing", "?place"),), deletes=(("holding", "?thing"),)),),
     )
 
-A `Domain` is general knowledge; `nsrecover.domains.instance.Instance` evaluates it over the objects of one scene.
+`nsrecover.domains.domain.Domain` puts them together, and `nsrecover.domains.instance.Instance` evaluates a domain over
+the objects of one scene.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from string import Formatter
-from typing import Any
 
-from nsrecover.core import explanation
+from nsrecover.core.facts import StateFact
 from nsrecover.errors import InvalidConfiguration
 
-Fact = tuple[str, ...]
-"""A predicate and the objects it is about."""
-
-State = frozenset[Fact]
+State = frozenset[StateFact]
 """All facts that hold."""
 
 Binding = Mapping[str, str]
@@ -127,7 +123,7 @@ def either(*parts: Formula) -> Or:
     return Or(parts)
 
 
-def grounded(fact: Fact, at: Binding) -> Fact:
+def grounded(fact: StateFact, at: Binding) -> StateFact:
     """A fact with objects for its variables."""
     return (fact[0], *(at.get(term, term) for term in fact[1:]))
 
@@ -160,12 +156,12 @@ def parts_of(formula: Formula) -> Iterator[Formula]:
                 yield from parts_of(part)
 
 
-def facts_of(formula: Formula) -> list[Fact]:
+def facts_of(formula: Formula) -> list[StateFact]:
     """The facts, with variables, that a formula mentions, in order."""
     return [(part.predicate, *part.terms) for part in parts_of(formula) if isinstance(part, Atom)]
 
 
-def condition_of(formula: Formula) -> Fact:
+def condition_of(formula: Formula) -> StateFact:
     """The fact that stands for a formula in messages.
 
     It is the first one that the formula mentions; without one, the first trait of an object, as a predicate, or `same`
@@ -251,8 +247,8 @@ class Effect:
     A fact that is both deleted and added holds afterwards. A term `*` in a deleted fact stands for any object.
     """
 
-    adds: tuple[Fact, ...] = ()
-    deletes: tuple[Fact, ...] = ()
+    adds: tuple[StateFact, ...] = ()
+    deletes: tuple[StateFact, ...] = ()
     when: Formula = And(())
     for_each: tuple[Parameter, ...] = ()
 
@@ -339,74 +335,3 @@ class Law:
 
     name: str
     effect: Effect
-
-
-@dataclass(frozen=True)
-class Domain:
-    """General knowledge about scenes of one sort.
-
-    Attributes:
-        name: of the domain.
-        kinds: noun -> kind.
-        variables: state variables by name.
-        relations: predicate between objects -> its role.
-        operators: by name, in a fixed order.
-        derived: predicates that follow from facts, by name.
-        laws: applied in order after every action.
-        words: predicate -> how to say that it holds, with {0}, {1} for its terms.
-        compiled: functions made of the domain, filled by `nsrecover.domains.compiled` when they are first needed.
-    """
-
-    name: str
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
-    variables: Mapping[str, StateVariable] = field(default_factory=dict)
-    relations: Mapping[str, Role] = field(default_factory=dict)
-    operators: Mapping[str, Operator] = field(default_factory=dict)
-    derived: Mapping[str, Derived] = field(default_factory=dict)
-    laws: tuple[Law, ...] = ()
-    words: Mapping[str, Words] = field(default_factory=dict)
-    compiled: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "compiled": {}}  # functions that are compiled at run time cannot be pickled
-
-    def relation(self, role: Role) -> str | None:
-        """The first relation with a role; None if there is none."""
-        return next((name for name, own in self.relations.items() if own is role), None)
-
-    @property
-    def recursive(self) -> tuple[str, ...]:
-        """The derived predicates that refer to themselves, directly or through others."""
-        uses = {name: {fact[0] for fact in facts_of(rule.definition)} for name, rule in self.derived.items()}
-        for middle in uses:  # transitive closure (Warshall)
-            for found in uses.values():
-                if middle in found:
-                    found |= uses[middle]
-        return tuple(name for name, found in uses.items() if name in found)
-
-    def text(self, fact: explanation.Fact) -> str:
-        """A fact about a scene as a clause; a predicate without words is its own text."""
-        if fact.predicate == "not":
-            return f"it is not true that {self.text(explanation.Fact(fact.arguments[0], fact.arguments[1:]))}"
-        if fact.predicate in self.words:
-            return self.words[fact.predicate].imperative.format(*fact.arguments)
-        return f"{fact.predicate}({', '.join(fact.arguments)})" if fact.arguments else fact.predicate
-
-    def fact(self, text: str) -> explanation.Fact:
-        """The fact that a clause states: what `text` gives for it; the clause itself if no words of the domain fit."""
-        for predicate, words in self.words.items():
-            found = re.fullmatch(re.sub(r"\\{(\d)\\}", r"(?P<_\1>.+)", re.escape(words.imperative)), text)
-            if found is not None:
-                return explanation.Fact(predicate, tuple(part for _, part in sorted(found.groupdict().items())))
-        return explanation.Fact(text, ())
-
-
-@dataclass(frozen=True)
-class Step:
-    """An action with its arguments: `(put_in, pot, sink)`."""
-
-    operator: str
-    arguments: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"({', '.join((self.operator, *self.arguments))})"

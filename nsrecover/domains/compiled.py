@@ -13,7 +13,8 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from nsrecover.domains import base
-from nsrecover.domains.base import Domain, Effect, Formula
+from nsrecover.domains.base import Effect, Formula
+from nsrecover.domains.domain import Domain
 
 Test = Callable[..., bool]
 """Function of a view (`nsrecover.domains.instance.View`) and objects."""

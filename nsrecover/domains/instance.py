@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from nsrecover.domains.base import Atom, Binding, Domain, Fact, Formula, Operator, State, Step, bound, grounded
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import Atom, Binding, Formula, Operator, State, bound, grounded
 from nsrecover.domains.compiled import CompiledDomain, compiled
+from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidAction, did_you_mean
 
 _MOST_VIEWS = 5000
@@ -22,8 +25,8 @@ class View:
     def __init__(self, state: State, instance: Instance) -> None:
         self.state = state | instance.static
         self.objects, self.having = instance.objects, instance.having
-        self.derived: dict[Fact, bool] = {}
-        self.index: dict[tuple[object, ...], list[Fact]] = {}
+        self.derived: dict[StateFact, bool] = {}
+        self.index: dict[tuple[object, ...], list[StateFact]] = {}
         for fact in self.state:
             self.index.setdefault(fact[:1], []).append(fact)
             for place in range(1, len(fact)):
@@ -42,7 +45,7 @@ class Instance:
 
     domain: Domain
     objects: Mapping[str, frozenset[str]]
-    static: frozenset[Fact] = frozenset()
+    static: frozenset[StateFact] = frozenset()
 
     @cached_property
     def _code(self) -> CompiledDomain:
@@ -60,7 +63,7 @@ class Instance:
         """Function that indexes a state, once for each of the states asked for last."""
         return lru_cache(_MOST_VIEWS)(lambda state: View(state, self))
 
-    def condition(self, fact: Fact) -> Formula:
+    def condition(self, fact: StateFact) -> Formula:
         """A condition of a goal as a formula."""
         return Atom(fact[0], fact[1:])
 
@@ -72,7 +75,7 @@ class Instance:
         """Objects that plans may use for any goal, besides those that it is about."""
         return frozenset(self.objects)
 
-    def unwanted(self, goal: Sequence[Fact]) -> frozenset[Step]:
+    def unwanted(self, goal: Sequence[StateFact]) -> frozenset[Action]:
         """Steps that no plan for a goal should have, though they could be done."""
         return frozenset()
 
@@ -83,7 +86,7 @@ class Instance:
             return self.atom(state, grounded((formula.predicate, *formula.terms), at))
         return self._code.condition(formula, tuple(at))(self.view(state), *at.values())
 
-    def atom(self, state: State, fact: Fact) -> bool:
+    def atom(self, state: State, fact: StateFact) -> bool:
         """Whether a fact holds in a state, or follows in it."""
         view, function = self.view(state), self._code.derived.get(fact[0])
         return fact in view.state if function is None else function(view, *fact[1:])
@@ -130,6 +133,6 @@ class Instance:
         return state
 
     def _after(self, state: State, change: Callable[..., None], arguments: Sequence[str]) -> State:
-        gone, new = set[Fact](), set[Fact]()
+        gone, new = set[StateFact](), set[StateFact]()
         change(self.view(state), gone, new, *arguments)
         return (state - gone) | new if not gone.isdisjoint(state) or not new <= state else state

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from nsrecover.core.facts import PLACE, Property
-from nsrecover.domains.base import Domain, Fact, Role, State, facts_of
+from nsrecover.core.facts import PLACE, Property, StateFact
+from nsrecover.domains.base import Role, State, facts_of
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 
 
-def property_of(fact: Fact, domain: Domain) -> Property:
-    """The property of the first object that a fact is about: `PLACE`, or for variables and plain relations the predicate."""
+def property_of(fact: StateFact, domain: Domain) -> Property:
+    """The property of its first object that a fact is about: `PLACE`, or for variables and plain relations its name."""
     return (PLACE if domain.relations.get(fact[0], Role.PLAIN) is not Role.PLAIN else fact[0], fact[1])
 
 
-def facts_with(roles: Collection[Role], facts: Iterable[Fact], domain: Domain, name: str | None = None) -> list[Fact]:
+def facts_with(
+    roles: Collection[Role], facts: Iterable[StateFact], domain: Domain, name: str | None = None
+) -> list[StateFact]:
     """The facts whose relation has one of some roles, in order; those about one object if it is named."""
     found = (fact for fact in facts if domain.relations.get(fact[0]) in roles)
     return sorted(fact for fact in found if name is None or fact[1] == name)
 
 
-def supports(facts: Iterable[Fact], domain: Domain, name: str | None = None) -> list[str]:
+def supports(facts: Iterable[StateFact], domain: Domain, name: str | None = None) -> list[str]:
     """What an object is directly in or on; what all objects are in or on if none is named."""
     return [fact[2] for fact in facts_with((Role.LOCATION,), facts, domain, name) if len(fact) == 3]
 
@@ -34,24 +37,24 @@ def outermost(name: str, facts: State, domain: Domain) -> str | None:
     return None if facts_with((Role.HELD,), facts, domain, seen[-1]) else seen[-1]
 
 
-def placed(facts: Iterable[Fact], domain: Domain) -> set[str]:
+def placed(facts: Iterable[StateFact], domain: Domain) -> set[str]:
     """The objects that are in or on something, or held."""
     return {fact[1] for fact in facts_with((Role.LOCATION, Role.HELD), facts, domain)}
 
 
-def held(facts: Iterable[Fact], domain: Domain) -> str | None:
+def held(facts: Iterable[StateFact], domain: Domain) -> str | None:
     """What the gripper holds."""
     return next((fact[1] for fact in facts_with((Role.HELD,), facts, domain)), None)
 
 
-def covering(name: str, facts: Iterable[Fact], domain: Domain) -> list[str]:
+def covering(name: str, facts: Iterable[StateFact], domain: Domain) -> list[str]:
     """The objects that are in the way of another one."""
     return [fact[1] for fact in facts_with((Role.COVERS,), facts, domain) if fact[2] == name]
 
 
-def by_property(facts: Iterable[Fact], domain: Domain) -> dict[Property, State]:
+def by_property(facts: Iterable[StateFact], domain: Domain) -> dict[Property, State]:
     """Facts grouped by their property."""
-    found: dict[Property, set[Fact]] = defaultdict(set)
+    found: dict[Property, set[StateFact]] = defaultdict(set)
     for fact in facts:
         found[property_of(fact, domain)].add(fact)
     return {prop: frozenset(group) for prop, group in found.items()}
@@ -88,7 +91,7 @@ def drifts(prop: Property, domain: Domain) -> bool:
     return variable is not None and variable.drifts
 
 
-def literal(condition: Fact, domain: Domain) -> tuple[Fact, bool]:
+def literal(condition: StateFact, domain: Domain) -> tuple[StateFact, bool]:
     """The fact that a condition is about, and whether it or its negation is meant: `closed` is not `open`."""
     rule = domain.derived.get(condition[0])
     if rule is not None:
@@ -99,7 +102,7 @@ def literal(condition: Fact, domain: Domain) -> tuple[Fact, bool]:
     return condition, True
 
 
-def related(static: Iterable[Fact]) -> Mapping[str, frozenset[str]]:
+def related(static: Iterable[StateFact]) -> Mapping[str, frozenset[str]]:
     """Object -> objects that a static fact mentions together with it, such as food and its slices."""
     found: dict[str, set[str]] = defaultdict(set)
     for fact in static:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nsrecover.core.actions import Action
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.explanation.grammar import instruction, ordinal, steps
+from nsrecover.explanation.grammar import instruction
+from nsrecover.util.english import doing, ordinal
 
 
 class Audience(StrEnum):
@@ -50,11 +51,13 @@ class Phrasing:
         return f"the {ordinal(int(number))} step" if self.lay else f"step {number}"
 
     def steps(self, first: int, last: int) -> str:
-        """Return the name of a range of steps: `steps 5 to 8`, `the fifth to the eighth step`."""
-        if not self.lay or first >= last:
-            return self.step(last) if self.lay else steps(first, last)
+        """Return the name of a range of steps: `steps 5 and 6`, `steps 5 to 8`, `the fifth to the eighth step`."""
+        if first >= last:
+            return self.step(last)
         between = "and" if last == first + 1 else "to"
-        return f"the {ordinal(first)} {between} the {ordinal(last)} step"
+        if self.lay:
+            return f"the {ordinal(first)} {between} the {ordinal(last)} step"
+        return f"steps {first} {between} {last}"
 
     def step_with_action(self, number: str, action: str) -> str:
         """Return a step with its action: `step 4, top(a, b),`, `the fourth step, putting the a on the b,`."""
@@ -67,10 +70,7 @@ class Phrasing:
 
 def participle(action: Action, domain: Domain = TABLETOP) -> str:
     """Return an action as a participle phrase: `putting the red cube on the blue cube`."""
-    verb, _, rest = instruction(action, domain=domain).partition(" ")
-    forms = {"put": "putting", "set": "setting", "cut": "cutting", "tip": "tipping"}
-    form = forms.get(verb, f"{verb.removesuffix('e')}ing")
-    return f"{form} {rest}"
+    return doing(instruction(action, domain=domain))
 
 
 def seed_of(parts: Sequence[object]) -> str:

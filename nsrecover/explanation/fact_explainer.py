@@ -9,14 +9,16 @@ from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Pla
 from nsrecover.core.explanation import Explanation, Fact, Sentence
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import Recovery
-from nsrecover.domains.base import Domain, Role
+from nsrecover.domains.base import Role
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of
 from nsrecover.explanation.facts import recovery_facts
-from nsrecover.explanation.grammar import capital, instruction, listed, objects, the
+from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.templates import recovery_sentences
 from nsrecover.explanation.unseen import NOWHERE, missing_facts, missing_text
+from nsrecover.util.english import capital, listed, objects, the
 
 _RELATIONS = {
     "holding": "{0} is in the gripper",

@@ -15,7 +15,7 @@ from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nsrecover.core.recovery import ReasonCode, Recovery
-from nsrecover.explanation.grammar import objects
 from nsrecover.planning.symbolic.repair import Repair
+from nsrecover.util.english import objects
 
 STOPPED = {
     ReasonCode.NODE_BUDGET: "the node budget was used up",

@@ -12,10 +12,10 @@ from nsrecover.core.episode import StepRecord
 from nsrecover.core.protocols import TakesVetoes
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.supervision import Supervisor
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.grammar import counted
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.util.english import counted
 
 SAME_ALARM = 3
 """At the same alarm with the same way back for this time the agent asks for help."""

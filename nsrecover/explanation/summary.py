@@ -18,7 +18,7 @@ from nsrecover.domains.tabletop.operators import STACK, TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
 from nsrecover.explanation.answers.numbering import clock, turns
 from nsrecover.explanation.logs.reading.format import action_of
-from nsrecover.explanation.logs.reading.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen, Step
+from nsrecover.explanation.logs.reading.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen
 
 ON, INSIDE = "on top of", "inside"
 _SIDES = {
@@ -153,9 +153,9 @@ def _logged(action: Action) -> tuple[str, str]:
     return name or action.operator, words or f"Do {action.operator} with {' and '.join(action.arguments)}"
 
 
-def _step(action: Action) -> Step:
+def _step(action: Action) -> Action:
     parts = (action_of(f"pick up {argument}").arguments[0] for argument in action.arguments)
-    return Step(_logged(action)[0], tuple(parts))
+    return Action(_logged(action)[0], tuple(parts))
 
 
 def _wanted(episode: Episode) -> str:

@@ -9,13 +9,14 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of
 from nsrecover.explanation.facts import swap_groups
-from nsrecover.explanation.grammar import capital, counted, instruction, listed, not_achieved, objects, the
+from nsrecover.explanation.grammar import instruction, not_achieved
 from nsrecover.explanation.unseen import NOWHERE, missing_text
+from nsrecover.util.english import capital, counted, listed, objects, the
 
 _IN_SHORT = {
     Cause.TOPPLED: ("{0} fell over", "the tower fell"),

@@ -6,7 +6,7 @@ from nsrecover.core.discrepancy import Discrepancy, Unknown, Unseen, UnseenReaso
 from nsrecover.core.explanation import Fact
 from nsrecover.core.facts import PLACE, FactScene
 from nsrecover.core.sensing import ADVICE, SensorFinding, SensorProblem
-from nsrecover.explanation.grammar import the
+from nsrecover.util.english import the
 
 NOWHERE = "nowhere"
 """Argument of a fact if an object has no partner, support or place."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.home import Home, instance_of
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT
@@ -32,7 +33,7 @@ class Belief:
     """
 
     home: Home
-    facts: set[Fact] = field(default_factory=set)
+    facts: set[StateFact] = field(default_factory=set)
     excluded: dict[str, set[str]] = field(default_factory=dict)
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     within: dict[str, str] = field(default_factory=dict)
@@ -46,7 +47,7 @@ class Belief:
             home: what is known.
             operator_at: where the operator is going to be; empty if where the home says.
         """
-        facts: set[Fact] = {("at", ROBOT, home.robot)}
+        facts: set[StateFact] = {("at", ROBOT, home.robot)}
         facts |= {("open", name) for name, place in home.places.items() if place.open}
         belief = cls(home, facts)
         if operator_at:
@@ -148,12 +149,12 @@ class Belief:
                 known |= {("likely", name, self.guess[name])} if name in self.guess else set()
         return frozenset(known)
 
-    def learn(self, state: Iterable[Fact], instance: Instance) -> None:
+    def learn(self, state: Iterable[StateFact], instance: Instance) -> None:
         """Take over what a state of a scene says about the scene's objects; guesses are not kept."""
         new = {fact for fact in state if fact[0] != "likely"}
         self.facts = {fact for fact in self.facts if not all(term in instance.objects for term in fact[1:])} | new
 
-    def forget(self, fact: Fact) -> None:
+    def forget(self, fact: StateFact) -> None:
         """A fact does not hold any more."""
         self.facts.discard(fact)
 

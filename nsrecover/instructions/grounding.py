@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from nsrecover.domains.base import Fact
+from nsrecover.core.facts import StateFact
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
@@ -239,8 +239,8 @@ class _Grounder:
             spots = [each for each in self.home.furniture if self.home.inside(each, place)]
         trait = ServiceTrait.COUNT_CATEGORY if clause.thing.sort is Sort.CATEGORY else ServiceTrait.COUNT_OBJECTS
         whats = {f"{noun} at the {spot}": spot for spot in spots}
-        goal: tuple[Fact, ...] = tuple(("counted", what) for what in whats)
-        static: tuple[Fact, ...] = tuple(("counts_at", what, spot) for what, spot in whats.items())
+        goal: tuple[StateFact, ...] = tuple(("counted", what) for what in whats)
+        static: tuple[StateFact, ...] = tuple(("counts_at", what, spot) for what, spot in whats.items())
         return Stage(goal, {}, {}, tuple(spots), dict.fromkeys(whats, frozenset({trait})), static)
 
     def _speech(self, clause: Clause, number: int) -> Stage:
@@ -265,7 +265,7 @@ class _Grounder:
             self._refuse(RefusalCode.NO_SKILL, f"I cannot {clause.verb} the {place}.")
         if clause.verb in (Verb.TURN_ON, Verb.TURN_OFF) and switch not in traits:
             self._refuse(RefusalCode.NO_SKILL, f"I cannot {clause.verb} the {place}.")
-        goals: dict[Verb, Fact] = {
+        goals: dict[Verb, StateFact] = {
             Verb.OPEN: ("open", place), Verb.CLOSE: ("closed", place), Verb.TURN_ON: ("running", place),
             Verb.TURN_OFF: ("off", place), Verb.GO: ("at", ROBOT, place),
         }  # fmt: skip
@@ -306,7 +306,7 @@ class _Grounder:
             self.notes.append(f"Any {phrase.name} will do.")
         return phrase.name, within
 
-    def _person(self, clause: Clause) -> tuple[str, dict[str, str], dict[str, frozenset[str]], tuple[Fact, ...]]:
+    def _person(self, clause: Clause) -> tuple[str, dict[str, str], dict[str, frozenset[str]], tuple[StateFact, ...]]:
         """The person of a clause, with where to look, further objects and static facts."""
         phrase = clause.person or Phrase(Sort.PERSON, OPERATOR)
         if phrase.sort is Sort.PRONOUN:

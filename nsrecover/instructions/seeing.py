@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from nsrecover.core.actions import Action
-from nsrecover.core.facts import FactScene
-from nsrecover.domains.base import Fact
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT
 from nsrecover.errors import InvalidObservation
@@ -44,7 +43,7 @@ class Sight:
     people: Mapping[str, str] | None = None
     open: Mapping[str, bool] = field(default_factory=dict)
     running: Mapping[str, bool] = field(default_factory=dict)
-    done: frozenset[Fact] = frozenset()
+    done: frozenset[StateFact] = frozenset()
     heard: str | None = None
     count: int | None = None
 

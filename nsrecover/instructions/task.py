@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from nsrecover.domains.base import Fact
+from nsrecover.core.facts import StateFact
 from nsrecover.instructions.sentences.reading import Phrase
 
 
@@ -66,12 +66,12 @@ class Stage:
         reports: whether what it tells is what was found out before.
     """
 
-    goal: tuple[Fact, ...]
+    goal: tuple[StateFact, ...]
     things: Mapping[str, str] = field(default_factory=dict)
     people: Mapping[str, str] = field(default_factory=dict)
     places: tuple[str, ...] = ()
     more: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    static: tuple[Fact, ...] = ()
+    static: tuple[StateFact, ...] = ()
     reports: bool = False
 
 

@@ -18,7 +18,6 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.grammar import capital
 from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested
 from nsrecover.live.board import LiveServer
@@ -31,6 +30,7 @@ from nsrecover.reports.build import report_of
 from nsrecover.reports.model import Kind, Step
 from nsrecover.reports.page import html_of
 from nsrecover.reports.pictures import stored
+from nsrecover.util.english import capital
 
 ROBOT, VIEWER = "robot", "you"
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from nsrecover.explanation.grammar import counted
+from nsrecover.util.english import counted
 
 PATIENCE_S = 120.0
 """An action that waits for this time counts as one that is not done, seconds."""

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from nsrecover.core.scene import FloatArray, ObjectStates
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from nsrecover.core.facts import PLACE, FactScene, Property
-from nsrecover.domains.base import Domain, Fact, State
+from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
+from nsrecover.domains.base import State
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import by_property, drifts, with_properties_of
 
@@ -35,7 +36,7 @@ def fused(looks: Sequence[FactScene], domain: Domain, jointly: bool = False) -> 
         return looks[0]
     groups = [by_property(look.facts, domain) for look in looks]
     props = {prop for group in groups for prop in group} | {prop for look in looks for prop in look.certainty}
-    facts, certainty = set[Fact](), dict[Property, float]()
+    facts, certainty = set[StateFact](), dict[Property, float]()
     for prop in props:
         votes, best = defaultdict[State, float](float), 0.0
         shown = [pair for pair in zip(looks, groups, strict=True) if pair[0].certainty.get(prop, 1.0) > 0]
@@ -74,7 +75,7 @@ def updated(
         decay: factor of the certainty of what is not seen; 1 if nothing was done since.
     """
     before, now = by_property(expected.facts, domain), by_property(seen.facts, domain)
-    facts, certainty = set[Fact](), dict[Property, float]()
+    facts, certainty = set[StateFact](), dict[Property, float]()
     for prop in before.keys() | now.keys() | expected.certainty.keys() | seen.certainty.keys():
         sure = seen.certainty.get(prop, 1.0)
         if seen.knows(prop):

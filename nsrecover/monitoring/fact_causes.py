@@ -10,7 +10,8 @@ from functools import cached_property
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Deviation
 from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
-from nsrecover.domains.base import Domain, Fact, Role, State
+from nsrecover.domains.base import Role, State
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import by_property, changed, drifts, facts_with, related, with_properties_of
 from nsrecover.monitoring.outlook import Outlook, outlook
@@ -39,7 +40,7 @@ class FactSituation:
     expected: FactScene
     observed: FactScene
     rest: Sequence[Action]
-    goal: Sequence[Fact]
+    goal: Sequence[StateFact]
     done: int
 
     @cached_property
@@ -91,8 +92,8 @@ def _deviation(situation: FactSituation, name: str) -> Deviation[tuple[StateFact
     domain = situation.instance.domain
     props = [prop for prop in situation.deviating if prop[1] == name]
     expected, observed = (by_property(scene.facts, domain) for scene in (situation.expected, situation.observed))
-    wanted = frozenset[Fact]().union(*(expected.get(prop, _NONE) for prop in props))
-    found = frozenset[Fact]().union(*(observed.get(prop, _NONE) for prop in props))
+    wanted = frozenset[StateFact]().union(*(expected.get(prop, _NONE) for prop in props))
+    found = frozenset[StateFact]().union(*(observed.get(prop, _NONE) for prop in props))
     cause, other, subgoal = _cause(situation, name, props, wanted - found, found - wanted)
     return Deviation[tuple[StateFact, ...]](
         name,

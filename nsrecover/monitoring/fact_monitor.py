@@ -10,10 +10,10 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase, PlanProblem, Unknown
-from nsrecover.core.facts import FactScene, Property
+from nsrecover.core.facts import FactScene, Property, StateFact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
-from nsrecover.domains.base import Fact, State
+from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import changed, literal, outermost, placed, property_of, supports
 from nsrecover.errors import InvalidObservation, InvalidPlan
@@ -57,27 +57,29 @@ class ExpectingPerceiver(Protocol):
 class Lookahead(Protocol):
     """Says before an action what would go wrong later; `nsrecover.planning.symbolic.lookahead` has one."""
 
-    def problem(self, state: State, actions: Sequence[Action], goal: Sequence[Fact], first: int) -> PlanProblem | None:
+    def problem(
+        self, state: State, actions: Sequence[Action], goal: Sequence[StateFact], first: int
+    ) -> PlanProblem | None:
         """What is wrong with the rest of a plan, whose first action has the number `first`; None if it works."""
         ...
 
-    def needed(self, scene: FactScene, actions: Sequence[Action], goal: Sequence[Fact]) -> tuple[Unknown, ...]:
+    def needed(self, scene: FactScene, actions: Sequence[Action], goal: Sequence[StateFact]) -> tuple[Unknown, ...]:
         """What has to be known before the first of some actions is done, because it cannot be undone."""
         ...
 
 
-def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Sequence[Fact]) -> Trace[FactScene]:
+def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Sequence[StateFact]) -> Trace[FactScene]:
     """The scenes that a plan is expected to lead through, from a belief; what is unknown stays unknown."""
     domain = instance.domain
     states = outlook(instance, scene.facts, plan.actions, goal).states
-    passing = frozenset[Fact]().union(*states) - states[0] - states[-1]
+    passing = frozenset[StateFact]().union(*states) - states[0] - states[-1]
     tidy = tuple(sorted(fact for fact in passing if fact[0] in domain.variables and len(fact) == 2))
     return Trace[FactScene](
         plan, (scene, *(FactScene(state, scene.certainty) for state in states[1:])), tuple(goal), tidy
     )
 
 
-def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[Fact, ...]:
+def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[StateFact, ...]:
     """The facts that a plan brings about and leaves in the end: its goal, if none is stated."""
     final = outlook(instance, start, plan.actions, ()).states[-1]
     return tuple(sorted(final - start))
@@ -133,8 +135,8 @@ class FactMonitor(Generic[Seen]):
         perceiver: FactPerceiver[Seen],
         plan: Plan,
         observation: Seen,
-        goal: Sequence[Fact] | None = None,
-        assumed: Iterable[Fact] | None = None,
+        goal: Sequence[StateFact] | None = None,
+        assumed: Iterable[StateFact] | None = None,
         lookahead: Lookahead | None = None,
         check: bool = True,
         decay: float = DECAY,

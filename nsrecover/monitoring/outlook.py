@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action
-from nsrecover.core.facts import Property
-from nsrecover.domains.base import Fact, State, condition_of
+from nsrecover.core.facts import Property, StateFact
+from nsrecover.domains.base import State, condition_of
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import with_properties_of
 
@@ -31,7 +31,7 @@ class Outlook:
     states: tuple[State, ...]
     step: int
     unmet: tuple[explanation.Fact, ...]
-    missed: tuple[Fact, ...]
+    missed: tuple[StateFact, ...]
 
     @property
     def good(self) -> bool:
@@ -61,12 +61,12 @@ def unmet_conditions(instance: Instance, state: State, action: Action) -> tuple[
     return (*lacking, *(explanation.Fact(fact[0], fact[1:]) for fact in map(condition_of, formulas)))
 
 
-def unmet_goal(instance: Instance, state: State, goal: Sequence[Fact]) -> tuple[Fact, ...]:
+def unmet_goal(instance: Instance, state: State, goal: Sequence[StateFact]) -> tuple[StateFact, ...]:
     """The conditions of a goal that do not hold in a state."""
     return tuple(fact for fact in goal if not instance.holds(state, instance.condition(fact)))
 
 
-def outlook(instance: Instance, state: State, actions: Sequence[Action], goal: Sequence[Fact]) -> Outlook:
+def outlook(instance: Instance, state: State, actions: Sequence[Action], goal: Sequence[StateFact]) -> Outlook:
     """Imagine actions from a state."""
     states, step, unmet = [state], len(actions), tuple[explanation.Fact, ...]()
     for number, action in enumerate(actions):
@@ -86,7 +86,7 @@ def counterfactual_cause(
     expected: State,
     deviating: Collection[Property],
     actions: Sequence[Action],
-    goal: Sequence[Fact],
+    goal: Sequence[StateFact],
 ) -> tuple[str, ...]:
     """The fewest objects without whose deviation the goal would have been reached, in the domain's simulation.
 

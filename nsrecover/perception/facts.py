@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from nsrecover.core.facts import PLACE, FactScene, Property
-from nsrecover.domains.base import Fact
+from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
 from nsrecover.errors import InvalidObservation, did_you_mean
 
-GivenFacts = FactScene | Iterable[Fact] | Mapping[Fact, float]
+GivenFacts = FactScene | Iterable[StateFact] | Mapping[StateFact, float]
 """A scene; facts that hold, while no other does; or facts with probabilities, while no other holds."""
 
 
@@ -44,7 +43,7 @@ class FactsPerceiver:
                 )
             self._check_object(name)
             _check_probability(sure, f"certainty of {variable} of {name}")
-        valued: dict[Property, Fact] = {}
+        valued: dict[Property, StateFact] = {}
         for fact in sorted(scene.facts):
             if fact[0] in self.instance.domain.variables:
                 other = valued.setdefault(property_of(fact, self.instance.domain), fact)
@@ -52,7 +51,7 @@ class FactsPerceiver:
                     raise InvalidObservation(f"expected one value of {fact[0]} of {fact[1]}, found {other} and {fact}")
         return scene
 
-    def _check(self, fact: Fact) -> None:
+    def _check(self, fact: StateFact) -> None:
         domain = self.instance.domain
         sizes = {name: 2 if len(each.values) == 2 else 3 for name, each in domain.variables.items()}
         known = [*sizes, *domain.relations]
@@ -77,7 +76,7 @@ class FactsPerceiver:
             )
 
 
-def scene_of_facts(given: Iterable[Fact] | Mapping[Fact, float], instance: Instance) -> FactScene:
+def scene_of_facts(given: Iterable[StateFact] | Mapping[StateFact, float], instance: Instance) -> FactScene:
     """A scene of facts, or of facts with probabilities; of a property's values the most likely one is taken.
 
     Args:
@@ -89,11 +88,11 @@ def scene_of_facts(given: Iterable[Fact] | Mapping[Fact, float], instance: Insta
     """
     if not isinstance(given, Mapping):
         return FactScene(frozenset(given))
-    groups: dict[Property, dict[Fact, float]] = {}
+    groups: dict[Property, dict[StateFact, float]] = {}
     for fact, chance in given.items():
         _check_probability(chance, f"probability of {fact}")
         groups.setdefault(property_of(fact, instance.domain), {})[fact] = chance
-    facts, certainty = set[Fact](), dict[Property, float]()
+    facts, certainty = set[StateFact](), dict[Property, float]()
     for prop, chances in groups.items():
         best = max(chances, key=chances.__getitem__)
         none = 1.0 - chances[best] if len(chances) == 1 else max(0.0, 1.0 - sum(chances.values()))

@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nsrecover.core.facts import PLACE, FactScene, Property
+from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.core.observation import Observation
-from nsrecover.domains.base import Fact, State
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, slice_of
 from nsrecover.domains.instance import Instance
@@ -99,7 +99,7 @@ class HouseholdPerceiver:
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
         self.heard = None if self._ears is None else self._ears.step(observation)
-        facts, certainty = set[Fact](), dict(self._unseen)
+        facts, certainty = set[StateFact](), dict(self._unseen)
         places = self._places(observation)
         for name, found in places.items():
             facts |= found
@@ -139,11 +139,11 @@ class HouseholdPerceiver:
         values = self._instance.domain.variables[variable].values
         return next((value for value in values[1:] if self._fact(variable, name, value) <= state), values[0])
 
-    def _places(self, observation: Observation) -> dict[str, set[Fact]]:
+    def _places(self, observation: Observation) -> dict[str, set[StateFact]]:
         """Object -> where it is, for those of which this is known; nowhere if the gripper has lost it."""
         should = {fact[1]: fact[2] for fact in sorted(self._expected) if fact[0] == "at"}
         held, before = _held(self._expected), _held(self._before)
-        found: dict[str, set[Fact]] = defaultdict(set)
+        found: dict[str, set[StateFact]] = defaultdict(set)
         for _, fact in sorted(self._support.step(observation, should, held).items()):
             if len(fact) == 2 or fact[2] == FLOOR or self._traits(fact[2]) & {Trait.FLAT, Trait.HOLLOW}:
                 found[self._known_as(fact[1])].add((fact[0], *map(self._known_as, fact[1:])))
@@ -160,7 +160,7 @@ class HouseholdPerceiver:
                 found[held] = {("holding", held)}
         return found
 
-    def _pieces(self, observation: Observation, facts: set[Fact], certainty: dict[Property, float]) -> None:
+    def _pieces(self, observation: Observation, facts: set[StateFact], certainty: dict[Property, float]) -> None:
         """What is known of sliced food: whether it is sliced, and the places of pieces, of which only some are seen."""
         seen = {self._known_as(name) for name in observation.labels.values()}
         for name in self._instance.objects:
@@ -215,7 +215,7 @@ class HouseholdPerceiver:
                 sign.if_so / sign.if_not if sounds else (1 - sign.if_so) / (1 - sign.if_not),
             )
 
-    def _fact(self, variable: str, name: str, value: str) -> set[Fact]:
+    def _fact(self, variable: str, name: str, value: str) -> set[StateFact]:
         """The fact that a variable has a value; none for the first one, which is the normal one."""
         values = self._instance.domain.variables[variable].values
         if value == values[0]:

@@ -10,10 +10,10 @@ from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.explanation import Explanation, Sentence
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.explanation.answers.numbering import Turn
-from nsrecover.explanation.grammar import capital, counted, number, ordinal, the
 from nsrecover.reports.media import Judgement
 from nsrecover.reports.model import Answer, Kind, Line
 from nsrecover.reports.wording import Found, Wording, is_help
+from nsrecover.util.english import capital, counted, number, ordinal, the
 
 QUESTIONS = {
     "what": "What went wrong?",

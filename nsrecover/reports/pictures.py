@@ -13,9 +13,9 @@ from scipy.spatial import ConvexHull, QhullError
 
 from nsrecover.core.observation import Camera
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
-from nsrecover.explanation.grammar import listed, the
 from nsrecover.reports.media import Media, Photo, Polygon
 from nsrecover.reports.model import Image, Kind, Outline, Picture
+from nsrecover.util.english import listed, the
 
 BUDGET_BYTES = 1_300_000
 """All photographs of a page together."""

@@ -10,16 +10,17 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Deviation, Verdict
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.facts import StateFact
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation import fact_explainer, templates
 from nsrecover.explanation.audience import Audience, participle
 from nsrecover.explanation.facts import facts_of
-from nsrecover.explanation.grammar import capital, instruction
+from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.reports.model import Kind
+from nsrecover.util.english import capital
 
 Found = Any
 """A `Discrepancy`, or a `Discrepancy[FactScene]` in symbolic domains."""

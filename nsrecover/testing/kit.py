@@ -13,7 +13,7 @@ from typing import cast
 from nsrecover.core.actions import Action
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration

@@ -10,7 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import gaps
 from nsrecover.core.scene import FloatArray
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.kinds import KINDS, Trait, traits_of
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.tabletop.operators import SET_ASIDE, STACK

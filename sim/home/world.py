@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nsrecover.core.actions import Action
-from nsrecover.domains.base import Fact
+from nsrecover.core.facts import StateFact
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ServiceTrait
@@ -80,7 +80,7 @@ class FastHome:
         self.open = {name: place.open for name, place in home.places.items() if self._has_door(name)}
         self.running = dict.fromkeys((name for name in home.places if Trait.SWITCH in home.places[name].traits), False)
         self.executed, self.told = list[Action](), list[tuple[str, str]]()
-        self.done = set[Fact]()
+        self.done = set[StateFact]()
         self.seconds = 0.0
         self._grasps = 0
         self._rng = np.random.default_rng(seed)

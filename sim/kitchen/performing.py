@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.scene import holds
 from sim.kitchen.tasks import TaskSpec
 from sim.kitchen.truth import differences, true_state
@@ -33,8 +34,8 @@ class StepOutcome:
 
     action: Action
     failure: str
-    missing: frozenset[Fact]
-    excess: frozenset[Fact]
+    missing: frozenset[StateFact]
+    excess: frozenset[StateFact]
     truth: State
     cpu_s: float
     seconds: float
@@ -69,6 +70,6 @@ def carry_out_one(world: KitchenWorld, action: Action, expected: State) -> StepO
     return StepOutcome(action, world.failures[-1], missing, excess, truth, spent, seconds)
 
 
-def unmet(state: State, spec: TaskSpec) -> tuple[Fact, ...]:
+def unmet(state: State, spec: TaskSpec) -> tuple[StateFact, ...]:
     """The conditions of a task's goal that do not hold in a state."""
     return tuple(condition for condition in spec.goal if not holds(state, condition, spec.home))

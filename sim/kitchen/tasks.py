@@ -15,8 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.facts import StateFact
 from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.domains.base import Fact, State, Step
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of
 from nsrecover.domains.household.scene import Household, check_condition, formula_of, holds
@@ -54,7 +55,7 @@ class Task:
     name: str
     words: str
     things: tuple[str, ...]
-    goal: tuple[Fact, ...]
+    goal: tuple[StateFact, ...]
     fixtures: tuple[str, ...]
     states: Mapping[str, ObjectState] = field(default_factory=dict)
 
@@ -136,7 +137,7 @@ class TaskSpec:
     task: Task
     seed: int
     kitchen: KitchenSpec
-    goal: tuple[Fact, ...]
+    goal: tuple[StateFact, ...]
     plan: Plan
 
     @cached_property
@@ -231,7 +232,7 @@ def _prepared(task: Task, thing: ThingSpec, kitchen: KitchenSpec, rng: np.random
     return thing
 
 
-def _bound_goal(task: Task, kitchen: KitchenSpec, rng: np.random.Generator) -> tuple[Fact, ...]:
+def _bound_goal(task: Task, kitchen: KitchenSpec, rng: np.random.Generator) -> tuple[StateFact, ...]:
     """The goal with one of the fixtures of each noun."""
     nouns = dict.fromkeys(term for condition in task.goal for term in condition[1:])
     names: dict[str, str] = {}
@@ -242,7 +243,7 @@ def _bound_goal(task: Task, kitchen: KitchenSpec, rng: np.random.Generator) -> t
     return tuple((condition[0], *(names.get(term, term) for term in condition[1:])) for condition in task.goal)
 
 
-def usable(task: Task, home: Household, goal: Sequence[Fact]) -> frozenset[str]:
+def usable(task: Task, home: Household, goal: Sequence[StateFact]) -> frozenset[str]:
     """The objects with which a plan for a task is made.
 
     They are what the task and its goal name, where things can be set down, and liquids. Of several fixtures of a noun,
@@ -262,7 +263,9 @@ def usable(task: Task, home: Household, goal: Sequence[Fact]) -> frozenset[str]:
     return frozenset(found)
 
 
-def plan_for(home: Household, start: State, goal: Sequence[Fact], objects: frozenset[str] | None = None) -> Plan | None:
+def plan_for(
+    home: Household, start: State, goal: Sequence[StateFact], objects: frozenset[str] | None = None
+) -> Plan | None:
     """A plan of the household domain from a state to a goal, by the common search; None if there is none.
 
     What is closed or off at the start is so in the end, unless the goal says otherwise. Doors are opened and switches
@@ -295,10 +298,10 @@ def plan_for(home: Household, start: State, goal: Sequence[Fact], objects: froze
     return None
 
 
-def _nesting(home: Household, names: Sequence[str], goal: Sequence[Fact]) -> frozenset[Step]:
+def _nesting(home: Household, names: Sequence[str], goal: Sequence[StateFact]) -> frozenset[Action]:
     """Steps that put something on a dish or into a vessel although the goal does not say so: a pan into a pot."""
     return frozenset(
-        Step(operator, (thing, dish))
+        Action(operator, (thing, dish))
         for dish in names
         if home.traits(dish) & {Trait.DISH, Trait.VESSEL}
         for thing in names
@@ -308,10 +311,10 @@ def _nesting(home: Household, names: Sequence[str], goal: Sequence[Fact]) -> fro
 
 
 def _shortest(
-    home: Household, start: State, goal: Sequence[Fact], names: tuple[str, ...], forbidden: frozenset[Step]
-) -> Sequence[Step] | None:
+    home: Household, start: State, goal: Sequence[StateFact], names: tuple[str, ...], forbidden: frozenset[Action]
+) -> Sequence[Action] | None:
     """The shortest plan of several searches: a larger budget is spent in another order, which is not always better."""
-    best: Sequence[Step] | None = None
+    best: Sequence[Action] | None = None
     for budget in BUDGETS:
         formulas = [formula_of(condition) for condition in goal]
         found = solve(home, start, formulas, familiar=names, forbidden=forbidden, objects=names, max_expansions=budget)
@@ -322,7 +325,9 @@ def _shortest(
     return best
 
 
-def _well_ordered(home: Household, start: State, steps: Sequence[Step], goal: Sequence[Fact]) -> Sequence[Step]:
+def _well_ordered(
+    home: Household, start: State, steps: Sequence[Action], goal: Sequence[StateFact]
+) -> Sequence[Action]:
     """The same steps with doors opened and switches turned on late, and closed and turned off early."""
     kept = list(steps)
     for step in reversed(steps):
@@ -335,8 +340,8 @@ def _well_ordered(home: Household, start: State, steps: Sequence[Step], goal: Se
 
 
 def _moved(
-    home: Household, start: State, steps: list[Step], step: Step, goal: Sequence[Fact], late: bool
-) -> list[Step]:
+    home: Household, start: State, steps: list[Action], step: Action, goal: Sequence[StateFact], late: bool
+) -> list[Action]:
     """Steps with one of them as late, or as early, as the goal is still reached."""
     at = steps.index(step)
     rest = steps[:at] + steps[at + 1 :]
@@ -347,7 +352,7 @@ def _moved(
     return steps
 
 
-def reaches(home: Household, start: State, steps: Sequence[Step], goal: Sequence[Fact]) -> bool:
+def reaches(home: Household, start: State, steps: Sequence[Action], goal: Sequence[StateFact]) -> bool:
     """Whether steps can be carried out one after the other and bring about a goal, in the domain."""
     state = start
     for step in steps:
@@ -357,11 +362,11 @@ def reaches(home: Household, start: State, steps: Sequence[Step], goal: Sequence
     return all(holds(state, condition, home) for condition in goal)
 
 
-def _in_the_way(fact: Fact, used: set[str], home: Household) -> bool:
+def _in_the_way(fact: StateFact, used: set[str], home: Household) -> bool:
     return fact[2] in used and not home.has(fact[2], Trait.SURFACE)
 
 
-def _restored(home: Household, start: State, goal: Sequence[Fact], used: set[str]) -> Iterator[Fact]:
+def _restored(home: Household, start: State, goal: Sequence[StateFact], used: set[str]) -> Iterator[StateFact]:
     """Conditions that doors are closed and switches off in the end that are so at the start."""
     mentioned = {condition[:2] for condition in goal}
     for name in home.objects:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 import pybullet
 
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.household.names import is_slice, noun, whole
 from nsrecover.domains.household.scene import Household, holds, household
@@ -36,7 +37,7 @@ def _names(kitchen: KitchenSpec) -> Iterator[str]:
 
 def start_state(kitchen: KitchenSpec) -> State:
     """The facts that hold at the start of a kitchen, without simulating it."""
-    facts: set[Fact] = set()
+    facts: set[StateFact] = set()
     for thing in kitchen.things:
         facts.add(("at", thing.name, thing.place))
         facts |= _facts_about(thing.name, thing.state)
@@ -49,7 +50,7 @@ def true_state(cell: KitchenCell) -> State:
     `at` is what a thing is directly in or on, `atop` that it is merely on top of something that things are put into.
     Pieces of food count as one object, the slice of the food; pieces can be in several places.
     """
-    facts: set[Fact] = set()
+    facts: set[StateFact] = set()
     for name, state in cell.states.items():
         if not state.sliced:
             facts |= _facts_about(piece_name(name), state)
@@ -81,7 +82,7 @@ def place_of(cell: KitchenCell, name: str) -> str:
     return cell.stands_on(name) or _support(cell, name) or FLOOR
 
 
-def unmet_goal(cell: KitchenCell, goal: Iterable[Fact], home: Household) -> tuple[Fact, ...]:
+def unmet_goal(cell: KitchenCell, goal: Iterable[StateFact], home: Household) -> tuple[StateFact, ...]:
     """The conditions of a goal that do not hold in a kitchen now."""
     state = true_state(cell)
     return tuple(condition for condition in goal if not holds(state, condition, home))
@@ -89,7 +90,7 @@ def unmet_goal(cell: KitchenCell, goal: Iterable[Fact], home: Household) -> tupl
 
 def differences(
     expected: State, actual: State, ignored: Collection[str] = ()
-) -> tuple[frozenset[Fact], frozenset[Fact]]:
+) -> tuple[frozenset[StateFact], frozenset[StateFact]]:
     """The facts that are missing from a state, and those that it has in excess.
 
     Args:
@@ -102,7 +103,7 @@ def differences(
     return frozenset(missing), frozenset(excess)
 
 
-def _facts_about(name: str, state: ObjectState) -> set[Fact]:
+def _facts_about(name: str, state: ObjectState) -> set[StateFact]:
     """What holds of an object besides its place; only what its kind can be in the domain."""
     traits = traits_of(name)
     cooks = Trait.COOKS in traits_of(whole(name))
@@ -116,7 +117,7 @@ def _facts_about(name: str, state: ObjectState) -> set[Fact]:
         "burnt": cooks and state.cooked >= BURNT,
         "broken": state.broken,
     }
-    facts: set[Fact] = {(predicate, name) for predicate, holding in true.items() if holding}
+    facts: set[StateFact] = {(predicate, name) for predicate, holding in true.items() if holding}
     if state.volume_l >= FILLED_L and Trait.VESSEL in traits:
         facts.add(("filled", name, state.liquid))
     return facts

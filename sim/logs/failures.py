@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from nsrecover.domains.base import Fact, Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 from sim.logs.tasks import TABLES, Task
 from sim.logs.things import is_a
 from sim.logs.world import World
@@ -31,36 +32,36 @@ class Failure:
     kind: str
     objects: tuple[tuple[str, ...], ...]
     steps: tuple[int, ...]
-    plan: tuple[Step, ...]
+    plan: tuple[Action, ...]
     world: World
-    goal: tuple[Fact, ...]
+    goal: tuple[StateFact, ...]
     fails: int = -1
     dropped: int = -1
-    instead: Mapping[int, Step] = field(default_factory=dict)
+    instead: Mapping[int, Action] = field(default_factory=dict)
 
 
-def runs(world: World, plan: tuple[Step, ...]) -> tuple[World, list[str | None]]:
+def runs(world: World, plan: tuple[Action, ...]) -> tuple[World, list[str | None]]:
     """The home after a plan, and for each step why it was refused."""
     now = world.copy()
     return now, [now.do(step) for step in plan]
 
 
-def succeeds(world: World, plan: tuple[Step, ...], goal: tuple[Fact, ...]) -> bool:
+def succeeds(world: World, plan: tuple[Action, ...], goal: tuple[StateFact, ...]) -> bool:
     """Whether every step of a plan is possible and the goal holds in the end."""
     end, refused = runs(world, plan)
     return not any(refused) and all(map(end.holds, goal))
 
 
-def _reaches(world: World, plan: tuple[Step, ...], goal: tuple[Fact, ...]) -> bool:
+def _reaches(world: World, plan: tuple[Action, ...], goal: tuple[StateFact, ...]) -> bool:
     return all(map(runs(world, plan)[0].holds, goal))
 
 
-def _first(world: World, plan: tuple[Step, ...]) -> list[int]:
+def _first(world: World, plan: tuple[Action, ...]) -> list[int]:
     """The first step that is refused, if one is."""
     return [number for number, reason in enumerate(runs(world, plan)[1]) if reason][:1]
 
 
-def _full(task: Task) -> tuple[Fact, ...]:
+def _full(task: Task) -> tuple[StateFact, ...]:
     return (*task.goal, *task.implied)
 
 
@@ -99,11 +100,11 @@ def wrong_object(task: Task, chance: random.Random) -> Iterator[Failure]:
         twin = task.twins.get(thing)
         if step.operator == "pick_up" and twin and all(s.arguments[0] != thing for s in task.plan[:number]):
             if chance.random() < 0.5:
-                instead = {number: Step("pick_up", (twin,))}
+                instead = {number: Action("pick_up", (twin,))}
                 yield Failure("wrong_object", ((thing,), (twin,)), (number,), task.plan, world, goal, instead=instead)
             else:
                 plan = tuple(
-                    Step(s.operator, tuple(twin if a == thing else a for a in s.arguments)) if i >= number else s
+                    Action(s.operator, tuple(twin if a == thing else a for a in s.arguments)) if i >= number else s
                     for i, s in enumerate(task.plan)
                 )
                 yield Failure("wrong_object", ((thing,), (twin,)), (number,), plan, world, goal)
@@ -116,7 +117,7 @@ def wrong_place(task: Task, chance: random.Random) -> Iterator[Failure]:
         if step.operator in ("put_in", "put_on"):
             thing, place = step.arguments
             other = chance.choice([name for name in (*TABLES, "sofa") if name != place])
-            wrong = Step("put_on", (thing, other))
+            wrong = Action("put_on", (thing, other))
             objects = ((thing, place), (other,))
             if chance.random() < 0.5:
                 yield Failure("wrong_place", objects, (number,), task.plan, world, goal, instead={number: wrong})
@@ -200,7 +201,7 @@ def unsuitable(task: Task, chance: random.Random) -> Iterator[Failure]:
         # The goal asks for any such thing; the plan has chosen an unsuitable one.
         wrong = f"{reason} {thing}"
         world.where[wrong] = set(world.where[thing])
-        plan = tuple(Step(s.operator, tuple(wrong if a == thing else a for a in s.arguments)) for s in plan)
+        plan = tuple(Action(s.operator, tuple(wrong if a == thing else a for a in s.arguments)) for s in plan)
         yield Failure("unsuitable", ((wrong,),), tuple({number, *_first(world, plan)}), plan, world, goal)
 
 
@@ -246,7 +247,7 @@ def _harmless(failure: Failure) -> bool:
     return all(map(now.holds, failure.goal))
 
 
-def _shuffled(task: Task, chance: random.Random) -> list[tuple[int, Step]]:
+def _shuffled(task: Task, chance: random.Random) -> list[tuple[int, Action]]:
     numbered = list(enumerate(task.plan))
     chance.shuffle(numbered)
     return numbered

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from nsrecover.domains.base import Fact, State, Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.scene import household
 from sim.kitchen.tasks import plan_for
 from sim.logs.things import is_a
@@ -41,10 +43,10 @@ class Task:
     """
 
     family: str
-    goal: tuple[Fact, ...]
-    implied: tuple[Fact, ...]
+    goal: tuple[StateFact, ...]
+    implied: tuple[StateFact, ...]
     world: World
-    plan: tuple[Step, ...]
+    plan: tuple[Action, ...]
     twins: Mapping[str, str]
 
 
@@ -52,7 +54,7 @@ class Task:
 class Sketch:
     """What distinguishes a task from others: where its things are at the start and what holds in the end."""
 
-    goal: tuple[Fact, ...]
+    goal: tuple[StateFact, ...]
     where: tuple[tuple[str, str], ...]
     filled: tuple[tuple[str, str], ...] = ()
     dirty: tuple[str, ...] = ()
@@ -234,7 +236,7 @@ def _world(sketch: Sketch) -> World:
 
 
 @cache
-def _plan(sketch: Sketch) -> tuple[Step, ...]:
+def _plan(sketch: Sketch) -> tuple[Action, ...]:
     """A plan of the common search, checked in the household."""
     world = _world(sketch)
     kept = {name for name, _ in sketch.where} | {name for fact in sketch.goal for name in fact[1:]}
@@ -246,7 +248,7 @@ def _plan(sketch: Sketch) -> tuple[Step, ...]:
     home = household(sorted(name.removesuffix(" slice") for name in kept), complete=True)
     plan = plan_for(home, facts_of(world, kept), sketch.goal)
     now = world.copy()
-    steps = tuple(Step(action.operator, action.arguments) for action in plan or ())
+    steps = tuple(Action(action.operator, action.arguments) for action in plan or ())
     refused = [reason for step in steps if (reason := now.do(step)) is not None]
     if not steps or refused or not all(map(now.holds, sketch.goal)):
         raise AssertionError(f"expected a plan for {sketch.goal}, found {plan}: {refused}")
@@ -255,13 +257,13 @@ def _plan(sketch: Sketch) -> tuple[Step, ...]:
 
 def facts_of(world: World, names: set[str]) -> State:
     """A household as facts of the household domain, for the search for plans."""
-    facts: set[Fact] = {("at", name, place) for name in names for place in world.where.get(name, ())}
+    facts: set[StateFact] = {("at", name, place) for name in names for place in world.where.get(name, ())}
     for predicate, those in (("open", world.open), ("running", world.on), ("dirty", world.dirty)):
         facts |= {(predicate, name) for name in those & names}
     facts |= {("filled", name, what) for name, what in world.liquid.items() if name in names}
     return frozenset(facts)
 
 
-def with_world(task: Task, world: World, plan: tuple[Step, ...] | None = None) -> Task:
+def with_world(task: Task, world: World, plan: tuple[Action, ...] | None = None) -> Task:
     """A task in another home, or with another plan."""
     return replace(task, world=world, plan=task.plan if plan is None else plan)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nsrecover.domains.base import Fact
+from nsrecover.core.facts import StateFact
 from sim.logs.things import is_a
 
 
@@ -109,7 +109,7 @@ HELD_OUT = Wording(
 )  # fmt: skip
 
 
-def goal_text(goal: tuple[Fact, ...], wording: Wording, chance: random.Random) -> str:
+def goal_text(goal: tuple[StateFact, ...], wording: Wording, chance: random.Random) -> str:
     """A goal in words."""
     sentences = []
     for predicate, *names in goal:

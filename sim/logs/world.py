@@ -10,7 +10,8 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 
-from nsrecover.domains.base import Fact, Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 from sim.logs.things import carried, head, is_a
 
 
@@ -53,7 +54,7 @@ class World:
         names = dict.fromkeys([*self.where, *(place for places in self.where.values() for place in sorted(places))])
         return [name for name in names if name not in self.cut]
 
-    def do(self, step: Step) -> str | None:
+    def do(self, step: Action) -> str | None:
         """Carry a step out; the reason why it is impossible, in which case nothing changes."""
         action = getattr(self, f"_{step.operator}", None)
         if action is None:
@@ -83,7 +84,7 @@ class World:
         """What is directly in or on a place."""
         return sorted(thing for thing, places in self.where.items() if place in places and thing not in self.cut)
 
-    def holds(self, condition: Fact) -> bool:
+    def holds(self, condition: StateFact) -> bool:
         """Whether a condition of a goal holds."""
         predicate, thing, *rest = condition
         match predicate:
@@ -105,7 +106,7 @@ class World:
                 return thing in self.hot
         raise ValueError(f"expected a condition of the household, found {condition}")
 
-    def done(self, step: Step) -> bool:
+    def done(self, step: Action) -> bool:
         """Whether what a step is for holds now, whoever brought it about."""
         first, *others = step.arguments
         match step.operator:
@@ -270,7 +271,7 @@ class World:
                         self.hot.update(one for one in self.where if self.inside(one, machine))
 
 
-def judge(world: World, steps: tuple[Step, ...], goal: tuple[Fact, ...]) -> str | None:
+def judge(world: World, steps: tuple[Action, ...], goal: tuple[StateFact, ...]) -> str | None:
     """Carry a correction out in a copy of a household; its problem, None if every condition holds in the end."""
     now = world.copy()
     for step in steps:

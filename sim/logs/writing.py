@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from nsrecover.domains.base import Step
+from nsrecover.core.actions import Action
 from sim.logs.failures import Failure
 from sim.logs.tasks import ROOM, TABLES, Task
 from sim.logs.things import is_a
@@ -237,7 +237,7 @@ def write(task: Task, failure: Failure, wording: Wording, errors: Errors, chance
     return Written(document, world, failure)
 
 
-def steps_of(lines: list[str]) -> tuple[Step, ...]:
+def steps_of(lines: list[str]) -> tuple[Action, ...]:
     """Steps from their text, as in the plan of a log."""
     parts = [line.strip("()").split(", ") for line in lines]
-    return tuple(Step(operator, tuple(names)) for operator, *names in parts)
+    return tuple(Action(operator, tuple(names)) for operator, *names in parts)

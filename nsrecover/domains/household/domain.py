@@ -7,7 +7,6 @@ from dataclasses import replace
 from nsrecover.domains.base import (
     And,
     Derived,
-    Domain,
     Effect,
     Exists,
     ForAll,
@@ -26,6 +25,7 @@ from nsrecover.domains.base import (
     either,
     fact,
 )
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nsrecover.domains.base import Atom, Domain, Fact, Formula, State, Step, condition_of
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import Atom, Formula, State, condition_of
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
@@ -23,7 +26,7 @@ _FALLBACKS = {
 
 _SLICED = frozenset({Trait.PORTABLE.value, Trait.SLICE.value})
 
-ONE_HANDED: Fact = ("one_handed",)
+ONE_HANDED: StateFact = ("one_handed",)
 """Static fact of robots that need an empty gripper for doors and switches."""
 
 
@@ -51,7 +54,7 @@ class Household(Instance):
         """Whether anything is known of an object's kind."""
         return noun(name) in KINDS or noun(name) in self.learned
 
-    def condition(self, fact: Fact) -> Formula:
+    def condition(self, fact: StateFact) -> Formula:
         """A condition of a goal as a formula; `at` is in or on, also indirectly."""
         return formula_of(fact)
 
@@ -68,11 +71,11 @@ class Household(Instance):
         useful = {Trait.SURFACE, Trait.BASIN, Trait.POURS_WATER, Trait.LIQUID}
         return frozenset(name for name, traits in self.objects.items() if useful & traits)
 
-    def unwanted(self, goal: Sequence[Fact]) -> frozenset[Step]:
+    def unwanted(self, goal: Sequence[StateFact]) -> frozenset[Action]:
         """Putting something on a dish or into a vessel although the goal does not say so: a pan into a pot."""
         dishes = [name for name, traits in self.objects.items() if traits & {Trait.DISH, Trait.VESSEL}]
         return frozenset(
-            Step(operator, (thing, dish))
+            Action(operator, (thing, dish))
             for dish in dishes
             for thing in self.objects
             if ("at", thing, dish) not in goal
@@ -128,7 +131,7 @@ def household(
     foods = [whole(name) for name, traits in objects.items() if cut in traits]
     objects |= {slice_of(food): _sliced(food) for food in foods}
     objects |= dict.fromkeys((*LIQUIDS, *liquids), frozenset({Trait.LIQUID.value}))
-    static: frozenset[Fact] = frozenset(("slices_of", slice_of(food), food) for food in foods)
+    static: frozenset[StateFact] = frozenset(("slices_of", slice_of(food), food) for food in foods)
     if one_handed:
         static |= {ONE_HANDED}
     return Household(domain, objects, static, names=named, learned=more)
@@ -149,12 +152,12 @@ def _traits(name: str, learned: Mapping[str, frozenset[str]]) -> frozenset[str]:
 # --- states
 
 
-def formula_of(condition: Fact) -> Formula:
+def formula_of(condition: StateFact) -> Formula:
     """A condition of a goal or an action as a formula; in conditions `at` is in or on, also indirectly."""
     return Atom("inside" if condition[0] == "at" else condition[0], condition[1:])
 
 
-def check_condition(condition: Fact, home: Household) -> None:
+def check_condition(condition: StateFact, home: Household) -> None:
     """Check that the domain can express a condition about the objects of a household.
 
     Raises:
@@ -183,12 +186,12 @@ def check_condition(condition: Fact, home: Household) -> None:
             )
 
 
-def holds(state: State, condition: Fact, home: Household) -> bool:
+def holds(state: State, condition: StateFact, home: Household) -> bool:
     """Whether a condition holds in a state."""
     return home.holds(state, formula_of(condition))
 
 
-def unmet(state: State, step: Step, home: Household) -> list[Fact]:
+def unmet(state: State, step: Action, home: Household) -> list[StateFact]:
     """The conditions of an action that do not hold in a state.
 
     Raises:
@@ -197,7 +200,7 @@ def unmet(state: State, step: Step, home: Household) -> list[Fact]:
     return [condition_of(formula) for formula in home.unmet(state, step.operator, step.arguments)]
 
 
-def apply(state: State, step: Step, home: Household) -> State:
+def apply(state: State, step: Action, home: Household) -> State:
     """The state after an action whose conditions hold."""
     return home.apply(state, step.operator, step.arguments)
 

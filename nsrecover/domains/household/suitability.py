@@ -8,7 +8,6 @@ from itertools import chain
 
 from nsrecover.domains.base import (
     Derived,
-    Domain,
     Effect,
     Exists,
     Formula,
@@ -21,6 +20,7 @@ from nsrecover.domains.base import (
     either,
     fact,
 )  # fmt: skip
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import (
     Derived,
-    Domain,
     Effect,
     Exists,
-    Fact,
     Formula,
     Has,
     Kind,
@@ -30,6 +29,7 @@ from nsrecover.domains.base import (
     either,
     fact,
 )
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import KINDS, Trait
 from nsrecover.domains.service.kinds import CATEGORIES, CLOSE, OPEN, ROBOT, ServiceTrait
@@ -66,7 +66,7 @@ STATIC = ("for_person", "leads_to", "counts_at", "has_pose")
 """Static facts: whom something is told or asked, which places a door leads to, where something is counted, poses."""
 
 
-def _found(change: Fact) -> tuple[Effect, ...]:
+def _found(change: StateFact) -> tuple[Effect, ...]:
     return (Effect(adds=(change,), deletes=((change[0], change[1], "*"), ("likely", change[1], "*"))),)
 
 

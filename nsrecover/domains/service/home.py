@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from nsrecover.domains.base import Fact, State, Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import LIQUIDS, Trait, traits_of
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.instance import Instance
@@ -213,7 +215,7 @@ def instance_of(
     things: Iterable[str],
     people: Iterable[str],
     more: Mapping[str, frozenset[str]],
-    static: Iterable[Fact] = (),
+    static: Iterable[StateFact] = (),
     places: Iterable[str] | None = None,
 ) -> Instance:
     """The service domain over a home and the objects of one task.
@@ -255,11 +257,11 @@ class ServiceInstance(Instance):
         """Every object: a task's scene has no other ones."""
         return frozenset(self.objects)
 
-    def unwanted(self, goal: Sequence[Fact]) -> frozenset[Step]:
+    def unwanted(self, goal: Sequence[StateFact]) -> frozenset[Action]:
         """Following and guiding people whom the goal does not want followed or guided."""
         places = self.having(ServiceTrait.LOCATION)
         return frozenset(
-            Step(operator, (person, place))
+            Action(operator, (person, place))
             for operator, wanted in (("follow_person", "followed"), ("guide", "guided"))
             for person in self.having(ServiceTrait.PERSON)
             for place in places
@@ -269,7 +271,7 @@ class ServiceInstance(Instance):
 
 def start_state(home: Home, instance: Instance) -> State:
     """The facts that a home says about the objects of an instance before anything is found."""
-    facts: set[Fact] = {("at", ROBOT, home.robot)}
+    facts: set[StateFact] = {("at", ROBOT, home.robot)}
     facts |= {("open", name) for name in instance.objects if name in home.places and home.places[name].open}
     if OPERATOR in instance.objects:
         facts.add(("at", OPERATOR, home.operator_at))

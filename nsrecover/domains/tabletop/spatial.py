@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.explanation import Fact
+from nsrecover.core.facts import StateFact
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.domains import base
-from nsrecover.domains.base import And, Atom, Binding, Domain, Exists, Formula, Not, Same, State, facts_of, grounded
+from nsrecover.domains.base import And, Atom, Binding, Exists, Formula, Not, Same, State, facts_of, grounded
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.relations import RELATIONS, TABLE, relations
 from nsrecover.errors import InvalidAction, did_you_mean
@@ -85,7 +87,7 @@ def unmet(graph: SceneGraph, need: Formula, at: Binding) -> Iterator[Fact]:
                 yield Fact(need.code if isinstance(need, Not) and need.code else "a precondition does not hold", ())
 
 
-def related(graph: SceneGraph, fact: base.Fact) -> bool:
+def related(graph: SceneGraph, fact: StateFact) -> bool:
     """Whether a fact about a relation of `RELATIONS` holds in a scene.
 
     Raises:

@@ -10,9 +10,9 @@ from nsrecover.core.explanation import Explanation
 from nsrecover.explanation.answers.numbering import Turn, clock, turns
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.grammar import capital, counted, ordinal
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.templates import WORST_FIRST
+from nsrecover.util.english import capital, counted, ordinal
 
 SENSING = "sensing"
 """Kind of a step of which the robot could not tell whether it went well."""

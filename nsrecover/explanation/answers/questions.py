@@ -20,9 +20,10 @@ from nsrecover.domains.tabletop.relations import resting_on, support_name
 from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.answers.numbering import Turn, turns
 from nsrecover.explanation.audience import Audience, Phrasing
-from nsrecover.explanation.grammar import capital, counted, instruction, listed, the
+from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.util.english import capital, counted, listed, the
 
 asks_why = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b", re.IGNORECASE).search
 """Find the words in a question that ask for a reason; None if there are none."""

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode
-from nsrecover.core.facts import PLACE, FactScene
+from nsrecover.core.facts import PLACE, FactScene, StateFact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.domains.base import Fact, Role, State, StateVariable
+from nsrecover.domains.base import Role, State, StateVariable
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
 from nsrecover.explanation.answers.questions import mentioned
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.fact_explainer import clause, condition_text
-from nsrecover.explanation.grammar import instruction, listed
+from nsrecover.explanation.grammar import instruction
 from nsrecover.monitoring.fact_monitor import imagined_trace, what_it_leaves
 from nsrecover.monitoring.outlook import outlook
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
+from nsrecover.util.english import listed
 
 _NOT = re.compile(r"\b(?:not|no|never|without)\b|n't\b", re.IGNORECASE)
 _IN = re.compile(r"\b(?:in|into|inside|on|onto|at)\b", re.IGNORECASE)
@@ -51,11 +52,11 @@ class Situation:
 class Change:
     """What would have been otherwise: facts of some properties go, and others come."""
 
-    facts: tuple[Fact, ...]
-    gone: tuple[Fact, ...]
+    facts: tuple[StateFact, ...]
+    gone: tuple[StateFact, ...]
 
 
-def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[Fact] | None) -> str:
+def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[StateFact] | None) -> str:
     """Answer what would have come of the plan if something had been otherwise.
 
     The scene is that of the last turn that was not as expected, or else the first one.
@@ -142,14 +143,14 @@ def _values(question: str, instance: Instance) -> Iterator[tuple[StateVariable, 
                 yield variable, value
 
 
-def _fact(variable: StateVariable, name: str, value: str) -> Fact | None:
+def _fact(variable: StateVariable, name: str, value: str) -> StateFact | None:
     """The fact that an object has a value; None for the normal one."""
     if value == variable.values[0]:
         return None
     return (variable.name, name) if len(variable.values) == 2 else (variable.name, name, value)
 
 
-def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[Fact]) -> str:
+def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[StateFact]) -> str:
     """What would come of the rest of the plan, as the end of a sentence."""
     ahead = outlook(instance, state, now.rest, wanted)
     if ahead.good:
@@ -162,7 +163,7 @@ def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[F
     return f"the rest of the plan would not reach its goal; what would be missed is this: {missed}."
 
 
-def _wanted(episode: Episode, instance: Instance, goal: Sequence[Fact] | None) -> tuple[Fact, ...]:
+def _wanted(episode: Episode, instance: Instance, goal: Sequence[StateFact] | None) -> tuple[StateFact, ...]:
     """The goal; by default what the plan brings about."""
     start: State = episode.start.facts  # type: ignore[attr-defined]
     return tuple(goal) if goal is not None else what_it_leaves(instance, start, episode.plan)

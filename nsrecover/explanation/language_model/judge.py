@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nsrecover.core.explanation import Fact
-from nsrecover.domains.base import Domain, Words
+from nsrecover.domains.base import Words
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.language_model.entailment import Entailment, entailed_by

@@ -9,7 +9,7 @@ from typing import Protocol
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.explanation.language_model.judge import Judgement, judge_of

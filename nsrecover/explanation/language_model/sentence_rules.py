@@ -9,8 +9,8 @@ from enum import StrEnum
 from itertools import chain, product
 
 from nsrecover.core.explanation import Fact
-from nsrecover.explanation.grammar import DETERMINERS, NUMBERS
 from nsrecover.explanation.language_model.vocabulary import MARK, MaskedText
+from nsrecover.util.english import DETERMINERS, NUMBERS
 
 _ARTICLE = rf"(?:(?:{'|'.join(DETERMINERS)}) )?"
 _NAME = rf"{_ARTICLE}{MARK}\d+n"

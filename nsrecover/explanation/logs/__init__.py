@@ -11,7 +11,7 @@ from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_log
 from nsrecover.explanation.logs.findings import FailureKind, Finding, RootCause
 from nsrecover.explanation.logs.reading.format import document_of, is_household_log, log_of, read_logs
-from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
+from nsrecover.explanation.logs.reading.records import HouseholdLog
 from nsrecover.explanation.logs.templates import report_of, verbalize
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "HouseholdLog",
     "LogExplanation",
     "RootCause",
-    "Step",
     "document_of",
     "explain_log",
     "is_household_log",

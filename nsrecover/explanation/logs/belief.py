@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from nsrecover.domains.base import Fact, State, Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
@@ -51,7 +53,7 @@ class Believer:
     """
 
     def __init__(
-        self, log: HouseholdLog, home: Household, steps: Sequence[Step], ends: Sequence[int],
+        self, log: HouseholdLog, home: Household, steps: Sequence[Action], ends: Sequence[int],
         able: Capabilities | None = None,
     ) -> None:  # fmt: skip
         self.able = able or Capabilities()
@@ -78,18 +80,18 @@ class Believer:
     def _cost_of(self, event: int, state: State) -> float:
         return cost(self._view(event), self._snapshot(state), self.watched if event >= 0 else ())
 
-    def _apply(self, state: State, step: Step) -> State:
+    def _apply(self, state: State, step: Action) -> State:
         return self.home.apply(state, step.operator, step.arguments)
 
-    def unmet(self, state: State, step: Step) -> tuple[Fact, ...]:
+    def unmet(self, state: State, step: Action) -> tuple[StateFact, ...]:
         """The conditions of a step that do not hold; of an unknown operator none."""
         operator = HOUSEHOLD.operators.get(step.operator)
         if operator is None or len(operator.parameters) != len(step.arguments):
             return ()
-        found: tuple[Fact, ...] = self._unmet(state, step)
+        found: tuple[StateFact, ...] = self._unmet(state, step)
         return found
 
-    def after(self, state: State, step: Step) -> State:
+    def after(self, state: State, step: Action) -> State:
         """The state after a step that can be carried out."""
         operator = HOUSEHOLD.operators.get(step.operator)
         if operator is None or len(operator.parameters) != len(step.arguments):
@@ -114,7 +116,7 @@ class Believer:
             like: a course from the same start in which nothing goes wrong before that.
         """
         first = 0
-        states, before, after, refused = list[State](), list[State](), list[State](), dict[int, tuple[Fact, ...]]()
+        states, before, after, refused = list[State](), list[State](), list[State](), dict[int, tuple[StateFact, ...]]()
         now, total = start, _PRIOR[hypothesis.mode] + self._unusual(start)
         if like is not None and hypothesis.event > 0:
             first = hypothesis.event
@@ -155,7 +157,9 @@ class Believer:
             total -= _HEARD
         return Course(hypothesis, start, tuple(states), tuple(before), tuple(after), refused, total)
 
-    def _done(self, now: State, number: int, hypothesis: Hypothesis, refused: dict[int, tuple[Fact, ...]]) -> State:
+    def _done(
+        self, now: State, number: int, hypothesis: Hypothesis, refused: dict[int, tuple[StateFact, ...]]
+    ) -> State:
         step = self.steps[number]
         if hypothesis.number == number and hypothesis.mode == "no_effect":
             return now
@@ -165,7 +169,7 @@ class Believer:
                 step = other
             elif hypothesis.lasting and number > hypothesis.number:
                 meant, used = self.steps[hypothesis.number].arguments[0], other.arguments[0]
-                step = Step(step.operator, tuple(used if name == meant else name for name in step.arguments))
+                step = Action(step.operator, tuple(used if name == meant else name for name in step.arguments))
         if hypothesis.mode == "forced" and number >= hypothesis.number:
             step = self._whole(step, now)
         why = self.unmet(now, step)
@@ -176,11 +180,11 @@ class Believer:
             return self.home.settle(now)
         return self.after(now, step)
 
-    def _whole(self, step: Step, now: State) -> Step:
+    def _whole(self, step: Action, now: State) -> Action:
         """A step with slices that do not exist, which a robot does with what it was to slice."""
         if not any(is_slice(name) and ("sliced", name) not in now for name in step.arguments):
             return step
-        return Step(step.operator, tuple(whole(name) for name in step.arguments))
+        return Action(step.operator, tuple(whole(name) for name in step.arguments))
 
     def _unusual(self, start: State) -> float:
         return sum(_UNUSUAL.get(fact[0], 0.0) for fact in start)
@@ -217,9 +221,9 @@ class Believer:
                 facts.add((key, name, *([str(value)] if key == "filled" else [])))
         return self.home.settle(frozenset(facts))
 
-    def _behind_opened(self) -> set[Fact]:
+    def _behind_opened(self) -> set[StateFact]:
         """Objects that the plan takes right after it opens a door are behind it, as far as nothing else is seen."""
-        facts, door, taken = set[Fact](), "", set[str]()
+        facts, door, taken = set[StateFact](), "", set[str]()
         for step in self.steps:
             if step.operator == "open_obj" and self.home.has(step.arguments[0], Trait.DOOR):
                 door = step.arguments[0]
@@ -308,9 +312,9 @@ class Believer:
             for other in self._others(step, number) if self.able.failures else ():
                 if step.operator in _PUTTING:
                     operator = "put_on" if home.has(other, Trait.FLAT) else "put_in"
-                    yield Hypothesis("instead", number, event, Step(operator, (thing, other)))
+                    yield Hypothesis("instead", number, event, Action(operator, (thing, other)))
                 else:
-                    instead = Step(step.operator, (other, *step.arguments[1:]))
+                    instead = Action(step.operator, (other, *step.arguments[1:]))
                     yield Hypothesis("instead", number, event, instead)
                     if step.operator == "pick_up":
                         yield Hypothesis("instead", number, event, instead, lasting=True)
@@ -325,7 +329,7 @@ class Believer:
         )
         return [place for place, _ in found.most_common(3)]
 
-    def _others(self, step: Step, number: int) -> list[str]:
+    def _others(self, step: Action, number: int) -> list[str]:
         """Objects or places that a step may have been carried out with instead of its own."""
         event, thing = self.ends[number], step.arguments[0]
         if step.operator in _PUTTING:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.domains.base import Fact, State, Step
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import IMPLIED, Trait
 from nsrecover.domains.household.names import is_slice, noun, whole
 from nsrecover.domains.household.scene import Household, formula_of, holds, places
@@ -20,12 +22,12 @@ MAX_EXPANSIONS, MOST_EXPANSIONS = 150, 600
 
 def correct(
     start: State,
-    conditions: Sequence[Fact],
+    conditions: Sequence[StateFact],
     home: Household,
-    plan: Sequence[Step] = (),
-    forbidden: Collection[Step] = (),
-    order: Sequence[Step] = (),
-) -> tuple[Step, ...] | None:
+    plan: Sequence[Action] = (),
+    forbidden: Collection[Action] = (),
+    order: Sequence[Action] = (),
+) -> tuple[Action, ...] | None:
     """A plan from a state to a goal.
 
     First only objects of the plan and the goal are used, then any. Doors and switches that are closed or off in the
@@ -67,7 +69,7 @@ def correct(
     return None
 
 
-def _familiar(conditions: Sequence[Fact], home: Household, plan: Sequence[Step]) -> tuple[str, ...]:
+def _familiar(conditions: Sequence[StateFact], home: Household, plan: Sequence[Action]) -> tuple[str, ...]:
     """Objects of the plan and the goal, and the appliances that a household has for them."""
     found = dict.fromkeys(name for step in plan for name in step.arguments)
     found |= dict.fromkeys(name for condition in conditions for name in condition[1:])
@@ -102,8 +104,8 @@ def _usable(start: State, familiar: Collection[str], home: Household) -> list[st
 
 
 def _in_order(
-    start: State, steps: Sequence[Step], conditions: Sequence[Fact], home: Household, plan: Sequence[Step]
-) -> tuple[Step, ...]:
+    start: State, steps: Sequence[Action], conditions: Sequence[StateFact], home: Household, plan: Sequence[Action]
+) -> tuple[Action, ...]:
     """The same steps in the order of the original plan, doors closed and switches turned off early, where possible."""
     rank = {step: number for number, step in reversed(list(enumerate(plan)))}
     kept = list(steps)
@@ -118,7 +120,7 @@ def _in_order(
     return tuple(kept)
 
 
-def _tidy(start: State, conditions: Sequence[Fact], home: Household, objects: Collection[str]) -> list[Fact]:
+def _tidy(start: State, conditions: Sequence[StateFact], home: Household, objects: Collection[str]) -> list[StateFact]:
     """Conditions that objects that are closed or off are so in the end, too."""
     wanted = {condition[:2] for condition in conditions}
     return [
@@ -132,7 +134,7 @@ def _tidy(start: State, conditions: Sequence[Fact], home: Household, objects: Co
     ]
 
 
-def reaches(start: State, steps: Sequence[Step], conditions: Sequence[Fact], home: Household) -> bool:
+def reaches(start: State, steps: Sequence[Action], conditions: Sequence[StateFact], home: Household) -> bool:
     """Whether steps can be executed one after the other and achieve the conditions."""
     state = state_after(home, start, steps)
     return state is not None and all(holds(state, condition, home) for condition in conditions)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from nsrecover.domains.base import Atom, Fact, State, Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import Atom, State
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same_stuff
 from nsrecover.domains.household.scene import contents, holding, holds, occupant
@@ -106,7 +108,7 @@ def _believed(run: Run, believer: Believer, weighed: list[tuple[Course, float]])
     return replace(run, states=best.states, final=best.final, subgoals=tuple(subgoals))
 
 
-def _done(step: Step, state: State) -> bool | None:
+def _done(step: Action, state: State) -> bool | None:
     """Whether what a step is for holds in a state; None if its operator is unknown."""
     match step.operator, step.arguments:
         case "pick_up", (thing,):
@@ -130,9 +132,9 @@ def _done(step: Step, state: State) -> bool | None:
     return None
 
 
-def implied(run: Run, start: State) -> tuple[Fact, ...]:
+def implied(run: Run, start: State) -> tuple[StateFact, ...]:
     """What has to hold without being said: what food and drink is in is clean."""
-    home, found = run.home, dict[Fact, None]()
+    home, found = run.home, dict[StateFact, None]()
     if not run.able.suitability:
         return ()
     for fact in run.wanted:
@@ -227,7 +229,7 @@ def _obstacle(run: Run, number: int, thing: str) -> str:
     return best if counts.get(best, 0) >= 2 else ""
 
 
-def _in_scene(run: Run, course: Course, goal: tuple[Fact, ...]) -> Finding | None:
+def _in_scene(run: Run, course: Course, goal: tuple[StateFact, ...]) -> Finding | None:
     """What the plan did not reckon with: an obstacle, a running machine, an object that is not suitable."""
     home, start = run.home, course.start
     if course.refused:
@@ -255,7 +257,7 @@ def _in_scene(run: Run, course: Course, goal: tuple[Fact, ...]) -> Finding | Non
                     return _unsuitable(run, inside[0], f"{why}", place) if inside else None
                 case ("unmixed", target, _) if any(fact[:2] == ("filled", target) for fact in start):
                     liquid = next(fact[2] for fact in start if fact[:2] == ("filled", target))
-                    emptying = Step("pour", (target, "sink"))
+                    emptying = Action("pour", (target, "sink"))
                     return run.finding(
                         RootCause.ALREADY_FILLED, number, target, missing=(emptying,), liquid=liquid, unmet=need
                     )
@@ -291,7 +293,7 @@ def _refused(run: Run, name: str, place: str) -> bool:
     return not holds(inside, ("fits", name, place), home) or not holds(inside, ("safe", place), home)
 
 
-def _in_plan(run: Run, edit: Edit, first: int, goal: tuple[Fact, ...], course: Course) -> Finding:
+def _in_plan(run: Run, edit: Edit, first: int, goal: tuple[StateFact, ...], course: Course) -> Finding:
     """An edit of the plan as a finding."""
     count = len(run.subgoals)
     number = min(edit.number, count - 1)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nsrecover.domains.base import Fact, State, Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff, slice_of, whole
 from nsrecover.domains.household.scene import Household, holds
@@ -28,7 +30,7 @@ class Edit:
 
     kind: str
     number: int
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Action, ...] = ()
     names: tuple[str, ...] = ()
 
 
@@ -45,7 +47,7 @@ class Editor:
 
     believer: Believer
     start: State
-    goal: tuple[Fact, ...]
+    goal: tuple[StateFact, ...]
     first: int
 
     @property
@@ -54,11 +56,11 @@ class Editor:
         return self.believer.home
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Action]:
         """The plan as it was carried out."""
         return self.believer.steps
 
-    def succeeds(self, steps: Sequence[Step]) -> bool:
+    def succeeds(self, steps: Sequence[Action]) -> bool:
         """Whether steps can be carried out one after the other and achieve the goal."""
         now = self.start
         for step in steps:
@@ -113,22 +115,22 @@ class Editor:
                 thing, place = step.arguments
                 for other in self._places(thing, place):
                     operator = "put_on" if home.has(other, Trait.FLAT) else "put_in"
-                    changed = [*steps[:number], Step(operator, (thing, other)), *steps[number + 1 :]]
+                    changed = [*steps[:number], Action(operator, (thing, other)), *steps[number + 1 :]]
                     if self.succeeds(changed):
                         yield Edit("place", number, (step,), (other, place))
             elif len(step.arguments) == 1 and step.operator != "pick_up":
                 for other in wanted:
-                    changed = [*steps[:number], Step(step.operator, (other,)), *steps[number + 1 :]]
+                    changed = [*steps[:number], Action(step.operator, (other,)), *steps[number + 1 :]]
                     if other != step.arguments[0] and self.succeeds(changed):
                         yield Edit("object", number, names=(other, step.arguments[0]))
 
-    def _names(self, fact: Fact) -> tuple[str, ...]:
+    def _names(self, fact: StateFact) -> tuple[str, ...]:
         return fact[1:2] if fact[0] == "filled" else fact[1:]
 
     def _renamed(self, number: int, used: str, meant: str) -> bool:
         """Whether the plan succeeds with another object from a step on."""
         names = {used: meant, slice_of(used): slice_of(meant)}
-        rest = (Step(s.operator, tuple(names.get(n, n) for n in s.arguments)) for s in self.steps[number:])
+        rest = (Action(s.operator, tuple(names.get(n, n) for n in s.arguments)) for s in self.steps[number:])
         return self.succeeds([*self.steps[:number], *rest])
 
     def _places(self, thing: str, place: str) -> list[str]:
@@ -146,7 +148,7 @@ class Editor:
         for number, step in enumerate(steps):
             if step.operator in SWITCHES:
                 for operator in SWITCHES:
-                    changed = Step(operator, step.arguments)
+                    changed = Action(operator, step.arguments)
                     if operator != step.operator and self.succeeds([*steps[:number], changed, *steps[number + 1 :]]):
                         if operator == opposite(step.operator):
                             # Turning on what is turned off next was left out rather than confused.
@@ -167,7 +169,7 @@ class Editor:
             if self.succeeds([*self.steps[:number], *self.steps[number + 1 :]]):
                 yield Edit("undone", number, (step,))
 
-    def _is_door(self, step: Step) -> bool:
+    def _is_door(self, step: Action) -> bool:
         return self.home.has(step.arguments[0], Trait.DOOR)
 
     def _missing(self) -> Iterator[Edit]:
@@ -186,7 +188,7 @@ class Editor:
                 if self.succeeds([*steps[:number], step, *steps[number:]]):
                     yield Edit("missing", number, (step,))
 
-    def _further(self) -> Iterator[Step]:
+    def _further(self) -> Iterator[Action]:
         """Steps that a plan may lack, the most likely first: with its own objects and those of the goal."""
         home, steps = self.home, self.steps
         used = list(
@@ -197,26 +199,26 @@ class Editor:
         for name in known:
             traits = home.traits(name)
             if traits & {Trait.DOOR, Trait.LID}:
-                yield Step("open_obj", (name,))
-                yield Step("close_obj", (name,))
+                yield Action("open_obj", (name,))
+                yield Action("close_obj", (name,))
             if Trait.SWITCH in traits:
-                yield Step("toggle_on", (name,))
-                yield Step("toggle_off", (name,))
+                yield Action("toggle_on", (name,))
+                yield Action("toggle_off", (name,))
             if Trait.SLICEABLE in traits:
-                yield Step("slice_obj", (name,))
+                yield Action("slice_obj", (name,))
             if Trait.CRACKABLE in traits:
-                yield Step("crack_obj", (name,))
+                yield Action("crack_obj", (name,))
             if Trait.PORTABLE in traits:
-                yield Step("pick_up", (name,))
+                yield Action("pick_up", (name,))
         places = [n for n in known if home.traits(n) & {Trait.FLAT, Trait.HOLLOW}]
         surfaces = [n for n in home.names if home.has(n, Trait.SURFACE) and n not in places][:1]
         for name in known:
             if home.has(name, Trait.PORTABLE):
                 for place in (*places, *surfaces):
                     if place != name and not is_slice(place):
-                        yield Step("put_on" if home.has(place, Trait.FLAT) else "put_in", (name, place))
+                        yield Action("put_on" if home.has(place, Trait.FLAT) else "put_in", (name, place))
         for source in known:
             if home.has(source, Trait.VESSEL) and home.has(source, Trait.PORTABLE):
                 for target in known:
                     if target != source and home.traits(target) & {Trait.VESSEL, Trait.BASIN}:
-                        yield Step("pour", (source, target))
+                        yield Action("pour", (source, target))

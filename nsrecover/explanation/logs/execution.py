@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, same, same_stuff, whole
@@ -13,7 +15,7 @@ from nsrecover.domains.household.scene import Household, contents, cover_of, hol
 from nsrecover.explanation.logs import planning
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.inference.effects import OPERATORS, literal_of
-from nsrecover.explanation.logs.reading.records import Observation, Step
+from nsrecover.explanation.logs.reading.records import Observation
 from nsrecover.explanation.logs.run import Run, alike, state_after
 
 _IN_FRONT = ("occluding", "blocking", "above", "in front of", "on top of")
@@ -31,7 +33,7 @@ def explain_failure(run: Run, number: int) -> Finding:
     step, held = run.subgoals[number].step, holding(run.before(number))
     if held and step.operator in ("put_in", "put_on", "pour", "crack_obj") and same_stuff(step.arguments[0], held):
         # The plan may name the object in the gripper differently, or leave its ordinal out.
-        step = Step(step.operator, (held, *step.arguments[1:]))
+        step = Action(step.operator, (held, *step.arguments[1:]))
     return _Failure(run, number, step).finding()
 
 
@@ -41,7 +43,7 @@ class _Failure:
 
     run: Run
     number: int
-    step: Step
+    step: Action
 
     @property
     def home(self) -> Household:
@@ -59,7 +61,7 @@ class _Failure:
         """A finding about this subgoal; with the times of other subgoals if `details` has them."""
         return self.run.finding(cause, self.number, *objects, **{"step": self.step, **details})
 
-    def lacks(self, missing: Step, *objects: str, **details: Any) -> Finding:
+    def lacks(self, missing: Action, *objects: str, **details: Any) -> Finding:
         """A step is missing before this subgoal."""
         return self.found(RootCause.MISSING_STEP, *objects, missing=(missing,), **details)
 
@@ -89,7 +91,7 @@ class _Failure:
             return self.found(RootCause.MISPLACED, thing, instead, step=self.checked.step, where=instead)
         return self._mistaken(arguments[-1 if operator == "pour" else 0], instead)
 
-    def _of_need(self, need: Fact) -> Finding | None:
+    def _of_need(self, need: StateFact) -> Finding | None:
         """The cause of an unmet precondition; None if it does not explain the failure."""
         run, number, state = self.run, self.number, self.before
         first = self.step.arguments[0]
@@ -102,7 +104,7 @@ class _Failure:
                 remote = self.home.all(Trait.REMOTE)[0]
                 if self._last_held(remote) is not None:
                     return self._let_go(remote)
-                return self._out_of_order_or_missing(Step("pick_up", (remote,)), ("holding", remote))
+                return self._out_of_order_or_missing(Action("pick_up", (remote,)), ("holding", remote))
             case ("full", thing):
                 wanted = [fact[2] for fact in run.wanted if fact[:2] == ("filled", self.step.arguments[-1])]
                 content = ("filled", thing, wanted[0] if wanted else "water")
@@ -114,10 +116,10 @@ class _Failure:
             case ("reachable", thing):
                 return self._shut(shut_in(state, thing, self.home) or thing)
             case ("off", thing):
-                off = self._out_of_order_or_missing(Step("toggle_off", (thing,)), need)
+                off = self._out_of_order_or_missing(Action("toggle_off", (thing,)), need)
                 if off.cause is RootCause.WRONG_ORDER:
                     return off
-                earlier = self._last_done(Step("toggle_on", (thing,)))
+                earlier = self._last_done(Action("toggle_on", (thing,)))
                 if earlier is None:
                     return self.found(RootCause.ALREADY_RUNNING, thing, unmet=need)
                 return self._too_early(earlier, thing, unmet=need)
@@ -129,16 +131,16 @@ class _Failure:
                 held = holding(state) or ""
                 return self.lacks(self._put_down(held), held, first, unmet=need)
             case ("exists", thing):
-                return self._out_of_order_or_missing(Step("slice_obj", (whole(thing),)), need)
+                return self._out_of_order_or_missing(Action("slice_obj", (whole(thing),)), need)
             case ("set_down", thing):
                 return self.lacks(self._put_down(thing), thing, unmet=need)
             case (predicate, thing) if operator := OPERATORS.get(literal_of(predicate)):
-                return self._out_of_order_or_missing(Step(operator, (thing,)), need)
+                return self._out_of_order_or_missing(Action(operator, (thing,)), need)
         return None
 
-    def _put_down(self, thing: str) -> Step:
+    def _put_down(self, thing: str) -> Action:
         spots = self.home.all(Trait.SURFACE)
-        return Step("put_on", (thing, noun(spots[0]) if spots else "countertop"))
+        return Action("put_on", (thing, noun(spots[0]) if spots else "countertop"))
 
     def _too_early(self, earlier: int, *objects: str, **details: Any) -> Finding:
         """An earlier subgoal came before this one, and should have come after it."""
@@ -151,7 +153,7 @@ class _Failure:
         """The gripper does not hold the object that it should hold."""
         held, need = holding(self.before), ("holding", thing)
         if held is not None and not same_stuff(held, thing):
-            taken = self._last_done(Step("pick_up", (held,)))
+            taken = self._last_done(Action("pick_up", (held,)))
             times = (*([self.run.subgoals[taken].time] if taken is not None else []), self.checked.time)
             return self._ambiguous(held) or self.found(RootCause.WRONG_OBJECT, thing, held, times=times, unmet=need)
         ambiguous = self._ambiguous(thing)
@@ -159,7 +161,7 @@ class _Failure:
             return ambiguous
         if self._last_held(thing) is not None:
             return self._let_go(thing)
-        return self.lacks(Step("pick_up", (thing,)), thing, unmet=need)
+        return self.lacks(Action("pick_up", (thing,)), thing, unmet=need)
 
     def _last_held(self, thing: str) -> int | None:
         """The last event before this subgoal in which the gripper held an object."""
@@ -180,7 +182,7 @@ class _Failure:
                 times = (frame.time, self.checked.time)
                 objects = (thing, *self.step.arguments[:1])
                 return self.found(RootCause.WRONG_ORDER, *objects, times=times, earlier=frame.step, unmet=need)
-            return self.lacks(Step("pick_up", (thing,)), thing, unmet=need)
+            return self.lacks(Action("pick_up", (thing,)), thing, unmet=need)
         lost = holding(run.states[last]) or thing
         where = self._seen_afterwards(last + 1, thing)
         return self.found(RootCause.DROPPED, lost, times=(frame.time,), earlier=frame.step, where=where)
@@ -205,7 +207,7 @@ class _Failure:
         for tool in tools:
             if self._last_held(tool) is not None:
                 return self._let_go(tool)
-        taking = Step("pick_up", (tools[0] if tools else "knife",))
+        taking = Action("pick_up", (tools[0] if tools else "knife",))
         need = ("holding", *taking.arguments)
         later = self._next_done(taking)
         if later is None:
@@ -216,16 +218,16 @@ class _Failure:
     def _shut(self, door: str) -> Finding:
         """A door is closed that should be open."""
         objects, need = (door, *self.step.arguments[:1]), ("open", door)
-        closed = self._last_done(Step("close_obj", (door,)))
+        closed = self._last_done(Action("close_obj", (door,)))
         if closed is not None and self._may_precede(closed):
             return self._too_early(closed, *objects, unmet=need)
-        opening = Step("open_obj", (door,))
+        opening = Action("open_obj", (door,))
         finding = self._out_of_order_or_missing(opening, need)
         if finding.cause is RootCause.MISSING_STEP:
             return self.found(RootCause.NEVER_OPENED, *objects, missing=(opening,), unmet=need)
         return finding
 
-    def _out_of_order_or_missing(self, lacking: Step, need: Fact) -> Finding:
+    def _out_of_order_or_missing(self, lacking: Action, need: StateFact) -> Finding:
         """A step that should have come before this one: it comes later, or not at all."""
         objects, later = (*lacking.arguments, *self.step.arguments[:1]), self._next_done(lacking)
         if later is not None:
@@ -238,12 +240,12 @@ class _Failure:
                 )
         return self.lacks(lacking, *objects, unmet=need)
 
-    def _last_done(self, step: Step) -> int | None:
+    def _last_done(self, step: Action) -> int | None:
         """The last subgoal before this one that does a step and holds."""
         earlier = [n for n in range(self.number) if alike(self.run.steps[n], step) and self.run.subgoals[n].satisfied]
         return earlier[-1] if earlier else None
 
-    def _next_done(self, step: Step) -> int | None:
+    def _next_done(self, step: Action) -> int | None:
         """The first subgoal after this one that does a step."""
         return next((n for n in range(self.number + 1, len(self.run.subgoals)) if alike(self.run.steps[n], step)), None)
 

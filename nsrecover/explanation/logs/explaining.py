@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff
 from nsrecover.domains.household.scene import contents, places
@@ -17,7 +19,7 @@ from nsrecover.explanation.logs.inference.courses import Course
 from nsrecover.explanation.logs.inference.effects import SEEN
 from nsrecover.explanation.logs.inference.tracking import PLACING
 from nsrecover.explanation.logs.reading.goal import goal_of
-from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
+from nsrecover.explanation.logs.reading.records import HouseholdLog
 from nsrecover.explanation.logs.run import Capabilities, Run, named, run_of
 
 
@@ -42,9 +44,9 @@ class LogExplanation:
     finding: Finding
     subgoals: tuple[Checked, ...]
     failed: int | None
-    correction: tuple[Step, ...] | None
+    correction: tuple[Action, ...] | None
     succeeds: bool
-    wanted: tuple[Fact, ...]
+    wanted: tuple[StateFact, ...]
     confidence: float
     open_question: str
     rivals: tuple[tuple[Course, float], ...]
@@ -74,7 +76,7 @@ def explain_run(run: Run) -> LogExplanation:
     conditions = (
         *run.wanted, *implied(run, diagnosis.course.start), *_mistaken_away(run, finding), *_doors(run)
     )  # fmt: skip
-    correction: tuple[Step, ...] | None = ()
+    correction: tuple[Action, ...] | None = ()
     if finding.cause is not RootCause.NONE:
         correction = correct(start, conditions, run.home, run.steps, order=run.plan)
     succeeds = correction is not None and reaches(start, correction, conditions, run.home)
@@ -85,7 +87,7 @@ def explain_run(run: Run) -> LogExplanation:
     )  # fmt: skip
 
 
-def _assumed(log: HouseholdLog, steps: Sequence[Step]) -> tuple[str, ...]:
+def _assumed(log: HouseholdLog, steps: Sequence[Action]) -> tuple[str, ...]:
     """Objects of steps that the log does not mention: household knowledge, such as the faucet above a sink."""
     known = {*named(log), *goal_of(log.success_state, log.plan).names}
     known |= {name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments}
@@ -93,14 +95,14 @@ def _assumed(log: HouseholdLog, steps: Sequence[Step]) -> tuple[str, ...]:
     return tuple(name for name in names if not any(same_stuff(name, one) for one in known))
 
 
-def _doors(run: Run) -> list[Fact]:
+def _doors(run: Run) -> list[StateFact]:
     """Doors of places that the goal fills and that the plan closes at the end have to be closed."""
     shut = {item.planned.arguments[0] for item in run.subgoals if item.step.operator == "close_obj"}
     kept = {fact[2] for fact in run.wanted if fact[0] == "at" and run.home.has(fact[2], Trait.DOOR)}
     return [("closed", door) for door in sorted(kept & shut) if ("closed", door) not in run.wanted]
 
 
-def _mistaken_away(run: Run, finding: Finding) -> list[Fact]:
+def _mistaken_away(run: Run, finding: Finding) -> list[StateFact]:
     """An object that was taken by mistake must not stay on the dish that the right one goes to."""
     if finding.cause is not RootCause.MISTAKEN_OBJECT or len(finding.objects) < 2:
         return []
@@ -134,7 +136,7 @@ def _start(run: Run, finding: Finding) -> State:
     return state
 
 
-def _behind_doors(run: Run) -> set[Fact]:
+def _behind_doors(run: Run) -> set[StateFact]:
     """Objects that were never seen are taken to be behind a door that was never open, if there is one."""
     seen = {name for frame in run.log.events for name in frame.observation.states()} | set(run.log.final.states())
     seen |= {fact[1] for state in run.states for fact in state if fact[0] in ("at", "holding")}

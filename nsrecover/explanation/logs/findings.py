@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from nsrecover.domains.base import Fact
-from nsrecover.explanation.logs.reading.records import Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 
 
 class RootCause(StrEnum):
@@ -71,11 +71,11 @@ class Finding:
     cause: RootCause
     times: tuple[str, ...]
     objects: tuple[str, ...]
-    step: Step | None = None
-    steps: tuple[Step, ...] = ()
-    missing: tuple[Step, ...] = ()
-    earlier: Step | None = None
-    unmet: Fact | None = None
+    step: Action | None = None
+    steps: tuple[Action, ...] = ()
+    missing: tuple[Action, ...] = ()
+    earlier: Action | None = None
+    unmet: StateFact | None = None
     where: str = ""
     liquid: str = ""
     reason: str = ""
@@ -105,8 +105,8 @@ class Checked:
     """
 
     time: str
-    step: Step
-    planned: Step
+    step: Action
+    planned: Action
     satisfied: bool
     why: str
     instead: str | None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from nsrecover.domains.base import Fact
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, same, same_stuff, slice_of, whole
@@ -22,7 +23,6 @@ from nsrecover.explanation.logs.inference.effects import (
     opposite,
 )
 from nsrecover.explanation.logs.reading.goal import order_of
-from nsrecover.explanation.logs.reading.records import Step
 from nsrecover.explanation.logs.run import Run
 
 _WEIGHT = {RootCause.CAME_UNDONE: 2, RootCause.MISSING_STEP: 3, RootCause.UNKNOWN: 4}
@@ -49,7 +49,7 @@ def explain_plan(run: Run) -> Finding:
     )
 
 
-def explain_condition(run: Run, condition: Fact, end: int, depth: int = 4) -> Finding:
+def explain_condition(run: Run, condition: StateFact, end: int, depth: int = 4) -> Finding:
     """Why a condition does not hold after the first `end` subgoals.
 
     Args:
@@ -69,12 +69,12 @@ def explain_condition(run: Run, condition: Fact, end: int, depth: int = 4) -> Fi
     return _wrong_action(run, condition, end) or _wrong_object(run, condition, end) or _missing(run, condition, end)
 
 
-def _about(run: Run, cause: RootCause, number: int, condition: Fact, **details: object) -> Finding:
+def _about(run: Run, cause: RootCause, number: int, condition: StateFact, **details: object) -> Finding:
     """A finding about a step and the object of a condition."""
     return run.finding(cause, number, condition[1], *run.steps[number].arguments, unmet=condition, **details)
 
 
-def _lost(run: Run, condition: Fact, end: int) -> Finding | None:
+def _lost(run: Run, condition: StateFact, end: int) -> Finding | None:
     """What ended a condition that held once."""
     last_event = run.subgoals[end - 1].event if end else -1
     held = [number for number in range(last_event + 1) if holds(run.states[number], condition, run.home)]
@@ -95,12 +95,12 @@ def _lost(run: Run, condition: Fact, end: int) -> Finding | None:
     return None
 
 
-def _ends(run: Run, state: frozenset[Fact], step: Step, condition: Fact) -> bool:
+def _ends(run: Run, state: frozenset[StateFact], step: Action, condition: StateFact) -> bool:
     """Whether a condition does not hold after a step."""
     return step.operator in HOUSEHOLD.operators and not holds(apply(state, step, run.home), condition, run.home)
 
 
-def _unseen_undoing(run: Run, condition: Fact, end: int) -> Finding | None:
+def _unseen_undoing(run: Run, condition: StateFact, end: int) -> Finding | None:
     """A step that ends a condition out of view."""
     for number in range(end - 1, -1, -1):
         step = run.steps[number]
@@ -111,7 +111,7 @@ def _unseen_undoing(run: Run, condition: Fact, end: int) -> Finding | None:
     return None
 
 
-def _unseen_failure(run: Run, condition: Fact, end: int) -> Finding | None:
+def _unseen_failure(run: Run, condition: StateFact, end: int) -> Finding | None:
     """The step that should have switched an object out of view, and that can only have failed."""
     if literal_of(condition[0]) not in SWITCHES.values():
         return None
@@ -119,7 +119,7 @@ def _unseen_failure(run: Run, condition: Fact, end: int) -> Finding | None:
     return _about(run, RootCause.ACTION_FAILED, tried[-1], condition) if tried else None
 
 
-def _needs(run: Run, step: Step, condition: Fact) -> list[Fact] | None:
+def _needs(run: Run, step: Action, condition: StateFact) -> list[StateFact] | None:
     """What has to hold for a step to bring a condition about; None if it never does.
 
     Names of a plan may leave ordinals out, so that objects are compared by `same`.
@@ -141,7 +141,7 @@ def _needs(run: Run, step: Step, condition: Fact) -> list[Fact] | None:
     return None
 
 
-def _ineffective(run: Run, condition: Fact, number: int, needs: list[Fact], depth: int) -> Finding | None:
+def _ineffective(run: Run, condition: StateFact, number: int, needs: list[StateFact], depth: int) -> Finding | None:
     """Why a step that could have brought a condition about did not."""
     state = run.after(number)
     for need in needs:
@@ -164,7 +164,7 @@ def _ineffective(run: Run, condition: Fact, number: int, needs: list[Fact], dept
 def _already_filled(run: Run, vessel: str, number: int) -> Finding:
     """A vessel held another liquid when it was to be filled."""
     content = liquid(run.before(number), vessel) or ""
-    emptying = Step("pour", (vessel, one_with(run.home, Trait.BASIN)))
+    emptying = Action("pour", (vessel, one_with(run.home, Trait.BASIN)))
     # Filled by the plan, or before it began.
     filled = any(_needs(run, step, ("filled", vessel, content)) is not None for step in run.steps[:number])
     cause = RootCause.MISSING_STEP if filled else RootCause.ALREADY_FILLED
@@ -172,7 +172,9 @@ def _already_filled(run: Run, vessel: str, number: int) -> Finding:
     return run.finding(cause, number, vessel, times=times, missing=(emptying,), liquid=content)
 
 
-def _place_for(run: Run, step: Step, end: int, needs: Sequence[Fact] = (), prior: Iterable[Fact] = ()) -> str:
+def _place_for(
+    run: Run, step: Action, end: int, needs: Sequence[StateFact] = (), prior: Iterable[StateFact] = ()
+) -> str:
     """The time of the step before which a missing one would have fitted, as late as possible."""
     last = min(end, len(run.subgoals))
     for number in range(last, 0, -1):
@@ -189,7 +191,7 @@ def _place_for(run: Run, step: Step, end: int, needs: Sequence[Fact] = (), prior
     return run.log.events[-1].time if run.log.events else "00:00"
 
 
-def _wrong_action(run: Run, condition: Fact, end: int) -> Finding | None:
+def _wrong_action(run: Run, condition: StateFact, end: int) -> Finding | None:
     """The plan does something else with the object than what was to be done with it."""
     wanted = OPERATORS.get(literal_of(condition[0]))
     if wanted not in SWITCHES:
@@ -201,12 +203,12 @@ def _wrong_action(run: Run, condition: Fact, end: int) -> Finding | None:
             step.operator == opposite(wanted) or not run.home.has(condition[1], Trait.DOOR)
         )
         if wrong and step.operator != wanted and same(step.arguments[0], condition[1]):
-            needed = Step(wanted, condition[1:2])
+            needed = Action(wanted, condition[1:2])
             return run.finding(RootCause.WRONG_ACTION, number, condition[1], missing=(needed,), unmet=condition)
     return None
 
 
-def _wrong_object(run: Run, condition: Fact, end: int) -> Finding | None:
+def _wrong_object(run: Run, condition: StateFact, end: int) -> Finding | None:
     """The plan does what was needed, but with another object or place that the goal does not ask for."""
     for number in range(end - 1, -1, -1):
         mixed_up = _mixed_up(run, condition, number, end)
@@ -220,7 +222,7 @@ def _wrong_object(run: Run, condition: Fact, end: int) -> Finding | None:
     return None
 
 
-def _mixed_up(run: Run, condition: Fact, number: int, end: int) -> tuple[str, ...] | None:
+def _mixed_up(run: Run, condition: StateFact, number: int, end: int) -> tuple[str, ...] | None:
     """The object that a step should have used, the one that it used, and times of earlier steps that were wrong."""
     home, step, before = run.home, run.steps[number], run.before(number)
     wanted_names = {name for fact in run.wanted for name in fact[1:]}
@@ -262,21 +264,21 @@ def _taken(run: Run, number: int, thing: str) -> list[str]:
     return taken[-1:]
 
 
-def _missing(run: Run, condition: Fact, end: int) -> Finding:
+def _missing(run: Run, condition: StateFact, end: int) -> Finding:
     """The plan has no step for a condition: which step, and where it would have fitted."""
-    home, things, needs = run.home, condition[1:2], list[Fact]()
+    home, things, needs = run.home, condition[1:2], list[StateFact]()
     operator, machine = OPERATORS.get(literal_of(condition[0])), machine_for(home, condition)
     match condition:
         case ("at", _, place):
             things = condition[1:]
-            lacking = Step("put_on" if home.has(place, Trait.SURFACE) else "put_in", things)
+            lacking = Action("put_on" if home.has(place, Trait.SURFACE) else "put_in", things)
         case ("sliced", slices):
-            lacking, things = Step("slice_obj", (whole(slices),)), (whole(slices),)
+            lacking, things = Action("slice_obj", (whole(slices),)), (whole(slices),)
         case (_, _, *_) if machine is not None:
-            lacking = Step("toggle_on", (machine,))
+            lacking = Action("toggle_on", (machine,))
             needs = (needs_of_law(home, condition, machine) or [])[:1]
         case (_, thing):
-            lacking = Step(operator, (thing,)) if operator else Step("pour", (thing, "sink"))
+            lacking = Action(operator, (thing,)) if operator else Action("pour", (thing, "sink"))
         case _:
             last = run.subgoals[-1] if run.subgoals else run.log.events[-1]
             return Finding(RootCause.UNKNOWN, (last.time,), things, unmet=condition)

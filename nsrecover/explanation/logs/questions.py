@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from nsrecover.core.actions import Action
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.household.scene import apply, holds, unmet
@@ -16,13 +17,13 @@ from nsrecover.explanation.answers.questions import (
     asks_why,
 )
 from nsrecover.explanation.audience import Audience
-from nsrecover.explanation.grammar import capital, counted, listed
 from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_run
 from nsrecover.explanation.logs.findings import Checked
-from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
+from nsrecover.explanation.logs.reading.records import HouseholdLog
 from nsrecover.explanation.logs.run import Run, alike, run_of
 from nsrecover.explanation.logs.templates import act, verbalize
+from nsrecover.util.english import capital, counted, listed
 
 _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:pick|picked|take|taken|took|grab|grabbed|get|fetch)(?: up)?", ("pick_up",)),
@@ -48,7 +49,7 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
     run = run_of(log)
     explanation = explain_run(run)
     answers: list[Answer] = []
-    about: Step | None = None
+    about: Action | None = None
     for question in questions:
         step = _step_of(question, _steps(run, explanation))
         about = step or about
@@ -68,12 +69,12 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
     return tuple(answers)
 
 
-def _steps(run: Run, explanation: LogExplanation) -> list[Step]:
+def _steps(run: Run, explanation: LogExplanation) -> list[Action]:
     """The executed and the proposed steps."""
     return list(dict.fromkeys([*run.steps, *(explanation.correction or ())]))
 
 
-def _step_of(question: str, steps: Sequence[Step]) -> Step | None:
+def _step_of(question: str, steps: Sequence[Action]) -> Action | None:
     """The step that a question is about: its verb and as many of its objects as are named."""
     words = question.lower()
     verbs = next((kinds for pattern, kinds in _VERBS if re.search(rf"\b(?:{pattern})\b", words)), None)
@@ -84,7 +85,7 @@ def _step_of(question: str, steps: Sequence[Step]) -> Step | None:
     if verbs is None:
         return None
 
-    def fit(step: Step) -> tuple[int, int, int]:
+    def fit(step: Action) -> tuple[int, int, int]:
         full = sum(bool(re.search(rf"\b{re.escape(name)}\b", words)) for name in step.arguments)
         loose = sum(bool(re.search(rf"\b{re.escape(noun(name))}\b", words)) for name in step.arguments)
         return full + loose, loose, -verbs.index(step.operator)
@@ -93,7 +94,7 @@ def _step_of(question: str, steps: Sequence[Step]) -> Step | None:
     return max(fitting, key=fit, default=None)
 
 
-def _why(run: Run, explanation: LogExplanation, step: Step) -> str:
+def _why(run: Run, explanation: LogExplanation, step: Action) -> str:
     if step not in run.steps:
         return f"It is part of the way to put things right: {_way_text(explanation.correction or ())}"
     number = run.steps.index(step)
@@ -124,7 +125,7 @@ def _first_needing(run: Run, number: int) -> Checked | None:
     return None
 
 
-def _what_if(run: Run, step: Step) -> str:
+def _what_if(run: Run, step: Action) -> str:
     """Plan again without a step, from where it was taken, or from the end if it is only proposed."""
     had_not = f"Had the robot not come to {act(step)},"
     start = run.before(run.steps.index(step)) if step in run.steps else run.final
@@ -137,7 +138,7 @@ def _what_if(run: Run, step: Step) -> str:
     return f"{had_not} {counted(len(way), 'step')} would do instead. {_way_text(way)}"
 
 
-def _way_text(way: Sequence[Step]) -> str:
+def _way_text(way: Sequence[Action]) -> str:
     return f"{capital(listed(list(map(act, way))))}." if way else "Nothing is left to be done."
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any
 
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, could_mean, is_category, traits_of
 from nsrecover.domains.household.names import noun, same_stuff, whole
@@ -19,7 +21,7 @@ from nsrecover.explanation.logs.inference.effects import SWITCHES, liquid_of
 from nsrecover.explanation.logs.inference.subgoals import verify
 from nsrecover.explanation.logs.inference.tracking import at_the_end, track
 from nsrecover.explanation.logs.reading.goal import goal_of
-from nsrecover.explanation.logs.reading.records import HouseholdLog, KeyFrame, Observation, Step
+from nsrecover.explanation.logs.reading.records import HouseholdLog, KeyFrame, Observation
 
 _SHOWN = {
     "turned on": Trait.SWITCH,
@@ -90,16 +92,16 @@ class Run:
     states: tuple[State, ...]
     final: State
     subgoals: tuple[Checked, ...]
-    wanted: tuple[Fact, ...]
+    wanted: tuple[StateFact, ...]
     able: Capabilities = Capabilities()
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Action]:
         """The steps that were carried out."""
         return [item.step for item in self.subgoals]
 
     @property
-    def plan(self) -> list[Step]:
+    def plan(self) -> list[Action]:
         """The steps that were carried out, then the unambiguous ones of the plan that were not."""
         definite = [step for step in self.log.plan if not any(map(self.home.ambiguous, step.arguments))]
         return [*self.steps, *(step for step in definite if step not in self.steps)]
@@ -146,7 +148,7 @@ def run_of(log: HouseholdLog, able: Capabilities | None = None) -> Run:
     return Run(log, home, states, final, tuple(checked), wanted, able)
 
 
-def state_after(home: Household, state: State, steps: Iterable[Step]) -> State | None:
+def state_after(home: Household, state: State, steps: Iterable[Action]) -> State | None:
     """The state after steps; None if one of them cannot be carried out. Unknown operators are left out."""
     for step in steps:
         if step.operator in HOUSEHOLD.operators:
@@ -156,7 +158,7 @@ def state_after(home: Household, state: State, steps: Iterable[Step]) -> State |
     return state
 
 
-def alike(one: Step, other: Step) -> bool:
+def alike(one: Action, other: Action) -> bool:
     """Whether two steps are the same action, with slices for what they were cut from and ordinals left out."""
     return one.operator == other.operator and all(map(same_stuff, one.arguments, other.arguments))
 
@@ -227,7 +229,7 @@ def _decisive(events: Sequence[KeyFrame], event: int, end: KeyFrame) -> Observat
     return end.observation
 
 
-def _definite(step: Step, before: State, now: State, home: Household) -> Step:
+def _definite(step: Action, before: State, now: State, home: Household) -> Action:
     """The step with the objects that it changed, where its words leave open which these are."""
     names = list(step.arguments)
     for position, word in enumerate(names):
@@ -241,7 +243,7 @@ def _definite(step: Step, before: State, now: State, home: Household) -> Step:
                 relations, place = (("at", "atop") if position == 1 and step.operator != "pour" else ()), 2
             reached = sorted(fact[place] for fact in changed if fact[0] in relations)
             names[position] = next((name for name in reached if could_mean(word, name)), word)
-    return Step(step.operator, tuple(names))
+    return Action(step.operator, tuple(names))
 
 
 def _ends(log: HouseholdLog) -> list[KeyFrame]:
@@ -264,7 +266,7 @@ def _event_of(events: Sequence[KeyFrame], end: KeyFrame) -> int:
     return max(exact or [number for number, frame in enumerate(events) if frame.seconds <= end.seconds], default=0)
 
 
-def aligned(plan: Sequence[Step], done: Sequence[Step]) -> list[Step | None]:
+def aligned(plan: Sequence[Action], done: Sequence[Action]) -> list[Action | None]:
     """The planned step that each executed step carries out, in order; None where there is none.
 
     A longest common subsequence of the two, in which steps match if `carries_out`.
@@ -279,7 +281,7 @@ def aligned(plan: Sequence[Step], done: Sequence[Step]) -> list[Step | None]:
     return [plan[planned[row]] if row in planned else None for row in range(len(done))]
 
 
-def carries_out(done: Step, planned: Step) -> bool:
+def carries_out(done: Action, planned: Action) -> bool:
     """Whether an executed step can be what the plan meant."""
     put = {"put_in", "put_on"}
     same_action = done.operator == planned.operator or {done.operator, planned.operator} == put

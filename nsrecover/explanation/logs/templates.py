@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from nsrecover.domains.base import Fact, Words
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import Words
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import is_slice
 from nsrecover.explanation.audience import Audience
-from nsrecover.explanation.grammar import capital, counted, listed, the
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.findings import Finding, RootCause
-from nsrecover.explanation.logs.reading.records import HouseholdLog, Step
+from nsrecover.explanation.logs.reading.records import HouseholdLog
+from nsrecover.util.english import capital, counted, listed, the
 
 
 def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> dict[str, Any]:
@@ -137,7 +139,7 @@ def thing(name: str) -> str:
     return f"a {name}" if is_slice(name) else the(name)
 
 
-def act(step: Step, past: bool = False) -> str:
+def act(step: Action, past: bool = False) -> str:
     """An action as an instruction, `put the pot in the sink`, or in the past tense."""
     operator = HOUSEHOLD.operators.get(step.operator)
     if operator is None or len(operator.parameters) != len(step.arguments):
@@ -149,16 +151,16 @@ def act(step: Step, past: bool = False) -> str:
     return (operator.words.past if past else operator.words.imperative).format(**names)
 
 
-def _did(step: Step | None, otherwise: str = "went on") -> str:
+def _did(step: Action | None, otherwise: str = "went on") -> str:
     return act(step, past=True) if step else otherwise
 
 
-def _condition(condition: Fact) -> str:
+def _condition(condition: StateFact) -> str:
     words = HOUSEHOLD.words.get(condition[0])
     return f"'{words.imperative.format(*condition[1:]) if words else ' '.join(reversed(condition))}'"
 
 
-def _would_be(condition: Fact) -> str:
+def _would_be(condition: StateFact) -> str:
     """A condition in the subjunctive."""
     match condition:
         case ("at", name, place):

@@ -10,7 +10,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Deviation, Discrepancy
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import Box
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts

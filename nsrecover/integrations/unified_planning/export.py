@@ -13,7 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 from nsrecover.domains import base
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.integrations.unified_planning.reduction import instance_of
@@ -24,9 +27,6 @@ with needs_extra("up", "unified-planning"):
     from unified_planning.exceptions import UPException
     from unified_planning.model import FNode, Problem
     from unified_planning.plans import SequentialPlan
-
-Step = tuple[str, tuple[str, ...]]
-"""An operator's name and its arguments."""
 
 Terms = Mapping[str, Any]
 """Variable -> expression of unified-planning."""
@@ -52,27 +52,27 @@ def to_unified_planning(instance: Instance, state: base.State, goal: base.Formul
     return _Export(instance, state, goal).problem
 
 
-def steps_of(domain: base.Domain, plan: SequentialPlan) -> list[Step]:
+def steps_of(domain: Domain, plan: SequentialPlan) -> list[Action]:
     """The actions of a plan that are operators of the domain."""
     return [
-        (taken.action.name, tuple(argument.object().name for argument in taken.actual_parameters))
+        Action(taken.action.name, tuple(argument.object().name for argument in taken.actual_parameters))
         for taken in plan.actions
         if taken.action.name in domain.operators
     ]
 
 
-def plan_of(problem: Problem, steps: Iterable[Step]) -> SequentialPlan:
+def plan_of(problem: Problem, steps: Iterable[Action]) -> SequentialPlan:
     """Steps as a plan for a problem of a domain without laws and recursive predicates.
 
     Raises:
         InvalidPlan: a step is not an action of the problem.
     """
     actions = []
-    for name, arguments in steps:
+    for step in steps:
         try:
-            actions.append(instance_of(problem, name, arguments))
+            actions.append(instance_of(problem, step.operator, step.arguments))
         except (UPException, AssertionError) as wrong:
-            raise InvalidPlan(f"expected actions of {problem.name!r}, found {name}{arguments} ({wrong})") from wrong
+            raise InvalidPlan(f"expected actions of {problem.name!r}, found {step} ({wrong})") from wrong
     return SequentialPlan(actions, problem.environment)
 
 
@@ -127,7 +127,7 @@ class _Export:
         self.problem.add_fluent(fluent, default_initial_value=False)
         return fluent
 
-    def _arities(self, facts: Iterable[base.Fact]) -> dict[str, int]:
+    def _arities(self, facts: Iterable[StateFact]) -> dict[str, int]:
         """The number of terms of every predicate that becomes a fluent."""
         found: dict[str, int] = {}
         for predicate, *terms in sorted(facts):
@@ -143,7 +143,7 @@ class _Export:
     def _term(self, term: str, at: Terms) -> Any:
         return at[term] if term in at else up.ObjectExp(self._objects[term])
 
-    def _fluent(self, fact: base.Fact, at: Terms) -> FNode:
+    def _fluent(self, fact: StateFact, at: Terms) -> FNode:
         return self._fluents[fact[0]](*(self._term(term, at) for term in fact[1:]))
 
     # -- formulas
@@ -286,8 +286,8 @@ class _Export:
 
 
 def _mentioned(
-    domain: base.Domain, operators: Sequence[base.Operator], goal: base.Formula
-) -> tuple[set[base.Fact], set[str]]:
+    domain: Domain, operators: Sequence[base.Operator], goal: base.Formula
+) -> tuple[set[StateFact], set[str]]:
     """The facts, with variables, and the traits that operators, laws, definitions and the goal mention."""
     effects = [effect for operator in operators for effect in operator.effects] + [law.effect for law in domain.laws]
     formulas = [goal, *(need for operator in operators for need in operator.preconditions)]

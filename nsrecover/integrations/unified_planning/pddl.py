@@ -14,7 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nsrecover.core.facts import StateFact
 from nsrecover.domains import base
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.unified_planning.reduction import true_fluents
@@ -28,7 +30,7 @@ WordTable = Mapping[str, str | Mapping[str, str]]
 """Operator or predicate -> its instruction or clause, or several forms of it by the names of `Words`."""
 
 
-def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = None) -> base.Domain:
+def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = None) -> Domain:
     """A domain from PDDL.
 
     Types become kinds, and traits of their objects. Conditional and universal effects, quantifiers, disjunctions,
@@ -50,7 +52,7 @@ def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = 
 
 
 def scene_from_pddl(
-    domain: base.Domain, domain_source: str | Path, problem: str | Path
+    domain: Domain, domain_source: str | Path, problem: str | Path
 ) -> tuple[Instance, base.State, base.Formula]:
     """The objects, the initial state and the goal of a PDDL problem.
 
@@ -93,7 +95,7 @@ def _text(source: str | Path) -> str:
         ) from error
 
 
-def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> base.Domain:
+def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> Domain:
     words = _words(given)
     names = [item.name for item in (*read.actions, *read.fluents)]
     for name in words:
@@ -115,7 +117,7 @@ def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> b
             costs.get(action.name, 1.0),
             words.get(action.name, base.Words()),
         )
-    return base.Domain(
+    return Domain(
         domain_name,
         kinds={each.name: base.Kind(each.name, _traits(each)) for each in read.user_types},
         relations={fluent.name: base.Role.PLAIN for fluent in read.fluents if fluent.arity == 2},
@@ -184,7 +186,7 @@ def _formula(node: FNode) -> base.Formula:
     raise _refused(node)
 
 
-def _fact(fluent: FNode) -> base.Fact:
+def _fact(fluent: FNode) -> StateFact:
     return (fluent.fluent().name, *map(_term, fluent.args))
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.actions import Action
 from nsrecover.core.recovery import Improvement, RecoveryStatus
 from nsrecover.core.scene import FloatArray
-from nsrecover.domains.base import Formula, State, Step
+from nsrecover.domains.base import Formula, State
 from nsrecover.domains.instance import Instance
 from nsrecover.planning.search import SearchResult, search
 from nsrecover.planning.symbolic.landmark_cut import LandmarkCut
@@ -54,8 +55,8 @@ class DomainModel:
         goal: Sequence[Formula],
         objects: Collection[str],
         familiar: Collection[str] = (),
-        prefer: Sequence[Step] = (),
-        forbidden: Collection[Step] = (),
+        prefer: Sequence[Action] = (),
+        forbidden: Collection[Action] = (),
     ) -> None:
         self._instance, self._goal = instance, tuple(goal)
         names = dict.fromkeys((*(name for step in prefer for name in step.arguments), *familiar))
@@ -185,7 +186,7 @@ class Solution:
     """
 
     status: RecoveryStatus
-    steps: tuple[Step, ...]
+    steps: tuple[Action, ...]
     proven_optimal: bool
     expansions: int
     improvements: tuple[Improvement, ...] = ()
@@ -202,8 +203,8 @@ def solve(
     goal: Sequence[Formula],
     *,
     familiar: Collection[str] = (),
-    prefer: Sequence[Step] = (),
-    forbidden: Collection[Step] = (),
+    prefer: Sequence[Action] = (),
+    forbidden: Collection[Action] = (),
     objects: Collection[str] | None = None,
     max_expansions: int = EXPANSIONS,
 ) -> Solution:

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.facts import FactScene
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.traces import Trace
-from nsrecover.domains.base import Domain, Fact, Not, Role, State, Step
+from nsrecover.domains.base import Not, Role, State
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with, literal, property_of
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -177,7 +178,7 @@ class FactPlanner:
         plan, state, began = trace.plan.actions, observed.facts, time.perf_counter()
 
         def without(actions: frozenset[Action]) -> Recovery:
-            steps = [Step(action.operator, action.arguments) for action in actions]
+            steps = [Action(action.operator, action.arguments) for action in actions]
             found = self._tidily(state, trace, _names(plan, discrepancy), steps)
             if not found.found:
                 return Recovery(found.status)
@@ -186,7 +187,7 @@ class FactPlanner:
         return another_way(vetoed, lambda way: way.actions, without)
 
     def _tidily(
-        self, state: State, trace: Trace[FactScene], names: Sequence[str], forbidden: Collection[Step] = ()
+        self, state: State, trace: Trace[FactScene], names: Sequence[str], forbidden: Collection[Action] = ()
     ) -> Solution:
         """A plan to the goal of a trace that leaves what its plan tidies up tidy, if there is one."""
         plan, goal = trace.plan.actions, trace.goal
@@ -202,7 +203,7 @@ class FactPlanner:
             fact[1] for fact in sorted(state) if self._is_place(fact) and fact[2] in places and fact[1] not in own
         )
 
-    def _is_place(self, fact: Fact) -> bool:
+    def _is_place(self, fact: StateFact) -> bool:
         """Whether a fact says what an object is in or on."""
         return len(fact) == 3 and fact[0] not in self.instance.domain.variables
 
@@ -213,11 +214,11 @@ class FactPlanner:
     def search(
         self,
         state: State,
-        goal: Sequence[Fact],
+        goal: Sequence[StateFact],
         names: Iterable[str],
         plan: Sequence[Action] = (),
-        without: Sequence[Fact] = (),
-        forbidden: Collection[Step] = (),
+        without: Sequence[StateFact] = (),
+        forbidden: Collection[Action] = (),
     ) -> Solution:
         """A cheap plan to a goal by the common search.
 
@@ -234,7 +235,7 @@ class FactPlanner:
         instance = self.instance.limited(state)
         formulas = [instance.condition(fact) for fact in goal]
         formulas += [Not(instance.condition(fact)) for fact in without]
-        prefer = [Step(action.operator, action.arguments) for action in plan]
+        prefer = [Action(action.operator, action.arguments) for action in plan]
         terms = [term for fact in (*goal, *without) for term in fact[1:]]
         chosen = involved(instance, state, [*names, *terms])
         forbidden = instance.unwanted(goal).union(forbidden)
@@ -253,7 +254,7 @@ class FactPlanner:
                 break
         return found
 
-    def _resumes(self, state: State, plan: Sequence[Action], goal: Sequence[Fact]) -> int | None:
+    def _resumes(self, state: State, plan: Sequence[Action], goal: Sequence[StateFact]) -> int | None:
         """The last step of the plan with which to go on from a state without anything else; None if there is none."""
         for step in range(len(plan), -1, -1):
             rest = plan[step:]
@@ -270,7 +271,7 @@ class FactPlanner:
         found: Solution,
         plan: Sequence[Action],
         seconds: float,
-        task: tuple[State, Sequence[Fact], Sequence[Fact]] | None = None,
+        task: tuple[State, Sequence[StateFact], Sequence[StateFact]] | None = None,
     ) -> Recovery:
         """A solution as recovery and the rest of the plan that it ends with.
 
@@ -303,8 +304,8 @@ class FactPlanner:
         plan: Sequence[Action],
         actions: tuple[Action, ...],
         state: State,
-        goal: Sequence[Fact],
-        without: Sequence[Fact],
+        goal: Sequence[StateFact],
+        without: Sequence[StateFact],
     ) -> tuple[Action, ...]:
         """Actions in another order that reaches the goal, too, and ends with as much of a plan's end as possible."""
         for kept in range(min(len(actions), len(plan))):
@@ -322,8 +323,8 @@ class FactPlanner:
         return actions
 
     def _closest(
-        self, state: State, goal: Sequence[Fact], names: Sequence[str], plan: Sequence[Action], until: float | None
-    ) -> tuple[tuple[Fact, ...], Recovery | None]:
+        self, state: State, goal: Sequence[StateFact], names: Sequence[str], plan: Sequence[Action], until: float | None
+    ) -> tuple[tuple[StateFact, ...], Recovery | None]:
         """The conditions that are lost for good, and the way to as many others as possible."""
         lost = tuple(fact for fact in goal if self.search(state, [fact], names).status is RecoveryStatus.IMPOSSIBLE)
         rest = [fact for fact in goal if fact not in lost]
@@ -343,11 +344,11 @@ def _names(plan: Sequence[Action], discrepancy: Discrepancy[FactScene] | None) -
     return [*(discrepancy.deviating if discrepancy is not None else ()), *(n for a in plan for n in a.arguments)]
 
 
-def _action(step: Step) -> Action:
+def _action(step: Action) -> Action:
     return Action(step.operator, step.arguments)
 
 
-def contradictions(goal: Sequence[Fact], domain: Domain) -> list[tuple[Fact, Fact]]:
+def contradictions(goal: Sequence[StateFact], domain: Domain) -> list[tuple[StateFact, StateFact]]:
     """Pairs of conditions that cannot both hold: closed and open, two liquids in one vessel."""
     literals = [(fact, *literal(fact, domain)) for fact in goal]
     return [

@@ -11,9 +11,9 @@ from dataclasses import replace
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import PlanFault, PlanProblem, Unknown
-from nsrecover.core.facts import FactScene
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.domains.base import Atom, Fact, Formula, Not, State
+from nsrecover.domains.base import Atom, Formula, Not, State
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import values_of, with_properties_of
 from nsrecover.monitoring.outlook import Outlook, imagine, outlook, unmet_conditions
@@ -46,14 +46,16 @@ class FactLookahead:
         objects = involved(instance, after, names)
         return not solve(instance, after, back, familiar=objects, objects=objects).found
 
-    def reachable(self, state: State, goal: Sequence[Fact], actions: Sequence[Action]) -> bool:
+    def reachable(self, state: State, goal: Sequence[StateFact], actions: Sequence[Action]) -> bool:
         """Whether a goal can be reached: by some actions, or by others; true if the search cannot tell."""
         if outlook(self._instance, state, actions, goal).good:
             return True
         names = [name for action in actions for name in action.arguments]
         return self._planner.search(state, goal, names, actions).status is not RecoveryStatus.IMPOSSIBLE
 
-    def problem(self, state: State, actions: Sequence[Action], goal: Sequence[Fact], first: int) -> PlanProblem | None:
+    def problem(
+        self, state: State, actions: Sequence[Action], goal: Sequence[StateFact], first: int
+    ) -> PlanProblem | None:
         """What is wrong with the rest of a plan; None if it leads to its goal.
 
         A step that makes the goal unreachable comes first; otherwise the smallest change with which the plan works.
@@ -71,7 +73,7 @@ class FactLookahead:
         found = found or PlanProblem(PlanFault.FAILS, min(ahead.step, len(actions) - 1), unmet=ahead.unmet)
         return replace(found, step=found.step + first)
 
-    def needed(self, scene: FactScene, actions: Sequence[Action], goal: Sequence[Fact]) -> tuple[Unknown, ...]:
+    def needed(self, scene: FactScene, actions: Sequence[Action], goal: Sequence[StateFact]) -> tuple[Unknown, ...]:
         """What has to be known before the first action, because the action cannot be undone.
 
         That is every unknown property of an object of the plan or the goal with which, if it is otherwise than
@@ -90,14 +92,14 @@ class FactLookahead:
             )
         )
 
-    def _regretted(self, state: State, actions: Sequence[Action], goal: Sequence[Fact]) -> bool:
+    def _regretted(self, state: State, actions: Sequence[Action], goal: Sequence[StateFact]) -> bool:
         """Whether the first action takes the last chance to reach a goal that can be reached before it."""
         if outlook(self._instance, state, actions, goal).good or unmet_conditions(self._instance, state, actions[0]):
             return False
         after = imagine(self._instance, state, actions[0])
         return not self.reachable(after, goal, actions[1:]) and self.reachable(state, goal, actions)
 
-    def _destroys(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> PlanProblem | None:
+    def _destroys(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> PlanProblem | None:
         """The step after which the goal cannot be reached any more, though it could before."""
         unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in ahead.missed) or ahead.unmet
         if self.reachable(ahead.states[-1], goal, ()):
@@ -110,23 +112,23 @@ class FactLookahead:
             )
         return PlanProblem(PlanFault.DESTROYS if bad else PlanFault.UNREACHABLE, max(bad - 1, 0), unmet=unmet)
 
-    def _changes(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> Iterator[PlanProblem]:
+    def _changes(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
         """Small changes with which the plan works: another place of a step, another object, further steps."""
         yield from self._orders(ahead, actions, goal)
         yield from self._objects(ahead, actions, goal)
         yield from self._missing(ahead, actions, goal)
 
-    def _works(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> bool:
+    def _works(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> bool:
         return outlook(self._instance, ahead.states[0], actions, goal).good
 
-    def _orders(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> Iterator[PlanProblem]:
+    def _orders(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
         for i, action in enumerate(actions):
             rest = [*actions[:i], *actions[i + 1 :]]
             for j in range(len(actions)):
                 if j != i and self._works(ahead, [*rest[:j], action, *rest[j:]], goal):
                     yield PlanProblem(PlanFault.WRONG_ORDER, i, (action,), unmet=ahead.unmet)
 
-    def _objects(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> Iterator[PlanProblem]:
+    def _objects(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
         mentioned = dict.fromkeys(term for fact in goal for term in fact[1:])
         names = dict.fromkeys((*mentioned, *(name for action in actions for name in action.arguments)))
         for i, action in enumerate(actions):
@@ -139,7 +141,7 @@ class FactLookahead:
                         if self._works(ahead, [*actions[:i], *changed], goal):
                             yield PlanProblem(PlanFault.WRONG_OBJECT, i, objects=(old, new), unmet=ahead.unmet)
 
-    def _missing(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> Iterator[PlanProblem]:
+    def _missing(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
         names, at = [name for action in actions for name in action.arguments], ahead.step
         needs = [(fact.predicate, *fact.arguments) for fact in ahead.unmet if fact.predicate in _known(self._instance)]
         found = self._planner.search(ahead.states[at], needs, names)

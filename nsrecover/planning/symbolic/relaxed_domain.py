@@ -12,11 +12,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import cast
 
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 from nsrecover.domains import base
-from nsrecover.domains.base import Binding, Fact, Formula, State, Step, grounded
+from nsrecover.domains.base import Binding, Formula, State, grounded
 from nsrecover.domains.instance import Instance
 
-Literal = tuple[Fact, bool]
+Literal = tuple[StateFact, bool]
 """A fact, of the state or derived, and whether it or its negation is meant."""
 
 Ground = bool | tuple[str, object]
@@ -53,7 +55,7 @@ class RelaxedDomain:
         start: State,
         objects: Collection[str],
         goal: Sequence[Formula],
-        forbidden: Collection[Step],
+        forbidden: Collection[Action],
         preferred: Mapping[str, int],
     ) -> None:
         self.instance, self._start, self._forbidden = instance, start, frozenset(forbidden)
@@ -67,7 +69,7 @@ class RelaxedDomain:
         self._waiting: list[object] = []
         self._atoms: dict[Literal, Ground] = {}
         self._inferred: list[tuple[list[int], int]] = []
-        self._actions: dict[Step, tuple[list[int], set[int]] | None] = {}
+        self._actions: dict[Action, tuple[list[int], set[int]] | None] = {}
         self._achievers = self._index()
         self.goal = self._needs(self._ground(base.And(tuple(goal)), {}, True))
         while self._waiting:
@@ -83,7 +85,7 @@ class RelaxedDomain:
         found.discard(-1)
         return [*found, *self.always]
 
-    def literals(self, derived: bool) -> Iterator[tuple[Fact, bool, int]]:
+    def literals(self, derived: bool) -> Iterator[tuple[StateFact, bool, int]]:
         """The literals with derived or other predicates: fact, whether it is meant or its negation, proposition."""
         for key, number in self.propositions.items():
             if isinstance(key, tuple) and isinstance(key[1], bool):
@@ -112,7 +114,7 @@ class RelaxedDomain:
             case base.Same(one, other):
                 return (at.get(one, one) == at.get(other, other)) is positive
 
-    def _atom(self, fact: Fact, positive: bool) -> Ground:
+    def _atom(self, fact: StateFact, positive: bool) -> Ground:
         known = self._atoms.get((fact, positive))
         if known is not None:
             return known
@@ -129,19 +131,21 @@ class RelaxedDomain:
         self._atoms[fact, positive] = ground
         return ground
 
-    def _definition(self, fact: Fact, positive: bool) -> Ground:
+    def _definition(self, fact: StateFact, positive: bool) -> Ground:
         """The definition of a derived fact, or of its negation."""
         rule = self.instance.domain.derived[fact[0]]
         return self._ground(rule.definition, dict(zip(rule.variables, fact[1:], strict=True)), positive)
 
-    def _can_become(self, fact: Fact, positive: bool) -> bool:
+    def _can_become(self, fact: StateFact, positive: bool) -> bool:
         """Whether an operator or law may make a fact true, or false."""
         return any(
             all(self._fits(each, at[each.variable]) for each in parameters if each.variable in at)
             for _, _, parameters, at in self._achieving(fact, positive)
         )
 
-    def _achieving(self, fact: Fact, positive: bool) -> Iterator[tuple[*Source, Sequence[base.Parameter], Binding]]:
+    def _achieving(
+        self, fact: StateFact, positive: bool
+    ) -> Iterator[tuple[*Source, Sequence[base.Parameter], Binding]]:
         """The effects that make a fact true, or false, with all parameters and the objects for some of them."""
         for operator, effect, pattern in self._achievers.get((fact[0], positive), ()):
             at = _unified(pattern, fact)
@@ -173,7 +177,7 @@ class RelaxedDomain:
     # -- what makes a proposition true
 
     def _explain(self, key: object) -> None:
-        if isinstance(key, Step):
+        if isinstance(key, Action):
             return
         assert isinstance(key, tuple)
         number, ground = self.propositions[key], cast("Ground", key)
@@ -191,9 +195,9 @@ class RelaxedDomain:
         if needs is not None:
             self._inferred.append(([*needs, *more], number))
 
-    def _index(self) -> dict[tuple[str, bool], list[tuple[*Source, Fact]]]:
+    def _index(self) -> dict[tuple[str, bool], list[tuple[*Source, StateFact]]]:
         """Predicate, and whether it becomes true or false -> the effects of operators and laws on it."""
-        found: dict[tuple[str, bool], list[tuple[*Source, Fact]]] = {}
+        found: dict[tuple[str, bool], list[tuple[*Source, StateFact]]] = {}
         domain = self.instance.domain
         sources: list[Source] = [(None, law.effect) for law in domain.laws]
         sources += [(operator, effect) for operator in domain.operators.values() for effect in operator.effects]
@@ -203,7 +207,7 @@ class RelaxedDomain:
                     found.setdefault((pattern[0], positive), []).append((operator, effect, pattern))
         return found
 
-    def _achieve(self, fact: Fact, positive: bool, number: int) -> None:
+    def _achieve(self, fact: StateFact, positive: bool, number: int) -> None:
         """Add the actions and laws that make a literal true, with their conditions."""
         for operator, effect, parameters, at in self._achieving(fact, positive):
             for binding in self._bindings(parameters, at):
@@ -213,7 +217,7 @@ class RelaxedDomain:
                 if operator is None:
                     self._infer(ground, number)
                     continue
-                step = Step(operator.name, tuple(binding[each.variable] for each in operator.parameters))
+                step = Action(operator.name, tuple(binding[each.variable] for each in operator.parameters))
                 action = self._action(operator, step, binding)
                 if action is None:
                     continue
@@ -239,7 +243,7 @@ class RelaxedDomain:
         for chosen in product(*choices):
             yield dict(zip((each.variable for each in parameters), chosen, strict=True))
 
-    def _action(self, operator: base.Operator, step: Step, at: Binding) -> tuple[list[int], set[int]] | None:
+    def _action(self, operator: base.Operator, step: Action, at: Binding) -> tuple[list[int], set[int]] | None:
         """The propositions that an action needs and achieves; None if it cannot be used."""
         if step not in self._actions:
             usable = step not in self._forbidden and len(set(step.arguments)) == len(step.arguments)
@@ -259,7 +263,7 @@ class RelaxedDomain:
         self._absent = frozenset(self._negative.values())
         self.always: tuple[int, ...] = ()
 
-    def _destroyed(self, step: Step) -> tuple[int, ...]:
+    def _destroyed(self, step: Action) -> tuple[int, ...]:
         """The propositions that an action makes false, whatever the state is."""
         operator, at = self.instance.operator(step.operator, step.arguments)
         lost = set[int]()
@@ -287,7 +291,7 @@ def _joined(grounds: Iterator[Ground], every: bool) -> Ground:
     return next(iter(parts)) if len(parts) == 1 else ("and" if every else "or", tuple(parts))
 
 
-def _unified(pattern: Fact, fact: Fact) -> dict[str, str] | None:
+def _unified(pattern: StateFact, fact: StateFact) -> dict[str, str] | None:
     """Objects for the variables of a pattern, so that it matches a fact; None if it does not."""
     if len(pattern) != len(fact):
         return None

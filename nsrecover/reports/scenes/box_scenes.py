@@ -9,10 +9,10 @@ from nsrecover.core.discrepancy import Deviation, Discrepancy, Unseen
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.facts import shift
-from nsrecover.explanation.grammar import the
 from nsrecover.reports.model import KIND_WORDS, Kind, Row, SceneView
 from nsrecover.reports.scenes.drawing import FROM_ABOVE, Frame, View, best_side, colour_of, draw
 from nsrecover.reports.wording import kinds_of
+from nsrecover.util.english import the
 
 FAR_M = 1.5
 """An object farther than this from the middle of the others does not set the scale of the drawings."""

@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from nsrecover.core.discrepancy import Deviation, Discrepancy, Unknown
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import PLACE, Facts, FactScene, StateFact
-from nsrecover.domains.base import Domain, Fact, Role
+from nsrecover.domains.base import Role
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.fact_explainer import clause
-from nsrecover.explanation.grammar import capital, the
 from nsrecover.explanation.unseen import missing_facts, missing_text
 from nsrecover.reports.model import KIND_WORDS, Kind, Place, Row, SceneView
 from nsrecover.reports.wording import kinds_of
+from nsrecover.util.english import capital, the
 
 GRIPPER = "gripper"
 SILENT = "nothing special"
@@ -92,7 +93,7 @@ class FactScenes:
         roots = [name for name in shown if where.get(name, ("", ""))[1] not in shown]
         return tuple(self._place(name, facts, where, shown, kinds, ()) for name in roots)
 
-    def _how(self, fact: Fact) -> str:
+    def _how(self, fact: StateFact) -> str:
         """How an object is with respect to what it is in or on: `on top of`."""
         if self._domain.relations[fact[0]] is Role.HELD:
             return "held"

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.domains.base import Fact, State, Step
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.household.scene import Household, formula_of
@@ -24,7 +25,7 @@ CONSEQUENCE = "consequence"
 """Cause of what no fault touches directly."""
 NATURAL = "natural"
 """Cause of what deviates without a fault."""
-PURPOSES: Mapping[str, tuple[Fact, ...]] = {
+PURPOSES: Mapping[str, tuple[StateFact, ...]] = {
     "T3": (("unburnt", "egg"),),
     "T4": (("unburnt", "potato"),),
     "T6": (("raw", "egg"),),
@@ -57,7 +58,7 @@ class HouseholdError:
     reachable: bool
 
 
-def goal_of(spec: TaskSpec) -> tuple[Fact, ...]:
+def goal_of(spec: TaskSpec) -> tuple[StateFact, ...]:
     """The goal by which episodes are judged: that of the task, and its purpose."""
     return (*spec.goal, *PURPOSES.get(spec.task.code, ()))
 
@@ -83,7 +84,7 @@ def deviations(actual: Snapshot, expected: Snapshot) -> dict[str, str]:
     return {name: "; ".join(words) for name, words in sorted(found.items())}
 
 
-def in_words(fact: Fact) -> str:
+def in_words(fact: StateFact) -> str:
     """`("at", "mug", "sink")` -> `at mug, sink`."""
     return f"{fact[0]} {', '.join(fact[1:])}"
 
@@ -151,7 +152,7 @@ def _limited(home: Household, now: Snapshot) -> dict[str, frozenset[str]]:
     return objects
 
 
-def _direct(home: Household, goal: Sequence[Fact], state: State) -> list[Fact]:
+def _direct(home: Household, goal: Sequence[StateFact], state: State) -> list[StateFact]:
     """A cracked egg must be in the vessel of the goal itself, not in another one that is put into it."""
     wanted = {fact[1:] for fact in goal if fact[0] == "at"}
     return [
@@ -171,6 +172,6 @@ def _places(state: State, objects: Collection[str]) -> frozenset[str]:
     return frozenset(name for pair in pairs if set(pair) & set(objects) for name in pair)
 
 
-def steps_of(plan: Sequence[Action]) -> list[Step]:
+def steps_of(plan: Sequence[Action]) -> list[Action]:
     """A plan as steps of the domain."""
-    return [Step(action.operator, action.arguments) for action in plan]
+    return [Action(action.operator, action.arguments) for action in plan]

@@ -10,8 +10,8 @@ import pytest
 
 from eval.logs.command import LogsConfig, measure, with_file_named
 from eval.logs.household_world import conditions_of, judge
+from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.logs import Step
 from sim.logs.world import World
 from tests.commands import run
 from tests.tables_text import unpadded
@@ -78,6 +78,6 @@ def test_the_household_rejects_impossible_steps(steps: tuple[tuple[str, ...], ..
     world = World(where={"mug": {"fridge"}, "pot": {"countertop"}, "pan": {"first stove burner"}, "pear": set()})
     wanted = conditions_of("a mug of warm water is on the dining table.", ())
     assert wanted is not None
-    verdict = judge(world, tuple(Step(operator, names) for operator, *names in steps), wanted)  # type: ignore[arg-type]
+    verdict = judge(world, tuple(Action(operator, names) for operator, *names in steps), wanted)  # type: ignore[arg-type]
     assert verdict is not None
     assert refused in verdict

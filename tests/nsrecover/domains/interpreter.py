@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import (
     And,
     Atom,
-    Domain,
     Effect,
     Exists,
-    Fact,
     ForAll,
     Formula,
     Has,
@@ -20,9 +20,9 @@ from nsrecover.domains.base import (
     Parameter,
     Same,
     State,
-    Step,
     facts_of,
 )
+from nsrecover.domains.domain import Domain
 
 At = Mapping[str, str]
 
@@ -33,7 +33,7 @@ class Interpreter:
     def __init__(self, domain: Domain, objects: Mapping[str, frozenset[str]], static: State, state: State) -> None:
         self.domain, self.objects, self.static, self.state = domain, objects, static, state
         self.known = state | static
-        self.closure: dict[str, set[Fact]] = {}
+        self.closure: dict[str, set[StateFact]] = {}
 
     def holds(self, formula: Formula, at: At) -> bool:
         match formula:
@@ -59,7 +59,7 @@ class Interpreter:
         for chosen in product(*fitting):
             yield {**at, **dict(chosen)}
 
-    def true(self, fact: Fact) -> bool:
+    def true(self, fact: StateFact) -> bool:
         rule = self.domain.derived.get(fact[0])
         if rule is None:
             return fact in self.known
@@ -76,16 +76,16 @@ class Interpreter:
                 known |= new
         return fact in self.closure[fact[0]]
 
-    def unmet(self, step: Step) -> list[int]:
+    def unmet(self, step: Action) -> list[int]:
         """Numbers of the preconditions that do not hold."""
         needs = self.domain.operators[step.operator].preconditions
         return [number for number, need in enumerate(needs) if not self.holds(need, self.binding(step))]
 
-    def binding(self, step: Step) -> At:
+    def binding(self, step: Action) -> At:
         parameters = self.domain.operators[step.operator].parameters
         return dict(zip((p.variable for p in parameters), step.arguments, strict=True))
 
-    def after(self, step: Step) -> State:
+    def after(self, step: Action) -> State:
         """The state after an action and the laws."""
         here = self.changed(self.domain.operators[step.operator].effects, self.binding(step))
         for law in self.domain.laws:
@@ -93,7 +93,7 @@ class Interpreter:
         return here.state
 
     def changed(self, effects: Iterable[Effect], at: At) -> Interpreter:
-        gone, new = set[Fact](), set[Fact]()
+        gone, new = set[StateFact](), set[StateFact]()
         for effect in effects:
             for inner in self.bindings(effect.for_each, at):
                 if self.holds(effect.when, inner):

@@ -8,6 +8,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nsrecover.core.actions import Action
 from nsrecover.domains.base import (
     And,
     Atom,
@@ -19,7 +20,6 @@ from nsrecover.domains.base import (
     Or,
     Same,
     State,
-    Step,
     both,
     bound,
     either,
@@ -95,7 +95,7 @@ def test_formulas(state: State, formula: Formula, names: tuple[str, str, str]) -
 @given(state=states, order=st.permutations(sorted(HOUSEHOLD.operators)), names=st.lists(name, min_size=20, max_size=20))
 def test_preconditions_effects_and_laws_on_random_walks(state: State, order: list[str], names: list[str]) -> None:
     for operator in order:
-        step = Step(operator, tuple(names.pop() for _ in HOUSEHOLD.operators[operator].parameters))
+        step = Action(operator, tuple(names.pop() for _ in HOUSEHOLD.operators[operator].parameters))
         here = reference(SCENE, state)
         needs = HOUSEHOLD.operators[operator].preconditions
         unmet = [bound(needs[number], here.binding(step)) for number in here.unmet(step)]
@@ -151,7 +151,7 @@ USES = {
 }
 """What an operator's object needs for the action to make a difference to a goal."""
 STEPS = [
-    Step(operator.name, names)
+    Action(operator.name, names)
     for operator in HOUSEHOLD.operators.values()
     for names in product(*(TINY.having(each.trait) for each in operator.parameters))
     if len(set(names)) == len(names) and (operator.name not in USES or TINY.objects[names[0]] & USES[operator.name])

@@ -16,8 +16,8 @@ from nsrecover.explanation import Audience
 from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.explanation.answers.questions import ask
-from nsrecover.explanation.grammar import ordinal
 from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.util.english import ordinal
 from tests.nsrecover.explanation.made_episodes import FIRST, ON_RED, PLAN, SECOND, compared, fallen, flawless, scene
 
 

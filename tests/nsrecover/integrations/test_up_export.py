@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import nsrecover
+from nsrecover.core.actions import Action
 from nsrecover.domains.base import (
     Derived,
-    Domain,
     Effect,
     Exists,
     ForAll,
@@ -22,6 +22,7 @@ from nsrecover.domains.base import (
     either,
     fact,
 )
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
@@ -29,7 +30,7 @@ from nsrecover.errors import InvalidConfiguration, InvalidPlan
 pytest.importorskip("up_fast_downward")
 from unified_planning.shortcuts import OneshotPlanner, get_environment
 
-from nsrecover.integrations.unified_planning.export import Step, plan_of, steps_of, to_unified_planning
+from nsrecover.integrations.unified_planning.export import plan_of, steps_of, to_unified_planning
 
 SIDE = 0.04
 GRAPH = nsrecover.scene_of_boxes(
@@ -104,15 +105,15 @@ OBJECTS = {
 }
 
 
-def planned(instance: Instance, state: State, goal: Formula) -> list[Step]:
+def planned(instance: Instance, state: State, goal: Formula) -> list[Action]:
     get_environment().credits_stream = None
     with OneshotPlanner(name="fast-downward") as planner:
         found = planner.solve(to_unified_planning(instance, state, goal))
     assert found.plan is not None, found.status
     steps = steps_of(instance.domain, found.plan)
-    for name, arguments in steps:
-        assert instance.unmet(state, name, arguments) == []
-        state = instance.apply(state, name, arguments)
+    for step in steps:
+        assert instance.unmet(state, step.operator, step.arguments) == []
+        state = instance.apply(state, step.operator, step.arguments)
     assert instance.holds(state, goal)
     return steps
 
@@ -136,9 +137,9 @@ def test_laws_and_a_predicate_that_refers_to_itself_are_planned_for() -> None:
     )
     goal = both(fact("full", "cup"), absent("dirty", "cup"), Has("sink", "sink"))
     steps = planned(instance, state, goal)
-    assert ("open", ("cupboard",)) in steps
-    assert ("run", ("tap",)) in steps
-    assert [name for name, _ in planned(instance, state, absent("inside", "cup", "cupboard"))] == ["open", "take"]
+    assert Action("open", ("cupboard",)) in steps
+    assert Action("run", ("tap",)) in steps
+    assert [step.operator for step in planned(instance, state, absent("inside", "cup", "cupboard"))] == ["open", "take"]
 
 
 def test_what_cannot_be_translated_is_refused() -> None:
@@ -147,4 +148,4 @@ def test_what_cannot_be_translated_is_refused() -> None:
         to_unified_planning(instance, state, fact("on", "red cube"))
     problem = to_unified_planning(instance, state, fact("on", "red cube", "lego"))
     with pytest.raises(InvalidPlan, match="found pile"):
-        plan_of(problem, [("pile", ("red cube", "lego"))])
+        plan_of(problem, [Action("pile", ("red cube", "lego"))])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nsrecover.core.actions import Action
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
@@ -15,7 +15,7 @@ from nsrecover.explanation.grammar import instruction
 
 pytest.importorskip("unified_planning")
 from nsrecover.integrations.unified_planning import repair
-from nsrecover.integrations.unified_planning.export import Step, plan_of, steps_of, to_unified_planning
+from nsrecover.integrations.unified_planning.export import plan_of, steps_of, to_unified_planning
 from nsrecover.integrations.unified_planning.pddl import domain_from_pddl, scene_from_pddl
 
 DEPOT = """
@@ -42,20 +42,15 @@ DELIVERY = """
   (:goal (at box shop)) (:metric minimize (total-cost)))
 """
 WORDS = {"load": "load {p} into {t}", "drive": {"imperative": "drive {t} to {b}"}, "at": "the {0} is at the {1}"}
-PLAN: list[Step] = [
-    ("load", ("box", "van", "depot")),
-    ("drive", ("van", "depot", "home")),
-    ("drive", ("van", "home", "shop")),
-    ("unload", ("box", "van", "shop")),
-]
+PLAN = Plan.parse("load(box, van, depot); drive(van, depot, home); drive(van, home, shop); unload(box, van, shop)")
 
 
 def test_a_disturbed_plan_is_repaired_and_put_into_words() -> None:
     domain = domain_from_pddl(DEPOT, WORDS)
     instance, state, goal = scene_from_pddl(domain, DEPOT, DELIVERY)
-    for name, arguments in PLAN[:2]:
-        assert instance.unmet(state, name, arguments) == []
-        state = instance.apply(state, name, arguments)
+    for step in PLAN.actions[:2]:
+        assert instance.unmet(state, step.operator, step.arguments) == []
+        state = instance.apply(state, step.operator, step.arguments)
     # the box fell off the van when it left the depot
     state = (state - {("in", "box", "van")}) | {("at", "box", "depot")}
     problem = to_unified_planning(instance, state, goal)
@@ -65,12 +60,12 @@ def test_a_disturbed_plan_is_repaired_and_put_into_words() -> None:
     assert found.cost == 19.0
     assert found.plan is not None
     steps = steps_of(domain, found.plan)
-    assert steps == [("drive", ("van", "home", "depot")), *PLAN]
-    for name, arguments in steps:
-        assert instance.unmet(state, name, arguments) == []
-        state = instance.apply(state, name, arguments)
+    assert steps == [Action.parse("drive(van, home, depot)"), *PLAN]
+    for step in steps:
+        assert instance.unmet(state, step.operator, step.arguments) == []
+        state = instance.apply(state, step.operator, step.arguments)
     assert instance.holds(state, goal)
-    told = [instruction(Action(name, arguments), domain=domain) for name, arguments in steps[:2]]
+    told = [instruction(step, domain=domain) for step in steps[:2]]
     assert told == ["drive the van to the depot", "load the box into the van"]
     assert domain.text(Fact("at", ("box", "shop"))) == "the box is at the shop"
     assert domain.fact("the box is at the shop") == Fact("at", ("box", "shop"))

@@ -9,14 +9,13 @@ import pytest
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, PlanFault
-from nsrecover.core.facts import FactScene
-from nsrecover.domains.base import Fact
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
 from nsrecover.monitoring.outlook import counterfactual_cause, imagine
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, WINE
 
 
-def situation(done: int, *more: Fact, less: tuple[Fact, ...] = ()) -> FactSituation:
+def situation(done: int, *more: StateFact, less: tuple[StateFact, ...] = ()) -> FactSituation:
     """After some actions of the plan, with other facts than expected."""
     before = START
     for action in WATER.actions[: done - 1]:
@@ -51,7 +50,7 @@ HELD, IN_SINK = ("holding", "pot"), ("at", "pot", "sink")
         ),
     ],
 )
-def test_causes(done: int, more: list[Fact], less: list[Fact], found: dict[str, Cause]) -> None:
+def test_causes(done: int, more: list[StateFact], less: list[StateFact], found: dict[str, Cause]) -> None:
     assert {each.name: each.cause for each in deviations(situation(done, *more, less=tuple(less)))} == found
 
 

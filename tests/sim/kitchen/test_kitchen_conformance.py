@@ -13,7 +13,7 @@ import pytest
 
 from nsrecover.core.actions import Action
 from nsrecover.core.observation import Observation
-from nsrecover.domains.base import Domain
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household import HOUSEHOLD
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.testing import Report, Rule, WorldNotConforming, check_world

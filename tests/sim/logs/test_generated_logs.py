@@ -7,7 +7,7 @@ from collections import Counter
 
 from eval.logs.generated import judged_run
 from eval.logs.measuring import reliability, summary
-from nsrecover.domains.base import Step
+from nsrecover.core.actions import Action
 from nsrecover.explanation.logs import document_of, log_of
 from sim.logs.generate import generate
 from sim.logs.world import World, judge
@@ -37,15 +37,15 @@ def test_the_household_enforces_what_people_do_not_say() -> None:
         on={"coffee machine"},
     )  # fmt: skip
     for step, why in (
-        (Step("toggle_on", ("microwave",)), "metal"),
-        (Step("pick_up", ("egg",)), "no egg"),
+        (Action("toggle_on", ("microwave",)), "metal"),
+        (Action("pick_up", ("egg",)), "no egg"),
     ):
         assert why in str(world.do(step))
-    assert world.do(Step("pick_up", ("pot",))) is None
-    assert "running" in str(world.do(Step("put_in", ("pot", "coffee machine"))))
+    assert world.do(Action("pick_up", ("pot",))) is None
+    assert "running" in str(world.do(Action("put_in", ("pot", "coffee machine"))))
     world.on.clear()
-    assert "too large" in str(world.do(Step("put_in", ("pot", "coffee machine"))))
-    assert judge(world, (Step("put_on", ("pot", "shelf")),), (("at", "pot", "shelf"),)) is None
+    assert "too large" in str(world.do(Action("put_in", ("pot", "coffee machine"))))
+    assert judge(world, (Action("put_on", ("pot", "shelf")),), (("at", "pot", "shelf"),)) is None
 
 
 def test_most_generated_failures_are_diagnosed() -> None:

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nsrecover.domains.base import Fact, State, Step
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Hypothesis:
     mode: str
     number: int = -1
     event: int = -1
-    instead: Step | None = None
+    instead: Action | None = None
     place: str = ""
     lasting: bool = False
     lost: bool = False
@@ -52,7 +54,7 @@ class Course:
     states: tuple[State, ...]
     before: tuple[State, ...]
     after: tuple[State, ...]
-    refused: dict[int, tuple[Fact, ...]] = field(hash=False)
+    refused: dict[int, tuple[StateFact, ...]] = field(hash=False)
     cost: float
 
     @property

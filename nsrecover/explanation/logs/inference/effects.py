@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nsrecover.domains.base import And, Atom, Fact, Formula, Not
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import And, Atom, Formula, Not
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import KINDS, Trait
 from nsrecover.domains.household.scene import Household
@@ -66,7 +67,7 @@ def one_with(home: Household, trait: str) -> str:
     return next(iter(found or [noun for noun, kind in KINDS.items() if trait in kind.traits]))
 
 
-def needs_of_law(home: Household, condition: Fact, machine: str) -> list[Fact] | None:
+def needs_of_law(home: Household, condition: StateFact, machine: str) -> list[StateFact] | None:
     """What a law needs besides a running machine to bring a condition about; None if there is no such law.
 
     Args:
@@ -91,7 +92,7 @@ def needs_of_law(home: Household, condition: Fact, machine: str) -> list[Fact] |
     return None
 
 
-def machine_for(home: Household, condition: Fact) -> str | None:
+def machine_for(home: Household, condition: StateFact) -> str | None:
     """A machine that, running, brings a condition about, closed ones first; None if there is no such law."""
     known = sorted(home.names, key=lambda name: not home.has(name, Trait.SHUT_TO_RUN))
     return next((name for name in (*known, *KINDS) if needs_of_law(home, condition, name) is not None), None)

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of
 from nsrecover.domains.household.scene import Household
@@ -106,7 +107,7 @@ class Snapshot:
         self.at: dict[str, list[str]] = {}
         self.liquid: dict[str, str] = {}
         self.held = ""
-        self.covers: list[Fact] = []
+        self.covers: list[StateFact] = []
         for fact in state:
             if fact[0] in ("at", "atop"):
                 self.at.setdefault(fact[1], []).append(fact[2])

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from nsrecover.core.actions import Action
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait, could_mean
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
 from nsrecover.domains.household.scene import Household, holding, holds, liquid
 from nsrecover.explanation.logs.inference.effects import SEEN, SWITCHES
 from nsrecover.explanation.logs.inference.tracking import in_hand
-from nsrecover.explanation.logs.reading.records import Observation, Step
+from nsrecover.explanation.logs.reading.records import Observation
 
 
 class CheckResult(NamedTuple):
@@ -33,7 +34,7 @@ class CheckResult(NamedTuple):
 class _Moment:
     """The end of a step: the believed states before and now, and the observation that decides."""
 
-    step: Step
+    step: Action
     before: State
     seen: Observation
     now: State
@@ -57,7 +58,7 @@ class _Moment:
         return CheckResult(False, f"the gripper held the {self.carried}", self.carried)
 
 
-def verify(step: Step, before: State, after: Observation, now: State, home: Household) -> CheckResult:
+def verify(step: Action, before: State, after: Observation, now: State, home: Household) -> CheckResult:
     """Check one subgoal.
 
     An object out of view does not count as a failure, sounds alone decide nothing, and a slice counts as the object it

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff, slice_of
 from nsrecover.domains.household.scene import Household, holding, is_at, unmet
@@ -51,7 +52,7 @@ def _gripper(state: State, observation: Observation, frame: KeyFrame | None, hom
     if held is None or held == (before or ""):
         return state
     gone = {fact for fact in state if fact[0] == "holding"}
-    new = set[Fact]()
+    new = set[StateFact]()
     if held:
         new.add(("holding", held))
         if not is_slice(held):
@@ -101,7 +102,7 @@ def _seen(state: State, observation: Observation, home: Household) -> State:
     return frozenset(_places(facts, observation, home))
 
 
-def _places(facts: set[Fact], observation: Observation, home: Household) -> set[Fact]:
+def _places(facts: set[StateFact], observation: Observation, home: Household) -> set[StateFact]:
     """Where objects are; the previous belief decides what the view leaves open."""
     held = observation.held
     for name in dict.fromkeys(subject for subject, _, _ in observation.relations()):

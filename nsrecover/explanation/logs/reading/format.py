@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import normal
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs.reading.lexicon import EMPTY_HAND, HAND, HOLDS, RELATED, RELATIONS, action_in
@@ -20,7 +21,6 @@ from nsrecover.explanation.logs.reading.records import (
     Related,
     Remark,
     Seen,
-    Step,
 )
 from nsrecover.util.printable import printable
 from nsrecover.util.untrusted_json import InvalidJson, parse_json, read_text
@@ -116,7 +116,7 @@ def log_of(document: Any, where: str = "log") -> HouseholdLog:
             raise InvalidRecording(f"{where}: expected text in {field!r}, found {_short(given[field])}")
         given[field] = printable(given[field])
     lines = tuple(_lines(given["plan"], "plan", where))
-    steps = list[Step]()
+    steps = list[Action]()
     for number, line in enumerate(lines, start=1):
         try:
             steps.append(step_of(line, f"plan, entry {number}"))
@@ -154,7 +154,7 @@ def _lines(value: Any, field: str, where: str) -> list[str]:
     return [printable(entry).strip() for entry in entries if entry.strip()]
 
 
-def step_of(line: str, where: str = "plan") -> Step:
+def step_of(line: str, where: str = "plan") -> Action:
     """A typed step: `(put_in, pot, sink)`, also numbered or written `put_in (pot, sink)`.
 
     Raises:
@@ -164,15 +164,15 @@ def step_of(line: str, where: str = "plan") -> Step:
     if not found:
         raise InvalidRecording(f"{where}: expected a step such as (put_in, pot, sink), found {_short(line)}")
     operator, inside = found.group(1) or found.group(3), found.group(2) or found.group(4) or ""
-    return Step(operator, tuple(normal(part) for part in inside.split(",") if part.strip()))
+    return Action(operator, tuple(normal(part) for part in inside.split(",") if part.strip()))
 
 
-def action_of(text: str) -> Step:
+def action_of(text: str) -> Action:
     """A step from its English: `Put pot in sink`; unknown wording becomes an operator of its own."""
     found = action_in(text)
     if found is None:
-        return Step(text.strip().lower(), ())
-    return Step(found[0], tuple(normal(normal(name).removeprefix("liquid from ")) for name in found[1]))
+        return Action(text.strip().lower(), ())
+    return Action(found[0], tuple(normal(normal(name).removeprefix("liquid from ")) for name in found[1]))
 
 
 def _frames(value: Any, field: str, where: str, unread: list[str]) -> tuple[KeyFrame, ...]:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nsrecover.domains.base import Fact, State
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import LIQUIDS, Trait
 from nsrecover.domains.household.names import is_slice, normal, slice_of
 from nsrecover.domains.household.scene import Household, holds
-from nsrecover.explanation.logs.reading.records import Step
 
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\b(?:e\.g\.|for example,?|i\.e\.)[^,;]*")
 """What is said by the way: brackets, and examples."""
@@ -65,14 +66,14 @@ class Goal:
         conditions: as in `nsrecover.domains.household.scene.holds`.
     """
 
-    conditions: tuple[Fact, ...]
+    conditions: tuple[StateFact, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every object that the goal names."""
         return tuple(dict.fromkeys(name for condition in self.conditions for name in _objects(condition)))
 
-    def bound(self, state: State, home: Household, plan: Sequence[Step]) -> tuple[Fact, ...]:
+    def bound(self, state: State, home: Household, plan: Sequence[Action]) -> tuple[StateFact, ...]:
         """The conditions with objects for names: those for which most conditions hold, then those the plan uses."""
         used = [name for step in plan for name in step.arguments]
         options = [sorted(home.instances(name), key=lambda one: -used.count(one)) for name in self.names]
@@ -84,23 +85,23 @@ class Goal:
         best = max(itertools.islice(itertools.product(*options), _MAX_BINDINGS), key=score, default=())
         return self.with_names(best)
 
-    def with_names(self, chosen: Sequence[str]) -> tuple[Fact, ...]:
+    def with_names(self, chosen: Sequence[str]) -> tuple[StateFact, ...]:
         """The conditions with other names, one for each of `names`."""
         return tuple(_renamed(self.conditions, dict(zip(self.names, chosen, strict=True))))
 
 
-def _objects(condition: Fact) -> tuple[str, ...]:
+def _objects(condition: StateFact) -> tuple[str, ...]:
     return condition[1:2] if condition[0] == "filled" else condition[1:]
 
 
-def _renamed(conditions: Iterable[Fact], names: Mapping[str, str]) -> Iterator[Fact]:
+def _renamed(conditions: Iterable[StateFact], names: Mapping[str, str]) -> Iterator[StateFact]:
     """Conditions with other names for their objects; liquids keep theirs."""
     for condition in conditions:
         objects = _objects(condition)
         yield (condition[0], *(names.get(name, name) for name in objects), *condition[1 + len(objects) :])
 
 
-def goal_of(text: str, plan: Sequence[Step] = ()) -> Goal:
+def goal_of(text: str, plan: Sequence[Action] = ()) -> Goal:
     """Parse a success condition.
 
     Args:
@@ -139,10 +140,10 @@ class _Parser:
     """Goes through the tokens once and keeps the subject of the sentence."""
 
     def __init__(self, tokens: list[str]) -> None:
-        self._tokens, self._found = tokens, list[Fact]()
+        self._tokens, self._found = tokens, list[StateFact]()
         self._subject = self._last = ""
 
-    def conditions(self) -> list[Fact]:
+    def conditions(self) -> list[StateFact]:
         """Every condition of the text."""
         position, target, waiting, heating = 0, "", list[str](), False
         while position < len(self._tokens):
@@ -199,14 +200,14 @@ class _Parser:
             position += 1
         return position < len(self._tokens) and self._tokens[position] not in _MARKS
 
-    def _say(self, *conditions: Fact) -> None:
+    def _say(self, *conditions: StateFact) -> None:
         self._found += [condition for condition in conditions if all(condition)]
 
 
-def order_of(conditions: Iterable[Fact], home: Household) -> list[Fact]:
+def order_of(conditions: Iterable[StateFact], home: Household) -> list[StateFact]:
     """Conditions in the order in which they are best achieved: what an object is like, where it is, what runs."""
     wanted = list(conditions)
-    arranged: list[Fact] = []
+    arranged: list[StateFact] = []
     for condition in wanted:
         dishes = [c[2] for c in wanted if c[:2] == ("at", *condition[1:2]) and home.has(c[2], Trait.DISH)]
         # What lies on a dish that has to go somewhere goes there with the dish.
@@ -214,7 +215,7 @@ def order_of(conditions: Iterable[Fact], home: Household) -> list[Fact]:
             condition = ("at", dishes[0], condition[2])
         arranged.append(condition)
 
-    def rank(condition: Fact) -> tuple[float, int]:
+    def rank(condition: StateFact) -> tuple[float, int]:
         place = _ORDER.index(condition[0]) if condition[0] in _ORDER else len(_ORDER) + 1
         if condition[0] == "closed" and home.has(condition[1], Trait.DOOR):
             place = len(_ORDER)

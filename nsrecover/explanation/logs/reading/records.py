@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nsrecover.domains.base import Step as Step
+from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import normal, same
 from nsrecover.explanation.logs.reading.lexicon import state_of, states_in
 
@@ -116,7 +116,7 @@ class KeyFrame:
     time: str
     label: str
     text: str
-    step: Step
+    step: Action
     observation: Observation
 
     @property
@@ -143,7 +143,7 @@ class HouseholdLog:
     """
 
     task: str
-    plan: tuple[Step, ...]
+    plan: tuple[Action, ...]
     success_state: str
     events: tuple[KeyFrame, ...]
     subgoals: tuple[KeyFrame, ...]

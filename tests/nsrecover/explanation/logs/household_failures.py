@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterator
 
 from eval.logs.household_world import conditions_of, satisfied
+from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import noun
-from nsrecover.explanation.logs.reading.records import Step
 from tests.nsrecover.explanation.logs.household_runs import (
     Fault,
     Injected,
@@ -141,18 +141,18 @@ def failures(task: Task, seed: int, noise: float = 0.0) -> Iterator[tuple[str, S
     yield from _wrong_in_the_plan(task, plan, seed, noise)
 
 
-def _run(task: Task, plan: list[Step], fault: Fault, injected: Injected, seed: int, noise: float) -> Story:
+def _run(task: Task, plan: list[Action], fault: Fault, injected: Injected, seed: int, noise: float) -> Story:
     return story(task, plan, world_of(task), fault, injected, seed, noise)
 
 
-def _dropped(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
+def _dropped(task: Task, plan: list[Action], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
     for number, step in enumerate(plan):
         if step.operator in ("put_in", "put_on", "pour"):
             injected = Injected(("dropped",), step.arguments[:1], number, number)
             yield f"drop before {number}", _run(task, plan, Fault(drop=number), injected, seed + number, noise)
 
 
-def _without_effect(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
+def _without_effect(task: Task, plan: list[Action], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
     for number, step in enumerate(plan):
         if step.operator == "toggle_off":
             continue
@@ -162,7 +162,7 @@ def _without_effect(task: Task, plan: list[Step], seed: int, noise: float) -> It
 
 
 def _mistaken(
-    task: Task, plan: list[Step], seed: int, noise: float, chance: random.Random
+    task: Task, plan: list[Action], seed: int, noise: float, chance: random.Random
 ) -> Iterator[tuple[str, Story]]:
     named = {name for step in plan for name in step.arguments}
     for number, step in enumerate(plan):
@@ -171,11 +171,11 @@ def _mistaken(
         if step.operator == "pick_up" and spare and not any(s.arguments[:1] == step.arguments for s in plan[:number]):
             other = chance.choice(spare)
             injected = Injected(("mistaken_object",), (step.arguments[0], other), number, number)
-            fault = Fault(instead={number: Step("pick_up", (other,))})
+            fault = Fault(instead={number: Action("pick_up", (other,))})
             yield f"mistaken {number}", _run(task, plan, fault, injected, seed + number, noise)
 
 
-def _blocked_and_occupied(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
+def _blocked_and_occupied(task: Task, plan: list[Action], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
     for number, step in enumerate(plan):
         if step.operator == "pick_up" and task.where.get(step.arguments[0]) not in (None, "fridge") and not any(
             s.arguments[:1] == step.arguments for s in plan[:number]
@@ -198,7 +198,7 @@ def _blocked_and_occupied(task: Task, plan: list[Step], seed: int, noise: float)
             yield f"occupied {number}", story(task, plan, world, Fault(), injected, seed + number, noise)
 
 
-def _left_out(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
+def _left_out(task: Task, plan: list[Action], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
     """Leaving out a step: what it brings about is missed by the next step that needs it, or at the end."""
     for number, step in enumerate(plan):
         rest = plan[:number] + plan[number + 1 :]
@@ -220,7 +220,7 @@ def _left_out(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator
         )
 
 
-def _swapped(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
+def _swapped(task: Task, plan: list[Action], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
     """Two neighbours in the wrong order, where that matters."""
     for number in range(len(plan) - 1):
         order = [*plan[:number], plan[number + 1], plan[number], *plan[number + 2 :]]
@@ -231,36 +231,36 @@ def _swapped(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator[
         yield f"swapped {number}", _run(task, order, Fault(), injected, seed + number, noise)
 
 
-def _wrong_in_the_plan(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
+def _wrong_in_the_plan(task: Task, plan: list[Action], seed: int, noise: float) -> Iterator[tuple[str, Story]]:
     last = plan[-1]
     for number, step in enumerate(plan):
         if step.operator == "toggle_on" and noun(step.arguments[0]) == "stove burner":
-            wrong = [*plan[:number], Step("toggle_on", ("first stove burner",)), *plan[number + 1 :]]
+            wrong = [*plan[:number], Action("toggle_on", ("first stove burner",)), *plan[number + 1 :]]
             on = next(n for n, s in enumerate(plan) if s.operator == "put_on" and s.arguments[1] == step.arguments[0])
             span = sorted((on, number))
             injected = Injected(("wrong_object",), (step.arguments[0], "first stove burner"), span[0], span[1], False)
             yield "wrong burner", _run(task, wrong, Fault(), injected, seed, noise)
-            vague = {n: Step(s.operator, tuple("stove burner" if "burner" in a else a for a in s.arguments))
+            vague = {n: Action(s.operator, tuple("stove burner" if "burner" in a else a for a in s.arguments))
                      for n, s in enumerate(wrong) if any("burner" in a for a in s.arguments)}  # fmt: skip
             injected = Injected(("ambiguous_name",), ("first stove burner",), span[0], span[1], False)
             yield "some burner", _run(task, wrong, Fault(words=vague), injected, seed, noise)
         if step.operator in ("toggle_on", "close_obj") and step.arguments[0] in ("television", "laptop"):
             opposite = {"toggle_on": "toggle_off", "close_obj": "toggle_on"}[step.operator]
-            wrong = [*plan[:number], Step(opposite, step.arguments), *plan[number + 1 :]]
+            wrong = [*plan[:number], Action(opposite, step.arguments), *plan[number + 1 :]]
             injected = Injected(("wrong_action",), step.arguments, number, number, False)
             yield f"wrong action {number}", _run(task, wrong, Fault(), injected, seed, noise)
     if last.operator == "toggle_on":
-        wrong = [*plan, Step("toggle_off", last.arguments)]
+        wrong = [*plan, Action("toggle_off", last.arguments)]
         injected = Injected(("undone_by_plan",), last.arguments, len(plan), len(plan), False)
         yield "undone", _run(task, wrong, Fault(), injected, seed, noise)
     picked = [n for n, s in enumerate(plan) if s.operator == "pick_up" and s.arguments[0] == "bowl"]
     if picked and "pan" in task.where:
         number = picked[0]
-        wrong = [Step(s.operator, tuple("pan" if a == "bowl" else a for a in s.arguments)) if n >= number else s
+        wrong = [Action(s.operator, tuple("pan" if a == "bowl" else a for a in s.arguments)) if n >= number else s
                  for n, s in enumerate(plan)]  # fmt: skip
         injected = Injected(("wrong_object",), ("bowl", "pan"), number, number + 1, False)
         yield "pan for bowl", _run(task, wrong, Fault(), injected, seed, noise)
-    if Step("toggle_on", ("faucet",)) in plan and not task.dirty:
+    if Action("toggle_on", ("faucet",)) in plan and not task.dirty:
         vessel = plan[0].arguments[0]
         filled = changed(task, filled={vessel: "juice"})
         injected = Injected(("already_filled",), (vessel,), 0, len(plan), False)
@@ -268,7 +268,7 @@ def _wrong_in_the_plan(task: Task, plan: list[Step], seed: int, noise: float) ->
             yield "filled with juice", _run(filled, plan, Fault(), injected, seed, noise)
 
 
-def _harmless(task: Task, plan: list[Step]) -> bool:
+def _harmless(task: Task, plan: list[Action]) -> bool:
     """Whether a plan reaches the goal all the same."""
     wanted = conditions_of(task.success, tuple(steps_of(task.plan)))
     assert wanted is not None

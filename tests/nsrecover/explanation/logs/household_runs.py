@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import noun
-from nsrecover.explanation.logs.reading.records import Step
 from sim.logs.world import World
 
 _VERBS = {
@@ -67,8 +67,8 @@ class Story:
     """For every subgoal, whether it truly was done."""
 
 
-def steps_of(lines: tuple[str, ...]) -> list[Step]:
-    return [Step(*(lambda parts: (parts[0], tuple(parts[1:])))(line.split(", "))) for line in lines]
+def steps_of(lines: tuple[str, ...]) -> list[Action]:
+    return [Action(*(lambda parts: (parts[0], tuple(parts[1:])))(line.split(", "))) for line in lines]
 
 
 class Robot:
@@ -175,7 +175,7 @@ class Robot:
         self.site = target if target != "lost" else self.site
         self.note(f"Move to {name}")
 
-    def perform(self, number: int, step: Step, fault: Fault) -> None:
+    def perform(self, number: int, step: Action, fault: Fault) -> None:
         self.spans.append((number, []))
         name = step.arguments[-1] if step.operator in ("put_in", "put_on", "pour") else step.arguments[0]
         mishap = None
@@ -188,7 +188,7 @@ class Robot:
         self.done.append(self.achieved(step) if failed or really != step else True)
         self.note(_VERBS[step.operator].format(*fault.words.get(number, step).arguments), end=True)
 
-    def achieved(self, step: Step) -> bool:
+    def achieved(self, step: Action) -> bool:
         """Whether what a step is for is so, whoever brought it about."""
         w, (first, *others) = self.world, step.arguments
         match step.operator:
@@ -223,8 +223,8 @@ class Fault:
 
     drop: int = -1
     fails: int = -1
-    instead: dict[int, Step] = field(default_factory=dict)
-    words: dict[int, Step] = field(default_factory=dict)
+    instead: dict[int, Action] = field(default_factory=dict)
+    words: dict[int, Action] = field(default_factory=dict)
 
 
 def world_of(task: Task) -> World:
@@ -239,7 +239,7 @@ def world_of(task: Task) -> World:
 
 
 def story(
-    task: Task, plan: list[Step], world: World, fault: Fault, injected: Injected, seed: int, noise: float = 0.0
+    task: Task, plan: list[Action], world: World, fault: Fault, injected: Injected, seed: int, noise: float = 0.0
 ) -> Story:
     """Carry a plan out and write the log.
 

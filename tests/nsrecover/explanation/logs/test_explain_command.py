@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from nsrecover.core.actions import Action
 from tests.commands import run
 from tests.nsrecover.explanation.logs.household_failures import TASKS, failures
 
@@ -41,14 +42,14 @@ def test_json_has_what_programs_need_and_torch_stays_out(path: Path) -> None:
     assert (found["kind"], found["root_cause"], found["objects"], found["text_agrees"]) == (
         "execution", "dropped", ["jug"], True,
     )  # fmt: skip
-    assert all(step.startswith("(") for step in found["correction"])
+    assert all(Action.parse(step) for step in found["correction"])
 
 
 def test_registers_differ_and_both_name_the_thing(path: Path) -> None:
     lay, engineer = (explain(str(path), "--audience", who).out for who in ("lay", "engineer"))
     assert "dropped the jug" in lay
-    assert "(pick_up, jug)" not in lay
-    assert "(pick_up, jug)" in engineer
+    assert "pick_up(jug)" not in lay
+    assert "pick_up(jug)" in engineer
 
 
 def test_mistakes_are_one_line(path: Path, tmp_path: Path) -> None:

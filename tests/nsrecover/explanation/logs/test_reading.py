@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nsrecover.core.actions import Action
 from nsrecover.domains.base import Operator
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import normal, same
@@ -16,7 +17,7 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs import document_of, explain_log, is_household_log, log_of, read_logs
 from nsrecover.explanation.logs.reading.format import action_of, observation_of, seen_text, step_of
 from nsrecover.explanation.logs.reading.goal import goal_of
-from nsrecover.explanation.logs.reading.records import Related, Remark, Step
+from nsrecover.explanation.logs.reading.records import Related, Remark
 from tests.nsrecover.explanation.logs.household_failures import TASKS, failures
 
 
@@ -67,7 +68,7 @@ def test_an_ordinal_may_be_left_out_but_not_be_another() -> None:
 
 
 def test_steps_may_be_numbered_or_written_as_calls() -> None:
-    wanted = Step("put_in", ("jug", "sink"))
+    wanted = Action("put_in", ("jug", "sink"))
     assert step_of("3. (put_in, jug, sink)") == step_of("put_in (Jug, SinkBasin)") == wanted
     assert action_of("Put jug inside sink") == wanted
     assert action_of("Polish jug").operator == "polish jug"
@@ -77,7 +78,7 @@ def test_steps_may_be_numbered_or_written_as_calls() -> None:
 def test_every_operator_of_the_domain_is_read(operator: Operator) -> None:
     words, arguments = operator.words, ("mug", "sink")[: len(operator.parameters)]
     text = (words.logged[1] or words.imperative).format(**dict(zip(("thing", "place"), arguments, strict=False)))
-    assert action_of(text.capitalize()) == Step(operator.name, arguments)
+    assert action_of(text.capitalize()) == Action(operator.name, arguments)
 
 
 def test_one_object_many_lines_or_one_a_line(tmp_path: Path, document: dict[str, Any]) -> None:

@@ -1,0 +1,71 @@
+"""A domain: general knowledge about scenes of one sort."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nsrecover.core import explanation
+from nsrecover.domains.base import Derived, Kind, Law, Operator, Role, StateVariable, Words, facts_of
+
+
+@dataclass(frozen=True)
+class Domain:
+    """General knowledge about scenes of one sort.
+
+    Attributes:
+        name: of the domain.
+        kinds: noun -> kind.
+        variables: state variables by name.
+        relations: predicate between objects -> its role.
+        operators: by name, in a fixed order.
+        derived: predicates that follow from facts, by name.
+        laws: applied in order after every action.
+        words: predicate -> how to say that it holds, with {0}, {1} for its terms.
+        compiled: functions made of the domain, filled by `nsrecover.domains.compiled` when they are first needed.
+    """
+
+    name: str
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    variables: Mapping[str, StateVariable] = field(default_factory=dict)
+    relations: Mapping[str, Role] = field(default_factory=dict)
+    operators: Mapping[str, Operator] = field(default_factory=dict)
+    derived: Mapping[str, Derived] = field(default_factory=dict)
+    laws: tuple[Law, ...] = ()
+    words: Mapping[str, Words] = field(default_factory=dict)
+    compiled: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "compiled": {}}  # functions that are compiled at run time cannot be pickled
+
+    def relation(self, role: Role) -> str | None:
+        """The first relation with a role; None if there is none."""
+        return next((name for name, own in self.relations.items() if own is role), None)
+
+    @property
+    def recursive(self) -> tuple[str, ...]:
+        """The derived predicates that refer to themselves, directly or through others."""
+        uses = {name: {fact[0] for fact in facts_of(rule.definition)} for name, rule in self.derived.items()}
+        for middle in uses:  # transitive closure (Warshall)
+            for found in uses.values():
+                if middle in found:
+                    found |= uses[middle]
+        return tuple(name for name, found in uses.items() if name in found)
+
+    def text(self, fact: explanation.Fact) -> str:
+        """A fact about a scene as a clause; a predicate without words is its own text."""
+        if fact.predicate == "not":
+            return f"it is not true that {self.text(explanation.Fact(fact.arguments[0], fact.arguments[1:]))}"
+        if fact.predicate in self.words:
+            return self.words[fact.predicate].imperative.format(*fact.arguments)
+        return f"{fact.predicate}({', '.join(fact.arguments)})" if fact.arguments else fact.predicate
+
+    def fact(self, text: str) -> explanation.Fact:
+        """The fact that a clause states: what `text` gives for it; the clause itself if no words of the domain fit."""
+        for predicate, words in self.words.items():
+            found = re.fullmatch(re.sub(r"\\{(\d)\\}", r"(?P<_\1>.+)", re.escape(words.imperative)), text)
+            if found is not None:
+                return explanation.Fact(predicate, tuple(part for _, part in sorted(found.groupdict().items())))
+        return explanation.Fact(text, ())
