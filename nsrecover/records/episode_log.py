@@ -2,40 +2,34 @@
 
 `RecoveryAgent.run` returns an `Episode`; `save` writes it and `load` reads it. Neither loads torch, so that
 `nsrecover explain LOG` starts fast. Appearance features are not kept. Boxes are rounded to 0.01 mm.
+
+A log has the fields of `Episode`, as `nsrecover.util.json_data` writes them. Its scenes are in the list `scenes`, each
+once; the other fields have their numbers.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.explanation import Explanation, Fact, Sentence
-from nsrecover.core.recovery import Improvement, Recovery, RecoveryStatus
-from nsrecover.core.scene import Box, SceneGraph, Visibility
-from nsrecover.core.sensing import SensorFinding, SensorProblem
-from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.core.episode import Episode
+from nsrecover.core.scene import Box, ObjectStates, SceneGraph, Visibility
 from nsrecover.errors import InvalidRecording, NsrecoverError
-from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.reasons import reason_text
 from nsrecover.records.episode_checks import check_consistent
 from nsrecover.util.atomic_write import atomic_write
-from nsrecover.util.printable import printable
+from nsrecover.util.json_data import Json, from_json, to_json
 from nsrecover.util.untrusted_json import read_json
 
 FORMAT = "nsrecover episode"
 """Value of the field `format` of a log."""
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the file format; readers refuse any other."""
+
+DIGITS = 5
 
 
 def save(episode: Episode, path: str | Path) -> None:
@@ -61,7 +55,6 @@ def load(path: str | Path) -> Episode:
     Raises:
         InvalidRecording: the file does not exist, is not the log of an episode, or its parts contradict each other.
     """
-    path = Path(path)
     try:
         document = read_json(path)
     except OSError as problem:
@@ -78,14 +71,17 @@ def is_episode(document: object) -> bool:
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
-def to_document(episode: Episode) -> dict[str, Any]:
+def to_document(episode: Episode) -> dict[str, Json]:
     """Return the JSON document of an episode."""
-    return {
-        "format": FORMAT,
-        "schema": SCHEMA,
-        **_fields(episode, "plan", "status", "reason", "start_s", "start"),
-        "records": [_record(record) for record in episode.records],
-    }
+    scenes: dict[int, Json] = {}
+
+    def number(scene: SceneGraph) -> int:
+        scenes.setdefault(id(scene), _scene(scene))
+        return list(scenes).index(id(scene))
+
+    fields = to_json(episode, {SceneGraph: number}, DIGITS)
+    assert isinstance(fields, dict)
+    return {"format": FORMAT, "schema": SCHEMA, **fields, "scenes": list(scenes.values())}
 
 
 def from_document(document: object, source: str = "log") -> Episode:
@@ -106,15 +102,15 @@ def from_document(document: object, source: str = "log") -> Episode:
             f"expected a log of schema {SCHEMA} in {source}, found schema {document.get('schema')}; write it again"
         )
     try:
-        episode = Episode(
-            _read_plan(document["plan"]),
-            EpisodeStatus(document["status"]),
-            printable(str(document["reason"])),
-            _read_graph(document["start"]),
-            tuple(_read_record(record) for record in document["records"]),
-            float(document["start_s"]),
-        )
-        _check_verdicts(document, episode)
+        scenes = [_read_scene(each) for each in document["scenes"]]
+
+        def scene(number: Any) -> SceneGraph:
+            if not isinstance(number, int) or not 0 <= number < len(scenes):
+                raise InvalidRecording(f"expected the number of one of {len(scenes)} scenes, found {number!r}")
+            return scenes[number]
+
+        fields = {name: value for name, value in document.items() if name not in ("format", "schema", "scenes")}
+        episode = from_json(Episode, fields, {SceneGraph: scene})
         check_consistent(episode)
         return episode
     except (NsrecoverError, KeyError, ValueError, TypeError, AttributeError) as problem:
@@ -122,126 +118,32 @@ def from_document(document: object, source: str = "log") -> Episode:
         raise InvalidRecording(f"expected a whole log of an episode in {source}, found: {what}") from problem
 
 
-# -- writing
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of an episode as JSON data; coordinates are rounded."""
-    match value:
-        case StrEnum():
-            return value.value
-        case Action():
-            return _fields(value, "operator", "arguments", *(() if value.target is None else ("target",)))
-        case SceneGraph():
-            return _graph(value)
-        case Deviation():
-            return _fields(value, "name", "cause", "probability", "expected", "observed", "other", "subgoal")
-        case Unseen():
-            return _fields(value, "name", "reason", "other", "moved")
-        case SensorFinding():
-            return _fields(value, "problem", "camera", "found", "compensated")
-        case Recovery():
-            return _recovery(value)
-        case Improvement():
-            return [round(value.seconds, 6), value.expansions, value.cost]
-        case Explanation():
-            return _fields(value, "step", "source", "verified", "sentences")
-        case Sentence():
-            return _fields(value, "text", "facts")
-        case Fact():
-            return [value.predicate, *value.arguments]
-        case Plan() | tuple():
-            return [round(float(each), 5) if isinstance(each, float | np.floating) else _plain(each) for each in value]
-    return value
-
-
-def _fields(value: object, *names: str) -> dict[str, Any]:
-    return {name: _plain(getattr(value, name)) for name in names}
-
-
-def _graph(graph: SceneGraph) -> dict[str, Any]:
+def _scene(graph: SceneGraph) -> Json:
     by_visibility = {each: list[str]() for each in Visibility}
     for row, name in enumerate(graph.names):
         by_visibility[graph.visibility(row)].append(name)
     return {
-        "boxes": {name: _plain(tuple(box)) for name, box in zip(graph.names, graph.boxes.tolist(), strict=True)},
+        "boxes": to_json(dict(zip(graph.names, graph.boxes, strict=True)), digits=DIGITS),
         "unseen": [name for name, seen in zip(graph.names, graph.seen, strict=True) if not seen],
         "hidden": by_visibility[Visibility.OCCLUDED],
         "unknown": by_visibility[Visibility.UNKNOWN],
         "held": None if graph.held is None else graph.names[graph.held],
-        "states": {
-            name: {variable: dict(chances) for variable, chances in states.items()}
-            for name, states in graph.states.items()
-        },
+        "states": to_json(graph.states),
     }
 
 
-def _record(record: StepRecord) -> dict[str, Any]:
-    found = record.discrepancy
-    return {
-        **_fields(record, "action", "recovering", "time_s", "graph", "plan"),
-        "discrepancy": {
-            **_fields(found, "step", "phase", "action", "expected"),
-            "probabilities": _plain(tuple(found.probabilities.tolist())),
-            **_fields(found, "total", "threshold"),
-            "violated": list(violated_texts(found)),
-            "culprits": _plain(found.deviations),
-            "verdict": found.verdict.value,
-            **_fields(found, "unseen", "missing_to_tell", "sensors", "newcomers", "looks"),
-        },
-        **_fields(record, "recovery", "explanation"),
-    }
-
-
-def _recovery(recovery: Recovery) -> dict[str, Any]:
-    return {
-        **_fields(recovery, "status", "actions", "graphs", "subgoal", "rest", "staying"),
-        "cost": recovery.cost if math.isfinite(recovery.cost) else None,
-        **_fields(recovery, "proven_optimal", "expansions", "seconds"),
-        "reason": reason_text(recovery),
-        **_fields(recovery, "blamed", "improvements"),
-    }
-
-
-# -- reading
-
-Read = TypeVar("Read")
-_CAUSES = {cause.value: cause for cause in Cause}
-_REASONS = {reason.value: reason for reason in UnseenReason}
-
-
-def _check_verdicts(document: Mapping[str, Any], episode: Episode) -> None:
-    """Check that verdicts, which older logs lack, are those that follow from the discrepancies."""
-    for number, (data, record) in enumerate(zip(document["records"], episode.records, strict=True), start=1):
-        found, follows = data["discrepancy"].get("verdict"), record.discrepancy.verdict
-        if found not in (None, follows):
-            raise InvalidRecording(f"record {number}: expected the verdict {follows}, found {found}")
-
-
-def _optional(read: Callable[[Any], Read], value: Any) -> Read | None:
-    return None if value is None else read(value)
-
-
-def _box(values: Sequence[float]) -> Box:
-    x, y, z, length, width, height = (float(value) for value in values)
-    return (x, y, z, length, width, height)
-
-
-def _read_action(data: Mapping[str, Any]) -> Action:
-    return Action(str(data["operator"]), tuple(map(str, data["arguments"])), _optional(_box, data.get("target")))
-
-
-def _read_plan(data: Sequence[Mapping[str, Any]]) -> Plan:
-    return Plan(tuple(_read_action(action) for action in data))
-
-
-def _read_graph(data: Mapping[str, Any]) -> SceneGraph:
-    names = tuple(data["boxes"])
-    boxes = np.array([_box(box) for box in data["boxes"].values()], np.float32).reshape(-1, 6)
-    unseen, hidden, unknown = set(data["unseen"]), set(data["hidden"]), set(data.get("unknown", ()))
+def _read_scene(data: Any) -> SceneGraph:
+    boxes = from_json(dict[str, Box], data["boxes"], where="boxes")
+    states = from_json(dict[str, ObjectStates], data["states"], where="states")
+    for chances in (each for variables in states.values() for each in variables.values()):
+        if not all(0 <= chance <= 1 for chance in chances.values()):
+            raise InvalidRecording(f"expected probabilities of values from 0 to 1, found {chances}")
+    names = tuple(boxes)
+    unseen, hidden, unknown = (np.isin(names, list(data[key])) for key in ("unseen", "hidden", "unknown"))
     return SceneGraph(
         names,
         np.zeros((len(names), 0), np.float32),
+<<<<<<< HEAD
         boxes,
         np.array([name not in unseen for name in names], np.bool_),
         np.array([name in hidden for name in names], np.bool_) if hidden else None,
@@ -344,4 +246,12 @@ def _read_explanation(data: Mapping[str, Any]) -> Explanation:
         step=int(data["step"]),
         source=str(data["source"]),
         verified=bool(data["verified"]),
+=======
+        np.array(list(boxes.values()), np.float32).reshape(-1, 6),
+        ~unseen,
+        hidden if hidden.any() else None,
+        None if data["held"] is None else names.index(data["held"]),
+        states,
+        unknown if unknown.any() else None,
+>>>>>>> 9bc8d90023469dd91841c81234f66bf6f8b7e9ae
     )

@@ -35,7 +35,7 @@ def test_what_is_written_is_read_back(reviewed: Episode, tmp_path: Path) -> None
     episode_log.save(reviewed, path)
     back = episode_log.load(path)
     assert episode_log.to_document(back) == episode_log.to_document(reviewed)
-    assert [r.time_s for r in back.records] == [r.time_s for r in reviewed.records]
+    assert [r.time_s for r in back.records] == pytest.approx([r.time_s for r in reviewed.records], abs=1e-5)
     for old, new in zip(reviewed.records, back.records, strict=True):
         assert new.graph.names == old.graph.names
         np.testing.assert_allclose(new.graph.boxes, old.graph.boxes, atol=1e-5)
@@ -46,7 +46,7 @@ def test_what_is_written_is_read_back(reviewed: Episode, tmp_path: Path) -> None
     assert back.status is EpisodeStatus.REVIEWED
 
 
-def test_what_was_not_seen_is_kept_and_older_logs_without_it_are_read(reviewed: Episode) -> None:
+def test_what_was_not_seen_is_kept(reviewed: Episode) -> None:
     first = reviewed.records[0]
     doubted = first.graph.doubted(first.graph.names[:1])
     unseen = Unseen(first.graph.names[0], UnseenReason.NO_MASK, moved=True)
@@ -62,17 +62,11 @@ def test_what_was_not_seen_is_kept_and_older_logs_without_it_are_read(reviewed: 
     )
     episode = replace(reviewed, records=(replace(first, graph=doubted, discrepancy=found),))
     document = json.loads(json.dumps(episode_log.to_document(episode)))
-    assert document["records"][0]["discrepancy"]["verdict"] == "cannot_tell"
     (record,) = episode_log.from_document(document).records
     assert record.graph.visibility(0) is Visibility.UNKNOWN
     for name in ("unseen", "missing_to_tell", "sensors", "newcomers", "looks", "verdict"):
         assert getattr(record.discrepancy, name) == getattr(found, name)
-    for name in ("unseen", "missing_to_tell", "sensors", "newcomers", "looks", "verdict"):
-        del document["records"][0]["discrepancy"][name]
-    del document["records"][0]["graph"]["unknown"]
-    (record,) = episode_log.from_document(document).records
-    assert record.discrepancy.as_expected
-    assert not record.graph.seen[0]
+    assert record.graph is record.discrepancy.observed
 
 
 def test_it_is_small_and_has_no_images(reviewed: Episode, tmp_path: Path) -> None:
@@ -134,9 +128,10 @@ def _later(document: Any, key: str, value: Any) -> None:
         (lambda d: d["records"][1]["discrepancy"].update(step=9), "expected a step of the plan"),
         (lambda d: d["records"][1]["discrepancy"].update(step=-1), "expected a step of the plan"),
         (lambda d: d["records"][1]["discrepancy"]["action"].update(operator="free"), "step 1 of the plan"),
-        (lambda d: d["records"][1]["plan"][0].update(arguments=["a ghost", "blue cube"]), "'a ghost'"),
-        (lambda d: d["records"][-1]["discrepancy"]["culprits"][0].update(name="a ghost"), "'a ghost'"),
-        (lambda d: d["records"][-1]["discrepancy"].update(verdict="as_expected"), "the verdict deviating"),
+        (lambda d: d["records"][1]["plan"]["actions"][0].update(arguments=["a ghost", "blue cube"]), "'a ghost'"),
+        (lambda d: d["records"][-1]["discrepancy"]["deviations"][0].update(name="a ghost"), "'a ghost'"),
+        (lambda d: d["records"][-1]["discrepancy"].update(verdict="as_expected"), "found 'verdict'"),
+        (lambda d: d["records"][0].update(graph=99), "found 99"),
         (lambda d: d["records"][-1]["discrepancy"]["probabilities"].pop(), "probability for each object"),
         (lambda d: d["records"][-1]["discrepancy"]["probabilities"].__setitem__(0, 7), "from 0 to 1"),
         (lambda d: d["records"][-1]["recovery"].update(subgoal=99), "found 99"),
