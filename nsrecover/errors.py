@@ -44,6 +44,10 @@ class InvalidPlan(NsrecoverError):
     """A plan that cannot be parsed or that does not fit the scene."""
 
 
+class OutOfTurn(InvalidPlan):
+    """Something was reported to a session that it had not asked for."""
+
+
 class InvalidCheckpoint(NsrecoverError):
     """A checkpoint that is missing, damaged, of another version or of other sizes than expected."""
 

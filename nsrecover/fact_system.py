@@ -13,20 +13,21 @@ from nsrecover.core.explanation import Explanation
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.instance import Instance
+from nsrecover.domains.instance import Instance, check_plan
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.fact_explainer import FactExplainer
 from nsrecover.monitoring.beliefs import DECAY
-from nsrecover.monitoring.fact_monitor import FactMonitor, FactPerceiver
+from nsrecover.monitoring.fact_monitor import FactMonitor, FactPerceiver, FactWatching
 from nsrecover.perception.facts import FactsPerceiver
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions, with_durations
 from nsrecover.planning.symbolic.lookahead import FactLookahead
+from nsrecover.session import HasSessions
 
 FactsExplainer = Callable[[Discrepancy[FactScene], Recovery | None], Explanation]
 
 
 @dataclass(frozen=True)
-class FactSystem:
+class FactSystem(HasSessions[FactScene]):
     """Monitor, look-ahead, planner and explainer around one instance of a symbolic domain; each usable alone.
 
     `nsrecover.RecoveryAgent` takes it like a `System`; observations are `nsrecover.FactScene`s or facts.
@@ -89,18 +90,18 @@ class FactSystem:
             InvalidAction: the plan has an unknown operator or wrong arguments.
             InvalidObservation: the observation cannot be used.
         """
-        return FactMonitor(
-            self.instance,
-            perceiver or self.perceiver(self.instance),
-            plan,
-            observation,
-            self.goal,
-            self.assumed,
-            self.lookahead if self.ahead else None,
-            self.check,
-            self.decay,
-            self.visits,
-        )
+        lookahead = self.lookahead if self.ahead else None
+        watching = FactWatching(self.goal, self.assumed, lookahead, self.check, self.decay, self.visits)
+        return FactMonitor(self.instance, perceiver or self.perceiver(self.instance), plan, observation, watching)
+
+    def check_plan(self, plan: Plan) -> None:
+        """Refuse a plan with unknown operators, objects or wrong numbers of arguments.
+
+        Raises:
+            InvalidAction: an operator or the number of its arguments.
+            UnknownObject: an object.
+        """
+        check_plan(self.instance, plan)
 
 
 def symbolic(

@@ -23,11 +23,13 @@ from nsrecover.models.geometric import GeometricModels, load_geometric, save_geo
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.imagination import Imagination
+from nsrecover.monitoring.box_monitor import BoxMonitor
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.function import as_perceiver
 from nsrecover.perception.objects.boxes import BoxesPerceiver, Given
 from nsrecover.perception.perceiver import ScenePerceiver
+from nsrecover.session import HasSessions
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from nsrecover.util.extras import needs_extra
 
@@ -42,7 +44,7 @@ _TORCH = "torch (nsrecover.geometric() works with boxes alone, without it)"
 
 
 @dataclass(frozen=True)
-class System:
+class System(HasSessions[SceneGraph]):
     """Perception, imagination, comparison, planner and explainer around the same models; each usable alone.
 
     Attributes:
@@ -114,11 +116,11 @@ class System:
         perceiver: Perceiver[Seen] | Callable[..., SceneGraph],
         *,
         check_sensors: bool = True,
-    ) -> Monitor[Seen]: ...
+    ) -> Monitor[SceneGraph, Seen]: ...
     @overload
-    def monitor(self, plan: Plan, observation: Observation, *, check_sensors: bool = True) -> Monitor[Observation]: ...
+    def monitor(self, plan: Plan, observation: Observation, *, check_sensors: bool = True) -> Monitor[SceneGraph, Observation]: ...
     @overload
-    def monitor(self, plan: Plan, observation: Given, *, check_sensors: bool = True) -> Monitor[Given]: ...
+    def monitor(self, plan: Plan, observation: Given, *, check_sensors: bool = True) -> Monitor[SceneGraph, Given]: ...
     def monitor(
         self,
         plan: Plan,
@@ -126,7 +128,7 @@ class System:
         perceiver: Perceiver[Any] | Callable[..., SceneGraph] | None = None,
         *,
         check_sensors: bool = True,
-    ) -> Monitor[Any]:
+    ) -> Monitor[SceneGraph, Any]:
         """Return a monitor of a plan that another program executes.
 
         Args:
@@ -146,7 +148,16 @@ class System:
             require_plausible(observation)
         if perceiver is None:
             perceiver = self.perceiver(check_sensors) if isinstance(observation, Observation) else BoxesPerceiver()
-        return Monitor(self.models, as_perceiver(perceiver), plan, observation, self.domain)
+        return BoxMonitor(self.models, as_perceiver(perceiver), plan, observation, self.domain)
+
+    def check_plan(self, plan: Plan) -> None:
+        """Refuse a plan with unknown operators or wrong numbers of arguments.
+
+        Raises:
+            InvalidAction: an operator or the number of its arguments.
+        """
+        for action in plan:
+            self.domain.operator_of(action)
 
     def on_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> System:
         """The same system for another table.
@@ -187,7 +198,7 @@ class System:
                     f"expected {len(plan) + 1} observations for {len(plan)} actions, found {len(seen)}; give one "
                     "before the first action and one after each"
                 )
-            monitor: Monitor[Any] = self.monitor(plan, seen[0], check_sensors=check_sensors)
+            monitor: Monitor[SceneGraph, Any] = self.monitor(plan, seen[0], check_sensors=check_sensors)
             for after in seen[1:]:
                 assert monitor.next_action is not None
                 scores.append(float(monitor.step(monitor.next_action, after).probabilities.min()))

@@ -41,6 +41,8 @@ class StepRecord(Generic[SceneT_co]):
 class EpisodeStatus(StrEnum):
     """How an episode ended, judged by the robot."""
 
+    RUNNING = "running"
+    """It has not ended."""
     COMPLETED = "completed"
     ASKED_FOR_HELP = "asked_for_help"
     REVIEWED = "reviewed"

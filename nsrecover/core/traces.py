@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.core.facts import StateFact
 from nsrecover.core.scene import SceneGraph, SceneT_co
 from nsrecover.errors import InvalidPlan
@@ -21,14 +21,14 @@ class Trace(Generic[SceneT_co]):
         goal: of a symbolic plan, the conditions that hold in the end; `at` is in or on, also indirectly.
         tidy: of a symbolic plan, the facts that it brings about on its way and ends again: doors that it opens and
             closes.
-        achieved: actions of the original plan whose effects belong to the goal and that are no longer part of `plan`.
+        named: objects of the original plan, before any recovery; its goal needs them to the end.
     """
 
     plan: Plan
     graphs: tuple[SceneT_co, ...]
     goal: tuple[StateFact, ...] = ()
     tidy: tuple[StateFact, ...] = ()
-    achieved: tuple[Action, ...] = ()
+    named: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.graphs) != len(self.plan) + 1:

@@ -41,6 +41,11 @@ class ExpectedTrace:
         """The actions, grounded."""
         return self._trace.plan
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Objects of the original plan."""
+        return self._trace.named
+
     def up_to(self, number: int) -> Trace:
         """The trace with the scenes 0 to `number` up to date."""
         graphs = list(self._trace.graphs)
@@ -85,8 +90,10 @@ class ExpectedTrace:
             if step < num_executed or not any(name in names for name in action.arguments)
         ]
         graphs = [graph.without(names) for graph in self._trace.graphs]
-        self._trace = Trace(
-            Plan(tuple(self.plan[step] for step in kept)), (graphs[0], *(graphs[step + 1] for step in kept))
+        self._trace = replace(
+            self._trace,
+            plan=Plan(tuple(self.plan[step] for step in kept)),
+            graphs=(graphs[0], *(graphs[step + 1] for step in kept)),
         )
         self._up_to_date = min(self._up_to_date, num_executed)
 
@@ -128,7 +135,7 @@ def rejoined(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
     subgoal = recovery.resumes_at(len(trace.plan))
     rest = tuple(map(_as_imagined, trace.plan.actions[subgoal:], recovery.rest))
     later = (each.with_nodes_of(graph, gone) for each in (*recovery.graphs, *recovery.rest))
-    return Trace(Plan(recovery.actions + rest), (graph, *later))
+    return replace(trace, plan=Plan(recovery.actions + rest), graphs=(graph, *later))
 
 
 def _as_imagined(action: Action, after: SceneGraph) -> Action:

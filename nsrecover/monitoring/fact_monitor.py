@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from enum import Enum, auto
+from typing import Protocol, TypeVar, runtime_checkable
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
@@ -14,17 +14,16 @@ from nsrecover.core.facts import FactScene, Property, StateFact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State
-from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import changed, literal, outermost, placed, property_of, supports
+from nsrecover.domains.instance import Instance, check_plan
+from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.monitoring.beliefs import DECAY, by_laws, fused, updated
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
 from nsrecover.monitoring.failures import Failures
-from nsrecover.monitoring.monitor import LOOKS
-from nsrecover.monitoring.outlook import counterfactual_cause, outlook, unmet_conditions
+from nsrecover.monitoring.monitor import LOOKS, Monitor, Seen, check_done
+from nsrecover.monitoring.outlook import counterfactual_cause, outlook, rests_on, unmet_conditions, unmet_goal
 
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
-Seen = TypeVar("Seen")
 
 
 class FactPerceiver(Protocol[SeenT_contra]):
@@ -85,6 +84,17 @@ def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[StateF
     return tuple(sorted(final - start))
 
 
+class _Stage(Enum):
+    """What further observations of a step or check are for."""
+
+    VISIT = auto()
+    """To look at where something will be done, or at what should have been reached, before it is relied on."""
+    DOUBT = auto()
+    """To settle the verdict."""
+    SEARCH = auto()
+    """To find what is needed and in none of the places in view: wherever things are known to be."""
+
+
 @dataclass
 class _Judged:
     """A step or a check, and the observations of it."""
@@ -94,9 +104,17 @@ class _Judged:
     before: State
     expected: FactScene
     looks: list[FactScene]
-    found: Discrepancy[FactScene] = None  # type: ignore[assignment]  # concluded at once
+    found: Discrepancy[FactScene] | None = None
     alarmed: frozenset[Property] = frozenset()
     """Properties that deviated by the observations so far."""
+    unseen_effects: frozenset[Property] = frozenset()
+    """What earlier actions should have changed and that has not been seen since."""
+    stage: _Stage = _Stage.VISIT
+    places: tuple[str, ...] = ()
+    """Places to visit or to search."""
+    made: int = 1
+    previous: tuple[str, ...] | None = None
+    """What deviated before the last look."""
 
     @property
     def seen_twice(self) -> bool:
@@ -104,25 +122,42 @@ class _Judged:
         return all(sum(look.knows(prop) for look in self.looks) > 1 for prop in self.alarmed)
 
 
-class FactMonitor(Generic[Seen]):
-    """Says before and after each action of a symbolic plan what is not as expected; `nsrecover.Monitor` for facts.
+@dataclass(frozen=True)
+class FactWatching:
+    """How scenes of facts are watched.
 
-    Each step is judged from the scene that was believed before it. What is not seen is remembered with decreasing
-    certainty, and what is unknown never deviates.
-
-    Args:
-        instance: the domain over the objects of the scene.
-        perceiver: turns observations into scenes of facts.
-        plan: what will be done.
-        observation: what is seen before its first action.
+    Attributes:
         goal: conditions that hold in the end; None: what the plan brings about.
         assumed: the facts for which the plan was made, such as those before a successful demonstration (Yu et al.,
             "Scene graph-guided proactive replanning", section II-C); None: those that are seen.
         lookahead: says before an action what would go wrong later; None: only the conditions of the next action count.
         check: whether conditions are checked before actions at all; False for comparisons.
         decay: factor of the certainty of what is not seen, for every action.
-        visits: whether `confirm` looks first at the place of an action that is done elsewhere than the last one, at the
-            places of the goal when all is done, and everywhere for what is lost; for robots that see only what is near.
+        visits: whether the place of an action that is done elsewhere than the last one is looked at first, the places
+            of the goal when all is done, and every place for what is lost; for robots that see only what is near.
+    """
+
+    goal: tuple[StateFact, ...] | None = None
+    assumed: frozenset[StateFact] | None = None
+    lookahead: Lookahead | None = None
+    check: bool = True
+    decay: float = DECAY
+    visits: bool = False
+
+
+class FactMonitor(Monitor[FactScene, Seen]):
+    """The monitor of scenes of facts.
+
+    Each step is judged from the scene that was believed before it. What is not seen is remembered with decreasing
+    certainty, and what is unknown never deviates. An action is not relied on while a condition that it needs was to be
+    brought about by an earlier action whose effect has not been seen.
+
+    Args:
+        instance: the domain over the objects of the scene.
+        perceiver: turns observations into scenes of facts.
+        plan: what will be done.
+        observation: what is seen before its first action.
+        watching: how.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -135,27 +170,39 @@ class FactMonitor(Generic[Seen]):
         perceiver: FactPerceiver[Seen],
         plan: Plan,
         observation: Seen,
-        goal: Sequence[StateFact] | None = None,
-        assumed: Iterable[StateFact] | None = None,
-        lookahead: Lookahead | None = None,
-        check: bool = True,
-        decay: float = DECAY,
-        visits: bool = False,
+        watching: FactWatching = FactWatching(),
     ) -> None:
-        self.instance, self._perceiver, self._lookahead, self._check = instance, perceiver, lookahead, check
-        self._decay, self._visits = decay, visits
-        self._visited, self._near = tuple[str, ...](), tuple[str, ...]()
+        self.instance, self._perceiver, self._watching = instance, perceiver, watching
+        self.reset(plan, observation)
+
+    def reset(self, plan: Plan, observation: Seen) -> None:
+        """Begin a new episode; arguments and errors as for the constructor."""
+        instance, assumed = self.instance, self._watching.assumed
+        check_plan(instance, plan)
+        self._near = tuple[str, ...]()
         self._failures = Failures(instance)
+        self._unseen_effects = frozenset[Property]()
         known = frozenset(assumed or ())
         self._expect(known, known)
-        seen = perceiver(observation)
+        seen = self._perceiver(observation)
         expected = seen if assumed is None else FactScene(known)
         self._movable = placed(seen.facts | expected.facts, instance.domain)
-        self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else tuple(goal)
-        self.graph = updated(expected, seen, instance.domain, decay=1.0)
+        goal = self._watching.goal
+        self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else goal
+        self._graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
-        self.num_executed = 0
+        self._num_executed = 0
         self._judged = _Judged(Phase.BEFORE, None, expected.facts, expected, [seen])
+
+    @property
+    def graph(self) -> FactScene:
+        """The scene as it is believed to be."""
+        return self._graph
+
+    @property
+    def num_executed(self) -> int:
+        """How many actions of the plan are done."""
+        return self._num_executed
 
     @property
     def plan(self) -> Plan:
@@ -168,153 +215,176 @@ class FactMonitor(Generic[Seen]):
         return self._trace
 
     @property
-    def next_action(self) -> Action | None:
-        """The action of the plan to be done next; None at its end."""
-        return self.plan[self.num_executed] if self.num_executed < len(self.plan) else None
+    def last_found(self) -> Discrepancy[FactScene] | None:
+        """What the observations of the last step or check say together; None if there was none."""
+        return self._judged.found
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
         """Objects of the goal that are not known to be as it says."""
-        return tuple(dict.fromkeys(prop[1] for prop in self._wanted if not self.graph.knows(prop)))
+        unseen = [prop for prop in self._wanted if not self.graph.knows(prop) or prop in self._unseen_effects]
+        return tuple(dict.fromkeys(name for _, name in unseen))
 
     @property
-    def doubtful(self) -> tuple[str, ...]:
-        """Where to look next: a visited place, or fixed objects with what deviates or is not known, in turn."""
-        if self._visited:
-            return self._visited
-        found = self._judged.found
+    def missed(self) -> tuple[str, ...]:
+        """Conditions of the goal that do not hold now, as text."""
+        missed = unmet_goal(self.instance, self.graph.facts, self.goal)
+        return tuple(self.instance.domain.text(explanation.Fact(fact[0], fact[1:])) for fact in missed)
+
+    @property
+    def wanted(self) -> tuple[str, ...] | None:
+        """Where to look next, the most important first; None: the verdict is settled."""
+        last = self._judged
+        if last.found is None:
+            return None
+        if last.stage is not _Stage.DOUBT:
+            return last.places[:1] or None
+        found = last.found
         names = (*found.deviating, *(each.name for each in found.missing_to_tell if isinstance(each, Unknown)))
         places = self._places(names, found.observed.facts, found.expected.facts)
-        turn = (len(self._judged.looks) - 1) % max(len(places), 1)
-        return (*places[turn:], *places[:turn])
+        turn = (len(last.looks) - 1) % max(len(places), 1)
+        return None if self._settled else (*places[turn:], *places[:turn])
 
-    def check(self, observation: Seen | None = None) -> Discrepancy[FactScene]:
-        """Compare before the next action: whether it can be done, and whether the plan still leads to its goal.
+    @property
+    def _settled(self) -> bool:
+        """Whether another look would not change the verdict, or there were enough."""
+        last = self._judged
+        assert last.found is not None
+        same = last.found.as_expected or (last.found.deviates and last.found.deviating == last.previous)
+        return last.made >= LOOKS or (same and last.seen_twice and not last.found.missing_to_tell)
 
-        Args:
-            observation: what is seen now, if there is a new observation; it is compared with the last scene.
-
-        Raises:
-            InvalidPlan: there is no next action.
-            InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
-        """
-        if self.next_action is None:
-            raise InvalidPlan(f"expected a plan with an action left, found all {len(self.plan)} done")
+    def _check(self, observation: Seen | None) -> Discrepancy[FactScene]:
         last = self._judged
         if observation is not None:
             self._expect(self.graph.facts, self.graph.facts)
             seen = self._perceiver(observation)
-            self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, [seen])
-        elif last.phase is Phase.AFTER:
-            if last.found.as_expected:
+            return self._begin(_Judged(Phase.BEFORE, None, self.graph.facts, self.graph, [seen]))
+        if last.phase is Phase.AFTER:
+            if last.found is not None and last.found.as_expected:
                 self._failures.forget()
             # further observations add to those after the last action
-            self._judged = replace(last, phase=Phase.BEFORE, expected=self.graph, before=self.graph.facts, action=None)
-        self._judged.found = self._concluded(self._judged)
-        return self._judged.found
+            last = replace(last, phase=Phase.BEFORE, expected=self.graph, before=self.graph.facts, action=None)
+        return self._begin(last)
 
-    def step(self, action: Action, observation: Seen) -> Discrepancy[FactScene]:
-        """Compare after an action: whether it worked and left everything else alone.
-
-        Raises:
-            InvalidPlan: another action was due, or none.
-            InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
-        """
-        if action != self.next_action:
-            raise InvalidPlan(f"expected {self.next_action or 'no further action'}, found {action}")
+    def _step(self, action: Action, observation: Seen) -> Discrepancy[FactScene]:
         before = self.graph
         self._imagine_from(self.num_executed, before)
         expected = self._trace.graphs[self.num_executed + 1]
         self._expect(before.facts, expected.facts)
         seen = self._perceiver(observation)
-        self.num_executed += 1
+        self._num_executed += 1
         self._near = self._places(action.arguments, before.facts, expected.facts)
-        self._judged = _Judged(Phase.AFTER, action, before.facts, expected, [seen])
-        self._judged.found = self._concluded(self._judged)
-        return self._judged.found
+        return self._begin(_Judged(Phase.AFTER, action, before.facts, expected, [seen]))
 
-    def confirm(self, observe: Callable[[], Seen], looks: int = LOOKS) -> Discrepancy[FactScene]:
-        """Look again until the verdict on the last step or check is settled.
-
-        Args:
-            observe: makes another observation of the scene. One that cannot be used counts as made.
-            looks: how often the scene is observed at most, the observation of the step or check included; visits, which
-                end at the first deviation, come on top.
-        """
-        self._visit(observe)
-        last, previous = self._judged, None
-        for _ in range(looks - 1):
-            same = last.found.as_expected or (last.found.deviates and last.found.deviating == previous)
-            if same and last.seen_twice and not last.found.missing_to_tell:
-                break
-            previous = last.found.deviating
-            self._near += self.doubtful[:1]
-            with contextlib.suppress(InvalidObservation):
-                last.looks.append(self._perceiver(observe()))
-                last.found = self._concluded(last)
-        if self._visits and last.found.deviates:
-            self._search(observe)
+    def look_again(self, observation: Seen) -> Discrepancy[FactScene]:
+        """Judge the last step, or the last check, with one more observation of the same scene."""
+        last = self._judged
+        if last.found is None:
+            raise InvalidPlan("expected a step or a check to look at again, found none since the plan was set")
+        if last.stage is _Stage.VISIT and last.places:
+            # a place is compared with what is believed now
+            self._expect(self.graph.facts, self.graph.facts)
+            seen = self._perceiver(observation)
+            last = replace(
+                last, before=self.graph.facts, expected=self.graph, looks=[], unseen_effects=self._unseen_effects
+            )
+        else:
+            seen = self._perceiver(observation)
+        last.looks.append(seen)
+        self._looked(last)
+        last.found = self._concluded(last)
+        self._judged = last
+        self._plan_looks()
         return last.found
 
-    def accepted(self) -> Recovery | None:
-        """None: the planner finds out itself whether nothing has to be done."""
-        return None
+    def look_failed(self) -> None:
+        """Count an observation that was wanted and could not be used as made."""
+        self._looked(self._judged)
+        self._plan_looks()
 
-    def rejoin(self, recovery: Recovery) -> Plan:
-        """Go on with a recovery: its actions, then what is left of the old plan, to its goal.
+    def judge_anew(self, observation: Seen) -> Discrepancy[FactScene]:
+        """Judge the last step, or the last check, by one observation alone: somebody has changed the scene."""
+        last = self._judged
+        if last.found is None:
+            raise InvalidPlan("expected a step or a check to judge again, found none since the plan was set")
+        self._expect(last.before, last.expected.facts)
+        seen = self._perceiver(observation)
+        return self._begin(_Judged(last.phase, last.action, last.before, last.expected, [seen]))
 
-        Raises:
-            InvalidPlan: the recovery has found no way.
-        """
-        if recovery.subgoal is None:
-            raise InvalidPlan(f"expected a way back, found none ({recovery.reason_code}); ask for help")
-        self.goal = tuple(fact for fact in self.goal if fact not in recovery.lost)
-        plan = Plan((*recovery.actions, *self.plan.actions[recovery.subgoal :]))
-        self._trace = replace(imagined_trace(self.instance, self.graph, plan, self.goal), tidy=self._trace.tidy)
-        self.num_executed = 0
-        looks = self._judged.looks
-        if self._judged.action is not None:
-            self._failures.note(self._judged.action, self._judged.alarmed, self.graph.facts)
-        self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, looks)
-        return plan
-
-    def _visit(self, observe: Callable[[], Seen]) -> None:
-        """Look at where something will be done, or at what was to be reached, before it is relied on."""
-        last, due = self._judged, self.next_action
-        if not self._visits or not last.found.as_expected or (due is not None and last.phase is Phase.AFTER):
-            return
-        names = due.arguments if due is not None else [name for _, name in self._wanted]
-        for place in self._places(names, self.graph.facts):
-            if place in self._near or self._judged.found.deviates:
-                continue
+    def set_plan(self, plan: Plan, num_executed: int = 0, observation: Seen | None = None) -> None:
+        """Go on with another plan, or from another step of this one, from the scene as it was seen last."""
+        check_done(num_executed, plan)
+        check_plan(self.instance, plan)
+        if observation is not None:
             self._expect(self.graph.facts, self.graph.facts)
-            judged = replace(last, before=self.graph.facts, expected=self.graph, looks=[])
-            if self._looked_at(place, observe, judged):
-                self._judged = judged
+            self._graph = updated(self.graph, self._perceiver(observation), self.instance.domain, decay=1.0)
+        rest = Plan(plan.actions[num_executed:])
+        if self._watching.goal is None and plan != self.plan:
+            self.goal = what_it_leaves(self.instance, self.graph.facts, rest)
+        trace = imagined_trace(self.instance, self.graph, rest, self.goal)
+        self._trace = replace(trace, plan=plan, graphs=(self.graph,) * num_executed + trace.graphs)
+        self._num_executed = num_executed
+        self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, self._judged.looks[-1:])
 
-    def _search(self, observe: Callable[[], Seen]) -> None:
-        """Look for what is needed and in none of the places in view: wherever things are known to be."""
-        last, rest = self._judged, self.plan.actions[self.num_executed :]
-        needed = {name for _, name in self._wanted} | {name for action in rest for name in action.arguments}
-        lost = needed & self._movable & set(last.found.deviating)
-        domain = self.instance.domain
-        for place in self._places(sorted(supports(self.graph.facts, domain)), self.graph.facts):
-            if lost <= placed(self.graph.facts, domain):
-                return
-            self._looked_at(place, observe, last)
+    def _rejoin(self, recovery: Recovery[FactScene]) -> None:
+        self.goal = tuple(fact for fact in self.goal if fact not in recovery.lost)
+        plan = Plan((*recovery.actions, *self.plan.actions[recovery.resumes_at(len(self.plan)) :]))
+        self._trace = replace(imagined_trace(self.instance, self.graph, plan, self.goal), tidy=self._trace.tidy)
+        self._num_executed = 0
+        last = self._judged
+        if last.action is not None:
+            self._failures.note(last.action, last.alarmed, self.graph.facts)
+        self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, last.looks)
 
-    def _looked_at(self, place: str, observe: Callable[[], Seen], judged: _Judged) -> bool:
-        """Add an observation of a place to a step or check; whether it could be used."""
-        self._visited = (place,)
-        self._near += self._visited
-        try:
-            judged.looks.append(self._perceiver(observe()))
-        except InvalidObservation:
-            return False
-        finally:
-            self._visited = ()
+    def _begin(self, judged: _Judged) -> Discrepancy[FactScene]:
+        """Judge the first observation of a step or check."""
+        self._judged = judged
+        judged.unseen_effects = self._unseen_effects
         judged.found = self._concluded(judged)
-        return True
+        judged.stage, judged.places, judged.made, judged.previous = _Stage.VISIT, (), 1, None
+        due = self.next_action
+        if self._watching.visits and judged.found.as_expected and (due is None or judged.phase is Phase.BEFORE):
+            names = due.arguments if due is not None else [name for _, name in self._wanted]
+            judged.places = self._places(names, self.graph.facts)
+        self._plan_looks()
+        return judged.found
+
+    def _looked(self, judged: _Judged) -> None:
+        """Note a look that was made, whether it could be used or not."""
+        assert judged.found is not None
+        if judged.stage is _Stage.DOUBT:
+            self._near += (self.wanted or ())[:1]
+            judged.made, judged.previous = judged.made + 1, judged.found.deviating
+        else:
+            self._near += judged.places[:1]
+            judged.places = judged.places[1:]
+
+    def _plan_looks(self) -> None:
+        """Go on to the next place, or to the next stage, if there is nothing more to look at in this one."""
+        last = self._judged
+        assert last.found is not None
+        if last.stage is _Stage.VISIT:
+            last.places = tuple(place for place in last.places if place not in self._near)
+            if last.places and not last.found.deviates:
+                return
+            last.stage, last.places = _Stage.DOUBT, ()
+        if last.stage is _Stage.DOUBT:
+            if not self._settled:
+                return
+            last.stage = _Stage.SEARCH
+            if self._watching.visits and last.found.deviates:
+                facts = self.graph.facts
+                last.places = self._places(sorted(supports(facts, self.instance.domain)), facts)
+        if not self._lost:
+            last.places = ()
+
+    @property
+    def _lost(self) -> set[str]:
+        """What is needed, deviates, and is in no place."""
+        found, rest = self._judged.found, self.plan.actions[self.num_executed :]
+        needed = {name for _, name in self._wanted} | {name for action in rest for name in action.arguments}
+        lost = needed & self._movable & set(found.deviating if found is not None else ())
+        return lost - placed(self.graph.facts, self.instance.domain)
 
     @property
     def _wanted(self) -> list[Property]:
@@ -342,10 +412,12 @@ class FactMonitor(Generic[Seen]):
         acted_on = changed(judged.before, judged.expected.facts, domain) if after else frozenset[Property]()
         looks = [self._failures.without(look, judged.expected.facts) for look in judged.looks]
         seen = fused(looks, domain, isinstance(self._perceiver, ExpectingPerceiver))
-        observed = updated(judged.expected, seen, domain, acted_on, self._decay if after else 1.0)
+        observed = updated(judged.expected, seen, domain, acted_on, self._watching.decay if after else 1.0)
         if not acted_on.isdisjoint(changed(judged.expected.facts, observed.facts, domain)):
             unseen = [prop for prop in acted_on if not seen.knows(prop)]
             observed = by_laws(self.instance, judged.before, observed, unseen)
+        unseen_effects = judged.unseen_effects | {prop for prop in acted_on if not drifts(prop, domain)}
+        unseen_effects = frozenset(prop for prop in unseen_effects if not seen.knows(prop))
         done = self.num_executed
         rest = self.plan.actions[done:]
         situation = FactSituation(
@@ -355,16 +427,19 @@ class FactMonitor(Generic[Seen]):
         unmet, problem, missing = tuple[explanation.Fact, ...](), None, tuple[Unknown, ...]()
         if after:
             missing = tuple(Unknown(name, variable) for variable, name in sorted(acted_on - _known(observed, acted_on)))
-        elif self._check:
+        elif self._watching.check:
             unmet = unmet_conditions(self.instance, facts, rest[0])
-            if self._lookahead is not None:
-                problem = self._lookahead.problem(facts, rest, self.goal, done)
-                missing = () if problem else self._lookahead.needed(observed, rest, self.goal)
+            if (lookahead := self._watching.lookahead) is not None:
+                problem = lookahead.problem(facts, rest, self.goal, done)
+                missing = () if problem else lookahead.needed(observed, rest, self.goal)
+            relied_on = rests_on(self.instance, facts, rest[0], unseen_effects)
+            missing = tuple(dict.fromkeys((*missing, *(Unknown(name, variable) for variable, name in relied_on))))
         cause = tuple[str, ...]()
         if found:
             expected = judged.expected.facts
             cause = counterfactual_cause(self.instance, facts, expected, situation.deviating, rest, self.goal)
-        self.graph, judged.alarmed = observed, judged.alarmed | frozenset(situation.deviating)
+        self._graph, self._unseen_effects = observed, unseen_effects
+        judged.alarmed |= frozenset(situation.deviating)
         action = judged.action if judged.action is not None else rest[0]
         return Discrepancy[FactScene](
             done - 1 if after else done,

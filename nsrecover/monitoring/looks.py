@@ -32,6 +32,7 @@ class MonitorState(Generic[Seen]):
         num_executed: number of actions that are done.
         errors: the last two discrepancies with deviations.
         unconfirmed: objects that an action was to move, and that have not been seen since.
+        hidden: objects of the original plan that have not been seen since the last action.
         unseen: why objects are not seen in the last observation, as far as the perceiver says so.
         sensors: what is wrong with the cameras, as far as the perceiver says so.
     """
@@ -43,6 +44,7 @@ class MonitorState(Generic[Seen]):
     num_executed: int = 0
     errors: tuple[Discrepancy, ...] = ()
     unconfirmed: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
     sensors: tuple[SensorFinding, ...] = ()
 
@@ -84,6 +86,7 @@ class Judged(Generic[Seen]):
         action: the action of a step; None for a check.
         looks: its observations.
         found: what they say together.
+        made: how many observations were made, those that cannot be used included.
     """
 
     before: MonitorState[Seen]
@@ -91,6 +94,7 @@ class Judged(Generic[Seen]):
     action: Action | None
     looks: list[Look[Seen]]
     found: Discrepancy
+    made: int = 1
 
     @property
     def settled(self) -> bool:

@@ -11,7 +11,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import Property, StateFact
 from nsrecover.domains.base import State, condition_of
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import with_properties_of
+from nsrecover.domains.properties import values_of, with_properties_of
 
 LARGEST_CAUSE = 3
 """Objects in a counterfactual cause at most; all of them together are tried besides."""
@@ -59,6 +59,18 @@ def unmet_conditions(instance: Instance, state: State, action: Action) -> tuple[
     ]
     formulas = instance.unmet(state, action.operator, action.arguments)
     return (*lacking, *(explanation.Fact(fact[0], fact[1:]) for fact in map(condition_of, formulas)))
+
+
+def rests_on(instance: Instance, state: State, action: Action, props: Collection[Property]) -> tuple[Property, ...]:
+    """Those of some properties with which, if they were otherwise than in a state, an action could not be done."""
+    return tuple(
+        prop
+        for prop in sorted(props)
+        if any(
+            instance.unmet(with_properties_of(state, value, [prop], instance.domain), action.operator, action.arguments)
+            for value in values_of(prop, state, instance)
+        )
+    )
 
 
 def unmet_goal(instance: Instance, state: State, goal: Sequence[StateFact]) -> tuple[StateFact, ...]:

@@ -123,7 +123,7 @@ class RecoveryPlanner:
         _check(graph, trace, subgoals)
         missing = _missing(graph, discrepancy)
         in_the_way = {name for fact in discrepancy.unmet for name in fact.arguments if name in discrepancy.newcomers}
-        needed = {name for action in trace.plan for name in action.arguments}
+        needed = {*trace.named, *(name for action in trace.plan for name in action.arguments)}
         lost = tuple(name for name in missing if name in needed)
         if lost or in_the_way:
             return Recovery(

@@ -1,0 +1,128 @@
+"""What a session asks its driver to do, and the answers of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, Generic
+
+from nsrecover.core.actions import Action
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneT_co
+
+
+class StopCode(StrEnum):
+    """Why a session ended before its plan was done. The codes are stable."""
+
+    STOPPED = "stopped"
+    """The driver or a person ended it."""
+    EXECUTION_FAILED = "execution_failed"
+    """The robot reported that it did not end an action."""
+    NO_OBSERVATION = "no_observation"
+    """None of several observations could be used."""
+    CANNOT_TELL = "cannot_tell"
+    """Something that the next action needs cannot be seen."""
+    NO_WAY_BACK = "no_way_back"
+    """There is no way back onto the plan, or none was found in time."""
+    REPEATED = "repeated"
+    """The same error occurred again and again with the same recovery."""
+    TOO_MANY = "too_many"
+    """There were too many recoveries."""
+    VETOED = "vetoed"
+    """A person vetoed every way back."""
+    GOAL_UNSEEN = "goal_unseen"
+    """Every action is done, and a part of the goal could not be seen afterwards."""
+    GOAL_MISSED = "goal_missed"
+    """Every action is done, and a part of the goal does not hold."""
+
+
+class Question(StrEnum):
+    """What a person is asked to decide."""
+
+    APPROVE = "approve"
+    """Whether to take a way back."""
+    GIVE_UP = "give_up"
+    """Whether to do the rest of a task of which a part is lost for good."""
+
+
+class Answer(StrEnum):
+    """A person's answer to a question."""
+
+    YES = "yes"
+    NO = "no"
+    """Of a way back a veto: another way is searched for. Of a rest: ask for help."""
+    LOOK_AGAIN = "look_again"
+    """The person has changed the scene: observe it and judge it again."""
+
+
+@dataclass(frozen=True)
+class Decision(Generic[SceneT_co]):
+    """A question to a person.
+
+    Attributes:
+        question: what is asked.
+        recovery: the way back that it is about.
+        text: the question in words.
+    """
+
+    question: Question
+    recovery: Recovery[SceneT_co]
+    text: str
+
+
+@dataclass(frozen=True)
+class Act:
+    """Carry out an action, then report an observation (`observed`), or that the robot failed to end it (`failed`)."""
+
+    code: ClassVar[str] = "act"
+    final: ClassVar[bool] = False
+    action: Action
+
+
+@dataclass(frozen=True)
+class Look:
+    """Observe the scene; nothing may be executed before.
+
+    Attributes:
+        names: what should be seen, the most important first; empty: from the same place.
+    """
+
+    code: ClassVar[str] = "look"
+    final: ClassVar[bool] = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ask(Generic[SceneT_co]):
+    """Ask a person, then report the answer (`answered`)."""
+
+    code: ClassVar[str] = "ask"
+    final: ClassVar[bool] = False
+    decision: Decision[SceneT_co]
+
+
+@dataclass(frozen=True)
+class Done:
+    """The plan is done, and every part of its goal was seen to hold."""
+
+    code: ClassVar[str] = "done"
+    final: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The session has ended before its goal was seen to hold, and asks for help.
+
+    Attributes:
+        why: the stable code.
+        reason: the reason in words.
+    """
+
+    code: ClassVar[str] = "stopped"
+    final: ClassVar[bool] = True
+    why: StopCode
+    reason: str
+
+
+Request = Act | Look | Ask[SceneT_co] | Done | Stopped
+"""What a session asks for; `final` says whether it was the last one."""

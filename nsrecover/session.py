@@ -1,0 +1,592 @@
+"""The main path as a state machine without input or output: what a robot should do next, from what was observed.
+
+    session = system.session(plan, world.observe())
+    while not (request := session.request).final:
+        match request:
+            case Act(action):
+                world.execute(action)
+                session.observed(world.observe())
+            case Look(names):
+                session.observed(world.look(names))
+            case Ask(decision):
+                session.answered(person.decide(decision))
+    session.episode
+
+The policy is here and nowhere else: when to look again, when an alarm counts, when to stop repeating, what a veto
+leads to, what may be done although it was not seen, and when a plan is done. A session never sleeps, reads a clock,
+prints or starts a thread. It can be pickled between two calls and goes on after a restart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Any, Generic, Protocol
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.explanation import Explanation
+from nsrecover.core.observation import Observation
+from nsrecover.core.protocols import OtherWays, TakesVetoes
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.requests import Act, Answer, Ask, Decision, Done, Look, Question, Request, StopCode, Stopped
+from nsrecover.core.scene import SceneT
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.tabletop.spatial import SpatialDomain
+from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
+from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.fact_explainer import proposal
+from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.unseen import missing_texts
+from nsrecover.monitoring.monitor import LOOKS, Monitor
+from nsrecover.util.grammar import counted, objects
+
+MAX_RECOVERIES = 10
+"""After this many recoveries in one episode a session asks for help instead of trying again."""
+
+SAME_ALARM = 3
+"""At the same alarm with the same way back for this time a session asks for help."""
+
+MOST_VETOES = 5
+"""After this many vetoes of one way back a session asks for help."""
+
+
+class Listener:
+    """Follows a session as it works; this one does nothing.
+
+    It may not change anything. A session that is pickled loses its listener.
+    """
+
+    def compares(self, discrepancy: Discrepancy[Any]) -> None:
+        """The scene was compared with the expected one; if it deviates, a way back is searched for next."""
+
+    def improves(self, recovery: Recovery[Any]) -> None:
+        """The search has found a way back, or a better one."""
+
+    def turned(self, record: StepRecord[Any]) -> None:
+        """A turn is over, but for a person's decision about its way back."""
+
+    def reconsiders(self, record: StepRecord[Any]) -> None:
+        """The last turn again, with another way back, as the one before was vetoed."""
+
+    def recorded(self, record: StepRecord[Any]) -> None:
+        """A turn is over and belongs to the episode."""
+
+    def cancels(self) -> bool:
+        """Whether a search for a way back should end now, with the best way so far."""
+        return False
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    """Settings of a session.
+
+    Attributes:
+        budget_s: planning time for one recovery, seconds; None: no limit.
+        max_recoveries: recoveries in one episode before it asks for help.
+        check_sensors: whether the first camera images are refused if they are implausible, see `System.monitor`.
+        approve: whether a person is asked before every way back is taken.
+    """
+
+    budget_s: float | None = 1.0
+    max_recoveries: int = MAX_RECOVERIES
+    check_sensors: bool = True
+    approve: bool = False
+
+
+class Explains(Protocol):
+    """Explains discrepancies of scenes of any type."""
+
+    def __call__(self, discrepancy: Any, recovery: Any) -> Explanation:
+        """The explanation."""
+        ...
+
+
+class Planner(Protocol):
+    """Finds ways back from scenes of any type."""
+
+    def recover(self, observed: Any, trace: Any, discrepancy: Any, /, **settings: Any) -> Recovery[Any]:
+        """The cheapest way back."""
+        ...
+
+
+class Parts(Protocol[SceneT]):
+    """What a session needs of a system."""
+
+    @property
+    def domain(self) -> Domain | SpatialDomain:
+        """The words."""
+        ...
+
+    @property
+    def planner(self) -> Planner:
+        """Finds ways back."""
+        ...
+
+    @property
+    def explainer(self) -> Explains:
+        """Explains discrepancies."""
+        ...
+
+    def check_plan(self, plan: Plan) -> None:
+        """Refuse a plan that fits no scene."""
+        ...
+
+    def monitor(self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True) -> Monitor[SceneT, Any]:
+        """A monitor of a plan."""
+        ...
+
+
+class HasSessions(Generic[SceneT]):
+    """A system that makes sessions."""
+
+    def session(
+        self: Parts[SceneT],
+        plan: Plan,
+        observation: object = None,
+        settings: SessionSettings | None = None,
+        *,
+        perceiver: Any = None,
+        listener: Listener | None = None,
+    ) -> Session[SceneT]:
+        """Return a session that carries out a plan; arguments and errors as for `Session`."""
+        return Session(self, plan, observation, settings, perceiver=perceiver, listener=listener)
+
+
+class _Stage(Enum):
+    """What the next observation is for."""
+
+    START = auto()
+    CHECK = auto()
+    """The scene has to be observed again before an action."""
+    ANEW = auto()
+    """A person has changed the scene that was judged."""
+    JUDGE = auto()
+    """An action was executed."""
+    CONFIRM = auto()
+    """A verdict has to be settled."""
+    FINISH = auto()
+    """Parts of the goal have to be seen."""
+
+
+class Session(Generic[SceneT]):
+    """Says what to do next so that a plan is carried out, and recovers it; see the module.
+
+    Args:
+        system: from `nsrecover.load()`, `nsrecover.geometric()` or `nsrecover.symbolic()`.
+        plan: what will be done.
+        observation: what is seen before its first action; None: the first request is to look.
+        settings: see there.
+        perceiver: converts observations of other types, see `System.monitor`.
+        listener: follows the session.
+
+    Raises:
+        InvalidAction: the plan has an unknown operator or wrong arguments.
+        InvalidPlan: it is no plan.
+    """
+
+    def __init__(
+        self,
+        system: Parts[SceneT],
+        plan: Plan,
+        observation: object = None,
+        settings: SessionSettings | None = None,
+        *,
+        perceiver: Any = None,
+        listener: Listener | None = None,
+    ) -> None:
+        system.check_plan(plan)
+        self.system, self.settings = system, settings or SessionSettings()
+        self.listener = listener or Listener()
+        self._plan, self._perceiver = plan, perceiver
+        self._monitor: Monitor[SceneT, Any] | None = None
+        self._request: Request[SceneT] = Look()
+        self._stage, self._attempts = _Stage.START, 0
+        self._executed = False
+        self._records: list[StepRecord[SceneT]] = []
+        self._alarms = Counter[object]()
+        self._recovering = 0
+        self._turn: StepRecord[SceneT] | None = None
+        self._vetoed: list[Recovery[SceneT]] = []
+        self._start: SceneT | None = None
+        self._start_s, self._time_s = 0.0, -math.inf
+        if observation is not None:
+            self.observed(observation)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "listener": Listener()}
+
+    @property
+    def request(self) -> Request[SceneT]:
+        """What to do next."""
+        return self._request
+
+    @property
+    def plan(self) -> Plan:
+        """The current plan: the recovery, if there is one, then what is left of the given plan."""
+        return self._plan if self._monitor is None else self._monitor.plan
+
+    @property
+    def num_executed(self) -> int:
+        """How many actions of the current plan are done."""
+        return 0 if self._monitor is None else self._monitor.num_executed
+
+    @property
+    def monitor(self) -> Monitor[SceneT, Any]:
+        """The monitor of the plan.
+
+        Raises:
+            OutOfTurn: there was no observation that could be used.
+        """
+        if self._monitor is None:
+            raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
+        return self._monitor
+
+    @property
+    def time_s(self) -> float:
+        """Time of the last observation, by the clock of the observations, seconds."""
+        return max(self._time_s, 0.0) if math.isinf(self._time_s) else self._time_s
+
+    @property
+    def discrepancy(self) -> Discrepancy[SceneT] | None:
+        """The last comparison; None before the first."""
+        return None if self._monitor is None else self._monitor.found
+
+    @property
+    def records(self) -> tuple[StepRecord[SceneT], ...]:
+        """The turns until now."""
+        return tuple(self._records)
+
+    @property
+    def episode(self) -> Episode[SceneT]:
+        """What has happened until now.
+
+        Raises:
+            OutOfTurn: there was no observation that could be used.
+        """
+        if self._start is None:
+            raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
+        request, status, reason = self._request, EpisodeStatus.RUNNING, ""
+        if isinstance(request, Stopped):
+            status, reason = EpisodeStatus.ASKED_FOR_HELP, request.reason
+        elif request.final:
+            status = EpisodeStatus.COMPLETED
+        return Episode(self._plan, status, reason, self._start, self.records, self._start_s)
+
+    def observed(self, observation: object, time_s: float | None = None) -> None:
+        """Report what is seen after an action, or after a request to look.
+
+        An observation that cannot be used is asked for again, some times at most.
+
+        Args:
+            observation: camera images, boxes or a scene graph, or facts; of the same type every time.
+            time_s: when it was made, by a clock that is never set back, seconds; not needed for camera images, which
+                have a time of their own.
+
+        Raises:
+            OutOfTurn: no observation was asked for.
+            InvalidObservation: the first observation, and every further attempt, cannot be used.
+            UnknownObject: they do not show an object of the plan.
+        """
+        self._expect(Act, Look)
+        if isinstance(self._request, Act):
+            self._stage, self._executed, self._attempts = _Stage.JUDGE, True, 0
+        try:
+            self._timed(observation, time_s)
+            self._taken(observation)
+        except (InvalidObservation, UnknownObject) as problem:
+            self._unusable(problem)
+
+    def failed(self, problem: str) -> None:
+        """Report that the robot did not end an action, or that its sensors gave no observation.
+
+        Args:
+            problem: what happened; it becomes the reason of the end, or of one more look.
+
+        Raises:
+            OutOfTurn: nothing was asked for that could fail.
+        """
+        self._expect(Act, Look)
+        if isinstance(self._request, Act):
+            self._stop(StopCode.EXECUTION_FAILED, problem)
+        else:
+            self._unusable(InvalidObservation(problem))
+
+    def answered(self, answer: Answer | bool) -> None:
+        """Report a person's answer.
+
+        Args:
+            answer: true and false stand for yes and no.
+
+        Raises:
+            OutOfTurn: nothing was asked.
+        """
+        self._expect(Ask)
+        answer = (Answer.YES if answer else Answer.NO) if isinstance(answer, bool) else Answer(answer)
+        request, turn = self._request, self._turn
+        assert isinstance(request, Ask) and turn is not None
+        if answer is Answer.LOOK_AGAIN:
+            self._keep(replace(turn, recovery=None))
+            self._look(_Stage.ANEW)
+        elif request.decision.question is Question.GIVE_UP:
+            self._decided(replace(turn, recovery=request.decision.recovery if answer is Answer.YES else turn.recovery))
+        elif answer is Answer.YES:
+            self._follow(turn)
+        else:
+            self._vetoed.append(request.decision.recovery)
+            self._other_way(turn)
+
+    def waited(self) -> None:
+        """Report that time has passed since the last observation, before an action: the scene is looked at again.
+
+        Raises:
+            OutOfTurn: no action was asked for.
+        """
+        self._expect(Act)
+        self._look(_Stage.CHECK)
+
+    def stop(self, reason: str = "") -> None:
+        """End the session; a session that has ended stays as it is."""
+        if not self._request.final:
+            self._stop(StopCode.STOPPED, reason or self._where_stopped())
+
+    def _where_stopped(self) -> str:
+        action = self._monitor.next_action if self._monitor is not None else None
+        return f"it was stopped before {action}" if action is not None else "it was stopped"
+
+    def _expect(self, *kinds: type) -> None:
+        if not isinstance(self._request, kinds):
+            raise OutOfTurn(
+                f"expected the answer to a request to {self._request.code}, found another one; see session.request"
+            )
+
+    def _timed(self, observation: object, time_s: float | None) -> None:
+        """Take the time of an observation; one of before the last one shows a scene that is past."""
+        if observation is None:
+            raise InvalidObservation("expected an observation, found None; report what is seen now")
+        if isinstance(observation, Observation):
+            time_s = observation.time_s
+        if time_s is None:
+            return
+        if not math.isfinite(time_s) or time_s < self._time_s:
+            raise InvalidObservation(
+                f"expected an observation of {self._time_s:.3f} s or later, found one of {time_s:.3f} s; send "
+                "frames in their order, with the time at which they were taken, by one clock that is never set back"
+            )
+        self._time_s = time_s
+
+    def _taken(self, observation: object) -> None:
+        """Use an observation for what it was made for."""
+        match self._stage:
+            case _Stage.START:
+                self._monitor = self.system.monitor(
+                    self._plan, observation, self._perceiver, check_sensors=self.settings.check_sensors
+                )
+                self._start, self._start_s = self._monitor.graph, self.time_s
+                self._next_turn()
+            case _Stage.CHECK:
+                self.monitor.check(observation)
+                self._settle()
+            case _Stage.ANEW:
+                self.monitor.judge_anew(observation)
+                self._settle()
+            case _Stage.JUDGE:
+                action = self.monitor.next_action
+                assert action is not None
+                self.monitor.step(action, observation)
+                self._settle()
+            case _Stage.CONFIRM:
+                self.monitor.look_again(observation)
+                self._settle()
+            case _Stage.FINISH:
+                self.monitor.look_again(observation)
+                self._attempts += 1
+                if self.monitor.found.as_expected:
+                    self._finish()
+                else:
+                    self._settle()
+
+    def _unusable(self, problem: InvalidObservation | UnknownObject) -> None:
+        """Ask for another observation, or end if there were too many that cannot be used."""
+        if self._stage is _Stage.CONFIRM:
+            self.monitor.look_failed()
+            self._settle()
+            return
+        self._attempts += 1
+        if self._attempts < LOOKS:
+            self._request = Look()
+        elif self._stage is _Stage.START:
+            raise problem
+        elif self._stage is _Stage.FINISH:
+            self._finish()
+        else:
+            action = self.monitor.next_action
+            when = "after" if self._executed else "before"
+            self._stop(StopCode.NO_OBSERVATION, f"it cannot be told how the scene is {when} {action}: {problem}")
+
+    def _look(self, stage: _Stage, names: tuple[str, ...] = ()) -> None:
+        self._stage, self._attempts, self._request = stage, 0, Look(names)
+
+    def _next_turn(self) -> None:
+        """Check the next action, or finish if there is none."""
+        self._executed, self._turn, self._vetoed = False, None, []
+        if self.monitor.next_action is None:
+            self._attempts = 0
+            self._finish()
+        else:
+            self.monitor.check()
+            self._settle()
+
+    def _settle(self) -> None:
+        """Look again until the verdict is settled, then draw the conclusion."""
+        names = self.monitor.wanted
+        if names is not None:
+            self._stage, self._request = _Stage.CONFIRM, Look(names)
+            return
+        found = self.monitor.found
+        if found.as_expected and not self._executed:
+            action = self.monitor.next_action
+            if action is None:
+                self._finish()
+            else:
+                self._request = Act(action)
+            return
+        self._conclude(found)
+
+    def _conclude(self, found: Discrepancy[SceneT]) -> None:
+        """Find the way back if something deviates; the turn is over unless a person has to decide."""
+        self.listener.compares(found)
+        recovery = self._recovery(found) if found.deviates else None
+        action = found.action if self._executed else None
+        turn = StepRecord(
+            action=action, recovering=self._is_recovering(), graph=self.monitor.graph, discrepancy=found,
+            plan=self.monitor.plan, recovery=recovery, time_s=self.time_s,
+        )  # fmt: skip
+        if recovery is not None and recovery.closest is not None:
+            self._turn = turn
+            text = proposal(recovery, self.system.domain)
+            self._request = Ask(Decision(Question.GIVE_UP, recovery.closest, text))
+            return
+        self._decided(turn)
+
+    def _is_recovering(self) -> bool:
+        step = self.monitor.num_executed - (1 if self._executed else 0)
+        return step < self._recovering
+
+    def _recovery(self, found: Discrepancy[SceneT]) -> Recovery[SceneT]:
+        monitor, planner = self.monitor, self.system.planner
+        recovery = monitor.accepted() or planner.recover(
+            found.observed, monitor.trace, found, budget_s=self.settings.budget_s,
+            on_improvement=self.listener.improves, cancelled=self.listener.cancels,
+        )  # fmt: skip
+        if self._alarms[_alarm(found, recovery)] and isinstance(planner, OtherWays):
+            return planner.otherwise(found.observed, monitor.trace, found) or recovery
+        return recovery
+
+    def _decided(self, turn: StepRecord[SceneT]) -> None:
+        """Explain a turn, and go on, ask for approval, or stop."""
+        found, recovery = turn.discrepancy, turn.recovery
+        if not found.as_expected:
+            turn = replace(turn, explanation=self.system.explainer(found, recovery))
+        self.listener.turned(turn)
+        if recovery is None:
+            self._go_on(turn)
+        elif (stopped := self._why_stop(found, recovery)) is not None:
+            self._keep(turn)
+            self._request = stopped
+        elif self.settings.approve:
+            self._ask_approval(turn)
+        else:
+            self._follow(turn)
+
+    def _go_on(self, turn: StepRecord[SceneT]) -> None:
+        """After a turn without deviation: next action, unless what it needs was not seen."""
+        self._keep(turn)
+        if self._executed:
+            self._next_turn()
+            return
+        missing = "; ".join(missing_texts(turn.discrepancy))
+        self._stop(
+            StopCode.CANNOT_TELL, f"it cannot be told whether {turn.discrepancy.action} can be done: {missing}"
+        )
+
+    def _why_stop(self, found: Discrepancy[SceneT], recovery: Recovery[SceneT]) -> Stopped | None:
+        """Count an alarm; why to ask for help, None to go on."""
+        alarm = _alarm(found, recovery)
+        self._alarms[alarm] += 1
+        what = ", ".join(found.deviating or violated_texts(found, self.system.domain))
+        total, times = self._alarms.total(), self._alarms[alarm]
+        if total > self.settings.max_recoveries:
+            return Stopped(StopCode.TOO_MANY, f"something went wrong {counted(total, 'time')}, the last time: {what}")
+        if not recovery.found:
+            return Stopped(StopCode.NO_WAY_BACK, reason_text(recovery))
+        if times >= SAME_ALARM:
+            return Stopped(StopCode.REPEATED, f"failed {counted(times, 'time')} with the same recovery: {what}")
+        return None
+
+    def _ask_approval(self, turn: StepRecord[SceneT]) -> None:
+        assert turn.recovery is not None
+        self._turn = turn
+        text = turn.explanation.text if turn.explanation is not None else ""
+        self._request = Ask(Decision(Question.APPROVE, turn.recovery, text))
+
+    def _other_way(self, turn: StepRecord[SceneT]) -> None:
+        """After a veto, ask about another way back; stop if there is none."""
+        found, planner, monitor = turn.discrepancy, self.system.planner, self.monitor
+        ways = "the way back" if len(self._vetoed) == 1 else f"{counted(len(self._vetoed), 'way')} back"
+        reason, other = f"a person vetoed {ways}", None
+        if len(self._vetoed) < MOST_VETOES and isinstance(planner, TakesVetoes):
+            other = planner.instead(found.observed, monitor.trace, found, self._vetoed, self.settings.budget_s)
+            reason += "" if other is not None else ", and there is no other one"
+        if other is None:
+            self._keep(turn)
+            self._stop(StopCode.VETOED, reason)
+            return
+        turn = replace(turn, recovery=other, explanation=self.system.explainer(found, other))
+        self.listener.reconsiders(turn)
+        self._ask_approval(turn)
+
+    def _follow(self, turn: StepRecord[SceneT]) -> None:
+        """Take the way back of a turn."""
+        assert turn.recovery is not None
+        self._keep(turn)
+        self.monitor.rejoin(turn.recovery)
+        self._recovering = len(turn.recovery.actions)
+        self._next_turn()
+
+    def _keep(self, turn: StepRecord[SceneT]) -> None:
+        self._turn = None
+        self._records.append(turn)
+        self.listener.recorded(turn)
+
+    def _finish(self) -> None:
+        """End; parts of the goal that were not seen since they may have changed are looked for first."""
+        unseen = self.monitor.unconfirmed
+        if unseen and self._attempts < LOOKS and self.monitor.last_found is not None:
+            self._stage, self._request = _Stage.FINISH, Look(unseen)
+            if self._attempts == 0:
+                self._attempts = 1
+        elif unseen:
+            self._stop(
+                StopCode.GOAL_UNSEEN, f"every action is done, but {objects(unseen)} could not be seen in place afterwards"
+            )
+        elif missed := self.monitor.missed:
+            self._stop(StopCode.GOAL_MISSED, f"every action is done, but the goal does not hold: {'; '.join(missed)}")
+        else:
+            self._request = Done()
+
+    def _stop(self, why: StopCode, reason: str) -> None:
+        if self._turn is not None:
+            self._keep(self._turn)
+        self._request = Stopped(why, reason)
+
+
+def _alarm(found: Discrepancy[Any], recovery: Recovery[Any]) -> object:
+    """What was wrong and what is done about it, without places, which vary a little."""
+    deviations = frozenset((each.name, each.cause) for each in found.deviations)
+    actions = tuple((action.operator, action.arguments) for action in recovery.actions)
+    return deviations, found.unmet, recovery.status, actions
