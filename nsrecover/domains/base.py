@@ -165,8 +165,11 @@ def condition_of(formula: Formula) -> StateFact:
     """The fact that stands for a formula in messages.
 
     It is the first one that the formula mentions; without one, the first trait of an object, as a predicate, or `same`
-    of two objects.
+    of two objects. The fact of a `Not` begins with `not`; its predicate is the code of the `Not` if it has one.
     """
+    if isinstance(formula, Not):
+        predicate, *terms = condition_of(formula.part)
+        return ("not", formula.code or predicate, *terms)
     facts = facts_of(formula)
     for part in () if facts else parts_of(formula):
         if isinstance(part, Has):
@@ -259,12 +262,12 @@ def _is_name(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Words:
-    """How to say something, with variables (without their question mark) in braces; {0}, {1} for terms of a predicate.
+    """Templates of English, with parameters (without their question mark) in braces; {0}, {1} for terms of a predicate.
 
-    `{name!s}` is a name without its article.
+    Names get their articles; `{name!s}` is a name without one.
 
     Attributes:
-        imperative: an action as an instruction, or that a predicate holds.
+        imperative: an action as an instruction; of a predicate, that it holds: `{0} is wet`.
         past: an action that was done.
         unkept: an action whose promise does not hold.
         logged: name and instruction of the action in logs in REFLECT's format.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nsrecover.core import explanation
 from nsrecover.domains.base import Derived, Kind, Law, Operator, Role, StateVariable, Words, facts_of
 
 
@@ -53,19 +51,3 @@ class Domain:
                 if middle in found:
                     found |= uses[middle]
         return tuple(name for name, found in uses.items() if name in found)
-
-    def text(self, fact: explanation.Fact) -> str:
-        """A fact about a scene as a clause; a predicate without words is its own text."""
-        if fact.predicate == "not":
-            return f"it is not true that {self.text(explanation.Fact(fact.arguments[0], fact.arguments[1:]))}"
-        if fact.predicate in self.words:
-            return self.words[fact.predicate].imperative.format(*fact.arguments)
-        return f"{fact.predicate}({', '.join(fact.arguments)})" if fact.arguments else fact.predicate
-
-    def fact(self, text: str) -> explanation.Fact:
-        """The fact that a clause states: what `text` gives for it; the clause itself if no words of the domain fit."""
-        for predicate, words in self.words.items():
-            found = re.fullmatch(re.sub(r"\\{(\d)\\}", r"(?P<_\1>.+)", re.escape(words.imperative)), text)
-            if found is not None:
-                return explanation.Fact(predicate, tuple(part for _, part in sorted(found.groupdict().items())))
-        return explanation.Fact(text, ())

@@ -15,19 +15,10 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of
 from nsrecover.explanation.facts import recovery_facts
-from nsrecover.explanation.grammar import instruction
+from nsrecover.explanation.grammar import condition, conditions, instruction
 from nsrecover.explanation.templates import recovery_sentences
 from nsrecover.explanation.unseen import NOWHERE, missing_facts, missing_text
 from nsrecover.util.english import capital, listed, objects, the
-
-_RELATIONS = {
-    "holding": "{0} is in the gripper",
-    "atop": "{0} is on top of {1}",
-    "covers": "{0} is in the way of {1}",
-    "room": "there is room for {1} in or on {0}",
-    "hand_free": "the gripper is empty",
-}
-"""Relations without words in the domain."""
 
 _CAUSES = {
     Cause.MISSING: "{0} is nowhere to be seen any more",
@@ -89,26 +80,11 @@ def in_short(found: Discrepancy[FactScene], domain: Domain) -> str:
     return "it was clear that the plan would not lead to its goal" if found.plan_problem is not None else ""
 
 
-def clause(fact: StateFact, domain: Domain, holds: bool = True) -> str:
-    """A fact as a clause: `the mug is filled with wine`, `the fridge is not open`."""
-    words = domain.words.get(fact[0])
-    template = _RELATIONS.get(fact[0]) or (words.imperative.replace("{0}", "{0} is", 1) if words else "")
-    if not template:
-        if len(fact) == 1:
-            return f"it is {'' if holds else 'not '}{fact[0].replace('_', ' ')}"
-        template = f"{{0}} is {fact[0].replace('_', ' ')}{''.join(f' {{{i}}}' for i in range(1, len(fact) - 1))}"
-    liquid = fact[0] in domain.variables
-    terms = [*map(the, fact[1:2]), *(term if liquid else the(term) for term in fact[2:])]
-    text = template.format(*terms)
-    denied = ("there is", "there is no") if text.startswith("there is") else (" is ", " is not ")
-    return text if holds else text.replace(*denied, 1)
-
-
 def _headline(found: Discrepancy[FactScene], domain: Domain, phrasing: Phrasing) -> Sentence:
     step = Fact("step", (str(found.step + 1), str(found.action), found.phase.value))
     where = phrasing.step_with_action(str(found.step + 1), str(found.action))
     if found.unmet:
-        unmet = tuple(Fact("violated", (condition_text(fact, domain),)) for fact in found.unmet)
+        unmet = tuple(Fact("violated", (text,)) for text in conditions(found.unmet, domain))
         reasons = listed([fact.arguments[0] for fact in unmet])
         return Sentence(f"{capital(where)} cannot be done as things are, for it needs this: {reasons}.", (step, *unmet))
     if found.deviations:
@@ -122,22 +98,13 @@ def _headline(found: Discrepancy[FactScene], domain: Domain, phrasing: Phrasing)
     return Sentence(f"{when} {where} it cannot be told whether all is as expected.", (step,))
 
 
-def condition_text(fact: Fact, domain: Domain) -> str:
-    """A condition of a step as a clause; a trait, too: `the egg is liftable`."""
-    known = (*domain.variables, *domain.relations, *domain.derived)
-    if fact.predicate not in known:  # a trait that the object does not have, or has no longer
-        return f"{the(fact.arguments[0])} is {fact.predicate.replace('_', ' ')}"
-    return clause((fact.predicate, *fact.arguments), domain)
-
-
 def _deviation(found: Deviation[tuple[StateFact, ...]], domain: Domain) -> Sentence:
     """The sentence about one object: what happened to it, and how it is instead of how it should be."""
     other = found.other or NOWHERE
     facts = [Fact(found.cause.value, (found.name, other))]
     facts += [Fact("lacks", fact) for fact in found.expected] + [Fact("has", fact) for fact in found.observed or ()]
-    now = [clause(fact, domain) for fact in found.observed or ()] or [
-        clause(fact, domain, False) for fact in found.expected
-    ]
+    shown = found.observed or found.expected
+    now = [condition(fact, domain, holds=bool(found.observed)) for fact in shown]
     return Sentence(f"{capital(_what_happened(found, domain))}: {listed(now)}.", tuple(facts))
 
 
@@ -155,7 +122,7 @@ def _plan(found: Discrepancy[FactScene], domain: Domain) -> list[Sentence]:
     if problem is None:
         return []
     fact = Fact("plan", (problem.fault.value, str(problem.step + 1), *map(str, problem.steps), *problem.objects))
-    unmet = listed([condition_text(each, domain) for each in problem.unmet])
+    unmet = listed(conditions(problem.unmet, domain))
     return [Sentence(f"{_plan_text(problem, domain)}; what is missed is this: {unmet}.", (fact,))]
 
 
@@ -192,7 +159,7 @@ def _given_up(recovery: Recovery, domain: Domain) -> Sequence[Sentence]:
     if not recovery.lost:
         return []
     facts = tuple(Fact("lost", fact) for fact in recovery.lost)
-    lost = listed([clause(fact, domain) for fact in recovery.lost])
+    lost = listed([condition(fact, domain) for fact in recovery.lost])
     if recovery.found:
         return [Sentence(f"This gives up that {lost}.", facts)]
     sentences = [Sentence(f"It cannot be brought about any more that {lost}.", facts)]
@@ -207,5 +174,5 @@ def _given_up(recovery: Recovery, domain: Domain) -> Sequence[Sentence]:
 def proposal(recovery: Recovery, domain: Domain) -> str:
     """The question whether to go on with the closest goal that can be reached."""
     assert recovery.closest is not None
-    given_up = listed([clause(fact, domain) for fact in recovery.closest.lost])
+    given_up = listed([condition(fact, domain) for fact in recovery.closest.lost])
     return f"It cannot be brought about any more that {given_up}. Shall the rest of the task be done?"

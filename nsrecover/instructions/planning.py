@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
-from nsrecover.core.explanation import Fact as Said
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.domain import SERVICE
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
+from nsrecover.explanation.grammar import condition
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Refusal, RefusalCode, Stage, Task
 from nsrecover.planning.symbolic.domain_model import solve
@@ -126,4 +126,4 @@ def plan_task(task: Task, home: Home) -> TaskPlan | Refusal:
 
 
 def _goal_text(stage: Stage) -> str:
-    return ", ".join(SERVICE.text(Said(fact[0], fact[1:])) for fact in stage.goal if fact[1] != ROBOT)
+    return ", ".join(condition(fact, SERVICE) for fact in stage.goal if fact[1] != ROBOT)

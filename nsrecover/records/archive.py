@@ -50,6 +50,7 @@ from nsrecover.records.arrays import (
     stored_names,
     too_large,
 )
+from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.closing import ClosedByWith
@@ -96,15 +97,10 @@ class Archive(ClosedByWith):
         if not self.path.is_file():
             found = "a folder" if self.path.is_dir() else "no file"
             raise InvalidRecording(f"expected a file of episodes at {path}, found {found}; check the path")
-        try:
+        with readable(f"an HDF5 file of episodes at {path}"):
             self._file = h5py.File(self.path, "r")
-        except OSError as problem:
-            raise InvalidRecording(
-                f"expected an HDF5 file of episodes at {path}, found a file that cannot be read ({problem}); "
-                "it is damaged or of another kind: collect it again or fetch it again"
-            ) from problem
         try:
-            with _readable(str(self.path)):
+            with readable(str(self.path)):
                 self._group = _checked(self._file, self.path)
                 self._names = {_number(name, self.path): name for name in self._group}
                 self.episodes = tuple(sorted(self._names))
@@ -136,13 +132,8 @@ class Archive(ClosedByWith):
 
     def notes(self, episode: int) -> Any:
         """Read only the notes of an episode."""
-        text = str(self._arrays(episode, ("notes",))["notes"])
-        try:
-            return parse_json(text)
-        except ValueError as problem:
-            raise InvalidRecording(
-                f"expected notes as JSON in {self._where(episode)}, found {text[:40]!r} ({problem})"
-            ) from problem
+        with readable(f"notes as JSON in {self._where(episode)}"):
+            return parse_json(str(self._arrays(episode, ("notes",))["notes"]))
 
     def observation(self, episode: int, index: int) -> Observation:
         """Read only one observation of an episode.
@@ -169,7 +160,7 @@ class Archive(ClosedByWith):
     def fingerprint(self, episode: int) -> str:
         """Return a hash of an episode as it is stored; fast, because nothing is decompressed."""
         found = hashlib.sha256()
-        with _readable(self._where(episode)):
+        with readable(self._where(episode)):
             group = self._group_of(episode)
             for name in stored_names(group):
                 data = self._dataset(group, name, episode)
@@ -213,12 +204,12 @@ class Archive(ClosedByWith):
     def _arrays(self, episode: int, names: Iterable[str], part: slice | None = None) -> Arrays:
         """Read arrays of an episode, or a part of each along its first axis."""
         arrays = {}
-        with _readable(self._where(episode)):
+        with readable(self._where(episode)):
             group = self._group_of(episode)
             for name in stored_names(group, names):
                 data = self._dataset(group, name, episode)
                 text = DTYPES[name] == "U"
-                with _readable(f"the array {name} of {self._where(episode)}"):
+                with readable(f"the array {name} of {self._where(episode)}"):
                     source = data.asstr() if text else data
                     values = source[()] if part is None else source[part]
                     arrays[name] = np.asarray(values, dtype=np.str_ if text else None)
@@ -306,19 +297,6 @@ def _write_array(group: Any, name: str, array: np.ndarray[Any, Any]) -> None:
         group.create_dataset(name, data=array, chunks=(1, *array.shape[1:]), **_GZIP)
     else:
         group.create_dataset(name, data=array)
-
-
-@contextmanager
-def _readable(what: str) -> Iterator[None]:
-    """Turn the errors of a damaged file, which HDF5 reports as it likes, into `InvalidRecording`."""
-    try:
-        yield
-    except InvalidRecording:
-        raise
-    except Exception as problem:
-        raise InvalidRecording(
-            f"expected {what} to be readable, found: {problem}; it is damaged: collect it again or fetch it again"
-        ) from problem
 
 
 def _inside(group: Any, name: str, where: str) -> Any:

@@ -33,9 +33,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Camera, Observation
-from nsrecover.errors import InvalidAction, InvalidRecording, NsrecoverError
+from nsrecover.errors import InvalidRecording
+from nsrecover.records.reading import check_readable, plan_with_targets, readable
 from nsrecover.util.untrusted_json import parse_json
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -93,24 +94,6 @@ def too_large(source: object, size: int) -> str:
 def stored_names(available: Container[str], names: Iterable[str] = tuple(DTYPES)) -> tuple[str, ...]:
     """Return the names of arrays to read: all but the optional ones that are not available."""
     return tuple(name for name in names if name not in OPTIONAL or name in available)
-
-
-def check_readable(plan: Plan) -> None:
-    """Check that actions can be written as text and read again.
-
-    Raises:
-        InvalidRecording: a name has commas, brackets or outer blanks.
-    """
-    for action in plan:
-        try:
-            same = Action.parse(str(action)) == action
-        except InvalidAction:
-            same = False
-        if not same:
-            raise InvalidRecording(
-                f"expected object names that can be written as {str(action)!r} and read again, found "
-                f"{list(action.arguments)}; use names without commas, brackets and outer blanks"
-            )
 
 
 def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Mapping[str, Any]) -> Arrays:
@@ -194,17 +177,10 @@ def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tu
         InvalidRecording: the arrays do not fit together.
     """
     _check(arrays, source)
-    try:
-        actions = []
-        for text, target in zip(arrays["plan"].tolist(), arrays["targets"].tolist(), strict=True):
-            action = Action.parse(text)
-            given = not any(np.isnan(target))
-            actions.append(Action(action.operator, action.arguments, tuple(target) if given else None))
-        return Plan(tuple(actions)), arrays_to_observations(arrays), parse_json(str(arrays["notes"]))
-    except (NsrecoverError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise InvalidRecording(
-            f"expected arrays in {source} that make up a plan and its observations, found: {problem}; record it again"
-        ) from problem
+    with readable(f"arrays in {source} that make up a plan and its observations"):
+        targets = [None if np.isnan(box).any() else box.tolist() for box in arrays["targets"]]
+        plan = plan_with_targets(arrays["plan"].tolist(), targets)
+        return plan, arrays_to_observations(arrays), parse_json(str(arrays["notes"]))
 
 
 def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Observation, ...]:

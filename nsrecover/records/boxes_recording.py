@@ -15,21 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.core.scene import Box
-from nsrecover.errors import InvalidRecording, NsrecoverError
+from nsrecover.errors import InvalidRecording
 from nsrecover.perception.objects.boxes import scene_of_boxes
-from nsrecover.records.arrays import check_readable
+from nsrecover.records.reading import check_readable, plan_with_targets, read_document, readable
 from nsrecover.util.atomic_write import atomic_write
-from nsrecover.util.untrusted_json import read_json
+from nsrecover.util.json_data import from_json, to_json
 
 FORMAT = "nsrecover boxes"
 """Value of the field `format`."""
-
-SCHEMA = 1
-"""Version of the file format; readers refuse any other."""
 
 Boxes = Mapping[str, Box | None]
 
@@ -68,13 +63,10 @@ def save(recording: BoxesRecording, path: str | Path) -> None:
     targets = [action.target for action in recording.plan]
     document = {
         "format": FORMAT,
-        "schema": SCHEMA,
+        "schema": 1,
         "plan": [str(action) for action in recording.plan],
         **({"targets": targets} if any(targets) else {}),
-        "scenes": [
-            {name: None if box is None else np.asarray(box, float).round(5).tolist() for name, box in scene.items()}
-            for scene in recording.scenes
-        ],
+        "scenes": to_json(recording.scenes, digits=5),
         "notes": dict(recording.notes),
     }
     with atomic_write(path) as file:
@@ -87,28 +79,8 @@ def load(path: str | Path) -> BoxesRecording:
     Raises:
         InvalidRecording: the file does not exist or is no recording of boxes.
     """
-    try:
-        document = read_json(path)
-    except OSError as problem:
-        raise InvalidRecording(f"expected recorded boxes at {path}, found no file ({problem.strerror})") from problem
-    except ValueError as problem:
-        raise InvalidRecording(f"expected recorded boxes as JSON in {path}, found: {problem}") from problem
-    if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("schema") != SCHEMA:
-        raise InvalidRecording(
-            f"expected recorded boxes (format {FORMAT!r}, schema {SCHEMA}) in {path}, found something else; write them "
-            "with `nsrecover record` or nsrecover.records.boxes_recording.save"
-        )
-    try:
-        actions = Plan.parse(document["plan"]).actions if document["plan"] else ()
-        targets = document.get("targets") or [None] * len(actions)
-        plan = Plan(
-            tuple(
-                Action(action.operator, action.arguments, None if target is None else tuple(map(float, target)))  # type: ignore[arg-type]
-                for action, target in zip(actions, targets, strict=True)
-            )
-        )
-        return BoxesRecording(plan, tuple(dict(scene) for scene in document["scenes"]), dict(document.get("notes", {})))
-    except (NsrecoverError, KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise InvalidRecording(
-            f"expected a plan and its boxes in {path}, found: {problem}; record it again"
-        ) from problem
+    document = read_document(path, FORMAT, "recorded boxes, as `nsrecover record` writes them,")
+    with readable(f"a plan and its boxes in {path}"):
+        plan = plan_with_targets(document["plan"], document.get("targets"))
+        scenes = from_json(tuple[dict[str, Box | None], ...], document["scenes"], where="scenes")
+        return BoxesRecording(plan, scenes, dict(document.get("notes", {})))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from nsrecover.core.sensing import ADVICE, SensorFinding
 from nsrecover.perception.cameras.checks import check_observation, table_plane
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording, example, load
+from nsrecover.util.json_data import Json, to_json
 
 
 @dataclass(frozen=True)
@@ -55,26 +55,11 @@ class CheckedObservation:
     views: tuple[ViewSummary, ...]
     findings: tuple[SensorFinding, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """As JSON data."""
-        return {
-            "observation": self.where,
-            "plausible": not self.findings,
-            "findings": [
-                {
-                    "problem": each.problem.value, "camera": each.camera, "found": each.found,
-                    "advice": ADVICE[each.problem],
-                }
-                for each in self.findings
-            ],
-            "views": [
-                {
-                    "camera": each.camera, "readings": round(each.readings, 4), "masks": each.masks,
-                    "table_height_m": round(each.table_height_m, 4), "table_tilt_deg": round(each.table_tilt_deg, 2),
-                }
-                for each in self.views
-            ],
-        }  # fmt: skip
+        findings = [vars(each) | {"advice": ADVICE[each.problem]} for each in self.findings]
+        document = {"observation": self.where, "plausible": not findings, "findings": findings, "views": self.views}
+        return to_json(document, digits=4)
 
 
 def check_file(file: str, every: bool = False) -> list[CheckedObservation]:

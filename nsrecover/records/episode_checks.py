@@ -11,30 +11,29 @@ from nsrecover.core.discrepancy import Discrepancy, Unseen
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.errors import InvalidRecording
 
 
 def check_consistent(episode: Episode) -> None:
     """Check that an episode could have happened.
 
     Raises:
-        InvalidRecording: its parts contradict each other; says the number of the record, from 1, and what.
+        ValueError: its parts contradict each other; says the number of the record, from 1, and what.
     """
     stopped = episode.status is EpisodeStatus.ASKED_FOR_HELP
     if stopped != bool(episode.reason):
-        raise InvalidRecording(
+        raise ValueError(
             f"expected a reason if and only if help was asked for, found {episode.status} with the reason "
             f"{episode.reason[:60]!r}"
         )
     for number, record in enumerate(episode.records, start=1):
         for problem in _problems(record, episode.start):
-            raise InvalidRecording(f"record {number}: {problem}")
+            raise ValueError(f"record {number}: {problem}")
     times = [episode.start_s, *(record.time_s for record in episode.records)]
     for number, (before, after) in enumerate(pairwise(times), start=1):
         if not (math.isfinite(after) and after >= before):
-            raise InvalidRecording(f"record {number}: expected a time after {before:g} s, found {after:g} s")
+            raise ValueError(f"record {number}: expected a time after {before:g} s, found {after:g} s")
     for number, problem in _order_problems(episode):
-        raise InvalidRecording(f"record {number}: {problem}")
+        raise ValueError(f"record {number}: {problem}")
 
 
 def _problems(record: StepRecord, start: SceneGraph) -> Iterator[str]:

@@ -17,11 +17,10 @@ import numpy as np
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.scene import Box, ObjectStates, SceneGraph, Visibility
-from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.records.episode_checks import check_consistent
+from nsrecover.records.reading import check_document, read_document, readable
 from nsrecover.util.atomic_write import atomic_write
 from nsrecover.util.json_data import Json, from_json, to_json
-from nsrecover.util.untrusted_json import read_json
 
 FORMAT = "nsrecover episode"
 """Value of the field `format` of a log."""
@@ -29,6 +28,7 @@ FORMAT = "nsrecover episode"
 SCHEMA = 2
 """Version of the file format; readers refuse any other."""
 
+WHAT = "the log of an episode"
 DIGITS = 5
 
 
@@ -55,15 +55,7 @@ def load(path: str | Path) -> Episode:
     Raises:
         InvalidRecording: the file does not exist, is not the log of an episode, or its parts contradict each other.
     """
-    try:
-        document = read_json(path)
-    except OSError as problem:
-        raise InvalidRecording(
-            f"expected the log of an episode at {path}, found none ({problem.strerror})"
-        ) from problem
-    except ValueError as problem:
-        raise InvalidRecording(f"expected JSON in {path}, found: {problem}") from problem
-    return from_document(document, str(path))
+    return from_document(read_document(path, FORMAT, WHAT, SCHEMA), str(path))
 
 
 def is_episode(document: object) -> bool:
@@ -95,27 +87,19 @@ def from_document(document: object, source: str = "log") -> Episode:
         InvalidRecording: the document is not the log of an episode, of another version, or its parts contradict each
             other, see `nsrecover.records.episode_checks`.
     """
-    if not isinstance(document, dict) or not is_episode(document):
-        raise InvalidRecording(f"expected the log of an episode (format {FORMAT!r}) in {source}, found something else")
-    if document.get("schema") != SCHEMA:
-        raise InvalidRecording(
-            f"expected a log of schema {SCHEMA} in {source}, found schema {document.get('schema')}; write it again"
-        )
-    try:
-        scenes = [_read_scene(each) for each in document["scenes"]]
+    known = check_document(document, FORMAT, WHAT, source, SCHEMA)
+    with readable(f"a whole log of an episode in {source}"):
+        scenes = [_read_scene(each) for each in known["scenes"]]
 
         def scene(number: Any) -> SceneGraph:
             if not isinstance(number, int) or not 0 <= number < len(scenes):
-                raise InvalidRecording(f"expected the number of one of {len(scenes)} scenes, found {number!r}")
+                raise ValueError(f"expected the number of one of {len(scenes)} scenes, found {number!r}")
             return scenes[number]
 
-        fields = {name: value for name, value in document.items() if name not in ("format", "schema", "scenes")}
+        fields = {name: value for name, value in known.items() if name not in ("format", "schema", "scenes")}
         episode = from_json(Episode, fields, {SceneGraph: scene})
         check_consistent(episode)
         return episode
-    except (NsrecoverError, KeyError, ValueError, TypeError, AttributeError) as problem:
-        what = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
-        raise InvalidRecording(f"expected a whole log of an episode in {source}, found: {what}") from problem
 
 
 def _scene(graph: SceneGraph) -> Json:
@@ -137,7 +121,7 @@ def _read_scene(data: Any) -> SceneGraph:
     states = from_json(dict[str, ObjectStates], data["states"], where="states")
     for chances in (each for variables in states.values() for each in variables.values()):
         if not all(0 <= chance <= 1 for chance in chances.values()):
-            raise InvalidRecording(f"expected probabilities of values from 0 to 1, found {chances}")
+            raise ValueError(f"expected probabilities of values from 0 to 1, found {chances}")
     names = tuple(boxes)
     unseen, hidden, unknown = (np.isin(names, list(data[key])) for key in ("unseen", "hidden", "unknown"))
     return SceneGraph(

@@ -19,6 +19,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.arrays import MAX_BYTES, arrays_to_episode, episode_to_arrays, stored_names, too_large
+from nsrecover.records.reading import readable
 from nsrecover.util.atomic_write import atomic_write
 
 SCHEMA = 1
@@ -112,17 +113,9 @@ def load(path: str | Path) -> Recording:
         raise InvalidRecording(
             f"expected a recorded episode at {path}, found {'a folder' if path.is_dir() else 'no file'}; check the path"
         )
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            _check_members(path, archive)
-            arrays = {name: archive[name] for name in stored_names(archive.files)}
-    except InvalidRecording:
-        raise
-    except Exception as problem:  # NumPy and zipfile raise what the damage leads to, a TokenError for instance
-        raise InvalidRecording(
-            f"expected a recorded episode in {path}, found a file that cannot be read ({problem}); "
-            "it is damaged or of another kind: record it again or fetch it again"
-        ) from problem
+    with readable(f"a recorded episode in {path}"), np.load(path, allow_pickle=False) as archive:
+        _check_members(path, archive)
+        arrays = {name: archive[name] for name in stored_names(archive.files)}
     return Recording(*arrays_to_episode(arrays, str(path)))
 
 

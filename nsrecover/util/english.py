@@ -10,6 +10,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 _ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
              "eleventh", "twelfth")  # fmt: skip
 DETERMINERS = ("the", "a", "an", "my", "your", "his", "her", "our", "their")
+_PRONOUNS = ("something", "anything", "nothing", "everything")
 
 _AN = re.compile(
     r"(?!uni|use|usu|ute|u[^aeiou ]?\b|one\b|once|eu|ewe)[aeiou]|hour|honest|heir|8|11\b|18\b|[fhlmnrsx]\b", re.I
@@ -21,8 +22,9 @@ _INVARIANT = ("evidence", "information", "news", "series")
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|can|could|will|would|must|should|may|might|does|do)\b")
 _AGREEING = {"is": "are", "was": "were", "has": "have", "does": "do"}
 _VERB = re.compile(r"(\{0\} )((?:already |still |now |also |only )*)(\w+[^\Ws]s)\b")
-_THERE = re.compile(r"there (is|are) (?:a |an |some )?")
-_ARTICLE = re.compile(r"\b(?:the|a|an) (?=\{)", re.I)
+_OWNS = re.compile(r"has (?:an?|the|only|one|two|\{)\b")
+_THERE = re.compile(r"there (is|are) (no |a |an |some )?")
+_ARTICLE = re.compile(r"\b(?:the|a|an) (?=\{\w+\})", re.I)
 _GERUNDS = {
     **{"be": "being", "singe": "singeing", "begin": "beginning", "forget": "forgetting", "transfer": "transferring"},
     **{"admit": "admitting", "commit": "committing", "submit": "submitting", "permit": "permitting"},
@@ -34,7 +36,8 @@ _DOUBLES = re.compile(r"(?:un|re(?=[^aeiou])|over|mis|pre)?(?:[^aeiou]*qu|[^aeio
 
 def the(name: str) -> str:
     """Return a name with its article, `the red cube`; a name that has an article keeps it."""
-    return name if name.lower().startswith(tuple(f"{word} " for word in DETERMINERS)) else f"the {name}"
+    plain = name in _PRONOUNS or name.lower().startswith(tuple(f"{word} " for word in DETERMINERS))
+    return name if plain else f"the {name}"
 
 
 def a(noun: str) -> str:
@@ -147,12 +150,15 @@ def clause(template: str, *terms: str, holds: bool = True) -> str:
     """
     text = _ARTICLE.sub("", template)
     many = text.startswith("{0}") and is_plural(terms[0])
-    return _agreeing(text, many, holds).format(*map(Name, terms))
+    return filled(_agreeing(text, many, holds), *terms)
 
 
-class Name(str):
-    """A name that is formatted with its article; `{0!s}` leaves it out."""
+def filled(template: str, *terms: str, **named: str) -> str:
+    """Return a template with names in it; each gets an article, except at `{name!s}`."""
+    return _ARTICLE.sub("", template).format(*map(_Name, terms), **{key: _Name(name) for key, name in named.items()})
 
+
+class _Name(str):
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
@@ -162,7 +168,12 @@ class Name(str):
 def _agreeing(text: str, many: bool, holds: bool) -> str:
     """Return a template with a verb that agrees with its subject, negated if it does not hold."""
     if not holds and (there := _THERE.match(text)):
-        return f"there {there[1]} no {text[there.end() :]}"
+        return f"there {there[1]} {'' if there[2] == 'no ' else 'no '}{text[there.end() :]}"
+    if (found := _VERB.match(text)) and (not _AUXILIARY.match(found[3]) or _OWNS.match(text, found.start(3))):
+        if holds and not many:
+            return text
+        auxiliary = "" if holds else "do not " if many else "does not "
+        return f"{found[1]}{auxiliary}{found[2]}{Forms(True).verb(found[3])}{text[found.end() :]}"
     if found := _AUXILIARY.search(text):
         before, verb, rest = text[: found.start()], found[0], text[found.end() :]
         if many:
@@ -170,11 +181,8 @@ def _agreeing(text: str, many: bool, holds: bool) -> str:
         if not holds:
             verb, rest = (verb, rest.removeprefix(" not")) if rest.startswith(" not ") else (f"{verb} not", rest)
         return f"{before}{verb}{rest}".replace("can not", "cannot")
-    if found := _VERB.match(text):
-        if holds and not many:
-            return text
-        auxiliary = "" if holds else "do not " if many else "does not "
-        return f"{found[1]}{auxiliary}{found[2]}{Forms(True).verb(found[3])}{text[found.end() :]}"
+    if "{0}" not in text:
+        return text if holds else f"it is not true that {text}"
     return text.replace("{0}", f"{{0}} {'are' if many else 'is'}{'' if holds else ' not'}", 1).replace("not not ", "")
 
 

@@ -84,7 +84,7 @@ def _counts(name: str, trait: ServiceTrait, what: str) -> Operator:
         (Parameter("?what", trait), _PLACE),
         (fact("counts_at", "?what", "?place"), absent("shut", "?place"), _HERE),
         (Effect(adds=(("counted", "?what"),)),),
-        words=Words(f"count {what}: {{what}}, at the {{place}}", f"counted {what}: {{what}}, at the {{place}}"),
+        words=Words(f"count {what}: {{what!s}}, at {{place}}", f"counted {what}: {{what!s}}, at {{place}}"),
     )
 
 
@@ -214,7 +214,7 @@ SKILLS = (
         (_PERSON, Parameter("?question", ServiceTrait.QUESTION)),
         (fact("for_person", "?question", "?person"), _WITH),
         (Effect(adds=(("answered", "?question"),)),),
-        words=Words("ask {person}: {question}", "asked {person}: {question}"),
+        words=Words("ask {person}: {question!s}", "asked {person}: {question!s}"),
     ),
     Operator(
         "answer_question",
@@ -228,7 +228,7 @@ SKILLS = (
         (Parameter("?information", ServiceTrait.INFORMATION), _PERSON),
         (fact("for_person", "?information", "?person"), _WITH),
         (Effect(adds=(("told", "?information"),)),),
-        words=Words("tell {person}: {information}", "told {person}: {information}"),
+        words=Words("tell {person}: {information!s}", "told {person}: {information!s}"),
     ),
     Operator(
         "operate_door",
@@ -275,16 +275,32 @@ DERIVED = (
 """What follows about the robot's place, people and doors."""
 
 WORDS = {
-    "found": Words("{0} found"),
-    "way_open": Words("the way to {0} open"),
-    "likely": Words("{0} believed to be at {1}"),
-    "beside": Words("the robot next to {0}"),
-    "told": Words("{0} told"),
-    "answered": Words("{0} asked"),
-    "asked": Words("{0} asked about"),
-    "counted": Words("{0} counted"),
-    "metal_in_microwave": Words("metal in the microwave"),
+    predicate: Words(text)
+    for predicate, text in {
+        "at": "{0} is at {1}",
+        "found": "{0} found",
+        "way_open": "the way to {0} is open",
+        "likely": "{0} believed to be at {1}",
+        "beside": "the robot is next to {0}",
+        "in_reach": "{0} is in reach",
+        "told": "{0!s} has been told",
+        "answered": "the question '{0!s}' has been answered",
+        "asked": "the robot has asked about {0}",
+        "answered_to": "the robot has answered {0}",
+        "pose_known": "the pose of {0} is known",
+        "metal_in_microwave": "metal is in the microwave",
+        "for_person": "{0!s} is meant for {1}",
+        "has_pose": "{0} is {1!s}",
+        "leads_to": "{0} leads to {1}",
+        "counts_at": "{0!s} is to be counted at {1}",
+        **{trait: f"{{0}} is a {trait}" for trait in (ServiceTrait.LOCATION, ServiceTrait.PERSON, ServiceTrait.POSE)},
+        **{trait: f"{{0!s}} is a {trait}" for trait in (ServiceTrait.REQUEST, ServiceTrait.QUESTION)},
+        Trait.DOOR: "{0} has a door",
+        ServiceTrait.CATEGORY: "{0} is a category of objects",
+        ServiceTrait.ROOM_DOOR: "{0} is a door between rooms",
+    }.items()
 }
+"""How to say that a condition holds; others are said by their name."""
 
 _NOUNS = {noun: Kind(noun, frozenset({Trait.PORTABLE})) for nouns in CATEGORIES.values() for noun in nouns}
 

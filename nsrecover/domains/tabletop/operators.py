@@ -193,14 +193,14 @@ TABLETOP = SpatialDomain(
     relations={one.value: Role.LOCATION if one is Relation.ON else Role.PLAIN for one in Relation},
     operators=OPERATORS,
     words={
-        "occupied": Words("the {0} already stands on the {1}"),
-        **{f"{side}_taken": Words(f"the {{0}} already stands {side} of the {{1}}") for side in DIRECTIONS},
-        "covered": Words("the {0} stands on the {1}"),
-        "same": Words("the {0} is named twice"),
-        "in_the_way": Words("the {0} stands where the {1} has to go"),
-        "nothing_below": Words("there is nothing to put the {0} on"),
-        "on": Words("the {0} stands on the {1}"),
-        **{side.value: Words(f"the {{0}} stands {where} the {{1}}") for side, (where, *_) in _SIDES.items()},
+        "occupied": Words("{0} already stands on {1}"),
+        **{f"{side}_taken": Words(f"{{0}} already stands {where} {{1}}") for side, (where, *_) in _SIDES.items()},
+        "covered": Words("{0} stands on {1}"),
+        "same": Words("{0} is named twice"),
+        "in_the_way": Words("{0} stands where {1} has to go"),
+        "nothing_below": Words("there is no support for {0}"),
+        "on": Words("{0} stands on {1}"),
+        **{side.value: Words(f"{{0}} stands {where} {{1}}") for side, (where, *_) in _SIDES.items()},
     },
 )
 """Boxes on a table: the domain of the shipped checkpoint, and the default everywhere."""

@@ -143,8 +143,10 @@ class FactLookahead:
 
     def _missing(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
         names, at = [name for action in actions for name in action.arguments], ahead.step
-        needs = [(fact.predicate, *fact.arguments) for fact in ahead.unmet if fact.predicate in _known(self._instance)]
-        found = self._planner.search(ahead.states[at], needs, names)
+        known = _known(self._instance)
+        needs = [(fact.predicate, *fact.arguments) for fact in ahead.unmet if fact.predicate in known]
+        ends = [fact.arguments for fact in ahead.unmet if fact.predicate == "not" and fact.arguments[0] in known]
+        found = self._planner.search(ahead.states[at], needs, names, without=ends)
         steps = tuple(Action(step.operator, step.arguments) for step in found.steps)
         if 0 < len(steps) <= MOST_MISSING and self._works(ahead, [*actions[:at], *steps, *actions[at:]], goal):
             yield PlanProblem(PlanFault.MISSING_STEP, min(at, len(actions) - 1), steps, unmet=ahead.unmet)

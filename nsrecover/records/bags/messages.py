@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.formats import instances_of
 from nsrecover.records.bags.images import colour_of, depth_of, labels_of
+from nsrecover.records.reading import plan_with_targets
 from nsrecover.util.untrusted_json import parse_json
 
 PLAN, OBSERVE, LABELS, GRIPPER = (f"/nsrecover/{name}" for name in ("plan", "observe", "labels", "gripper"))
@@ -229,21 +230,16 @@ def plan_document(text: str) -> PlanDocument:
     if not text.lstrip().startswith("{"):
         return PlanDocument(Plan.parse([line.strip() for line in text.replace(";", "\n").splitlines() if line.strip()]))
     document = json_of(text, PLAN)
-    actions = Plan.parse(document.get("plan", [])).actions
-    targets = document.get("targets") or [None] * len(actions)
-    stages = tuple(map(str, document.get("stages") or ()))
+    lines, targets, stages = (document.get(key) or () for key in ("plan", "targets", "stages"))
     for name, given in (("targets", targets), ("stages", stages)):
-        if given and len(given) != len(actions):
+        if given and len(given) != len(lines):
             raise InvalidRecording(
-                f"expected one entry of `{name}` for each of the {len(actions)} actions on {PLAN}, found {len(given)}"
+                f"expected one entry of `{name}` for each of the {len(lines)} actions on {PLAN}, found {len(given)}"
             )
-    plan = Plan(
-        tuple(
-            Action(action.operator, action.arguments, None if target is None else tuple(target))
-            for action, target in zip(actions, targets, strict=True)
-        )
+    Plan.parse(lines)  # refuses an empty one
+    return PlanDocument(
+        plan_with_targets(lines, targets or None), tuple(map(str, stages)), str(document.get("episode", ""))
     )
-    return PlanDocument(plan, stages, str(document.get("episode", "")))
 
 
 def plan_of(text: str) -> Plan:

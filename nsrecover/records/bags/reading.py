@@ -32,9 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Camera
-from nsrecover.errors import InvalidRecording, NsrecoverError, did_you_mean
+from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.bags.frames import Frames
 from nsrecover.records.bags.messages import (
     GRIPPER,
@@ -54,6 +53,7 @@ from nsrecover.records.bags.messages import (
     seconds,
     stamp_of,
 )
+from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra
 
@@ -112,11 +112,12 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
         prefixes = sorted(topic.removesuffix(INFO) for topic in topics if topic.endswith(INFO))
         _check_topics(path, topics, prefixes)
         small = {PLAN, OBSERVE, LABELS, *TF, *(prefix + INFO for prefix in prefixes)}
-        plan, moments, labels, frames, infos = _read_small(path, reader, small & topics, base_frame)
+        text, moments, labels, frames, infos = _read_small(path, reader, small & topics, base_frame)
         views = [view for prefix in prefixes if (view := ViewTopics.among(prefix, topics)) is not None]
         wanted = {topic: _Nearest(topic) for view in views for topic in view.topics} | {GRIPPER: _Nearest(GRIPPER)}
         for topic, time_s, message in messages_of(reader, wanted.keys() & topics):
             wanted[topic].offer(stamp_of(message, time_s), moments, message)
+    plan = plan_of(text)
     if len(moments) != len(plan) + 1:
         raise InvalidRecording(
             f"expected {len(plan) + 1} moments on {OBSERVE} for the {len(plan)} actions of {PLAN}, found "
@@ -125,8 +126,8 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
     for view in views:
         if view.prefix not in infos:
             raise InvalidRecording(f"expected a message on {view.prefix}{INFO} in {path}, found none; record it, too")
-    try:
-        observations = []
+    observations = []
+    with readable(f"observations that can be used in {path}", "record it again"):
         for number, moment in enumerate(moments):
             parts = [view.pictures(*(wanted[t].at(number, moment, slop_s) for t in view.topics)) for view in views]
             cameras = tuple(
@@ -135,11 +136,7 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
             )
             gripper = wanted[GRIPPER].found.get(number, (0.0, None))[1]
             observations.append(observation_of(parts, cameras, labels.at(moment), gripper, moment))
-        return Recording(plan, tuple(observations), {"bag": path.name})
-    except InvalidRecording:
-        raise
-    except NsrecoverError as problem:
-        raise InvalidRecording(f"expected observations that can be used in {path}, found: {problem}") from problem
+    return Recording(plan, tuple(observations), {"bag": path.name})
 
 
 def _check_topics(path: Path, topics: set[str], prefixes: Sequence[str]) -> None:
@@ -161,8 +158,8 @@ def _check_topics(path: Path, topics: set[str], prefixes: Sequence[str]) -> None
 
 def _read_small(
     path: Path, reader: Any, topics: set[str], base_frame: str
-) -> tuple[Plan, list[float], Labels, Frames, dict[str, tuple[Any, str]]]:
-    """Plan, moments, labels, transforms and intrinsics."""
+) -> tuple[str, list[float], Labels, Frames, dict[str, tuple[Any, str]]]:
+    """Text of the plan, moments, labels, transforms and intrinsics."""
     plans, moments, labels, frames = [], [], Labels(), Frames(base_frame)
     infos: dict[str, tuple[Any, str]] = {}
     for topic, time_s, message in messages_of(reader, topics):
@@ -182,7 +179,7 @@ def _read_small(
         raise InvalidRecording(
             f"expected a plan on {PLAN} in {path}, found no message; publish the actions, one a line"
         )
-    return plan_of(plans[-1]), sorted(moments), labels, frames, infos
+    return plans[-1], sorted(moments), labels, frames, infos
 
 
 @contextmanager
@@ -199,16 +196,10 @@ def opened(path: Path) -> Iterator[Any]:
     if not path.exists():
         raise InvalidRecording(f"expected a ROS 2 bag at {path}, found nothing there; check the path")
     place = path.parent if path.suffix == ".db3" and (path.parent / "metadata.yaml").is_file() else path
-    try:
-        with AnyReader([place], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
-            yield reader
-    except NsrecoverError:
-        raise
-    except Exception as problem:  # the readers of the formats raise what the damage leads to, MemoryError for instance
-        raise InvalidRecording(
-            f"expected a ROS 2 bag at {path}, found one that cannot be read ({problem or type(problem).__name__}); "
-            "it is damaged or was not closed: `ros2 bag reindex` may help"
-        ) from problem
+    advice = "it is damaged or was not closed: `ros2 bag reindex` may help"
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    with readable(f"a ROS 2 bag at {path}", advice), AnyReader([place], default_typestore=store) as reader:
+        yield reader
 
 
 def messages_of(reader: Any, topics: set[str]) -> Iterator[tuple[str, float, Any]]:

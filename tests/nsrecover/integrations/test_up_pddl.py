@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.grammar import instruction
+from nsrecover.explanation.grammar import condition, instruction
 
 pytest.importorskip("unified_planning")
 from nsrecover.integrations.unified_planning import repair
@@ -67,8 +66,7 @@ def test_a_disturbed_plan_is_repaired_and_put_into_words() -> None:
     assert instance.holds(state, goal)
     told = [instruction(step, domain=domain) for step in steps[:2]]
     assert told == ["drive the van to the depot", "load the box into the van"]
-    assert domain.text(Fact("at", ("box", "shop"))) == "the box is at the shop"
-    assert domain.fact("the box is at the shop") == Fact("at", ("box", "shop"))
+    assert condition(("at", "box", "shop"), domain) == "the box is at the shop"
 
 
 def test_files_are_read_as_well(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from nsrecover.core.geometry import footprint_overlap, gaps, intersects
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP, operator_of
 from nsrecover.domains.tabletop.relations import Edge, Relation, is_clear, landed, relations, resting_on, supporter
+from nsrecover.explanation.grammar import conditions
 
 SIDE = 0.04
 
@@ -74,13 +75,13 @@ def test_sides_are_the_robots_own(relation: str, offset: tuple[float, float]) ->
         (Action("top", ("d", "a")), ("the b already stands on the a",)),
         (Action("free", ("a",)), ("the b stands on the a",)),
         (Action("restore", ("c",), (0.5, 0.07, 0.02, SIDE, SIDE, SIDE)), ("the d stands where the c has to go",)),
-        (Action("restore", ("c",), (0.4, 0.0, 0.06, SIDE, SIDE, SIDE)), ("there is nothing to put the c on",)),
+        (Action("restore", ("c",), (0.4, 0.0, 0.06, SIDE, SIDE, SIDE)), ("there is no support for the c",)),
         (Action("restore", ("c",), (0.4, 0.0, 0.02, SIDE, SIDE, SIDE)), ()),
-        (Action("left", ("c", "a")), ("the d already stands left of the a",)),
+        (Action("left", ("c", "a")), ("the d already stands to the left of the a",)),
     ],
 )
 def test_preconditions_say_what_is_in_the_way(action: Action, words: tuple[str, ...]) -> None:
-    assert tuple(map(TABLETOP.text, operator_of(action).violated(TOWER, action))) == words
+    assert conditions(operator_of(action).violated(TOWER, action), TABLETOP) == words
 
 
 def test_many_boxes_are_measured_as_each_by_itself() -> None:
