@@ -1,41 +1,35 @@
-"""The main path: imagine, [check, act, perceive, compare, recover, explain]*; reads top to bottom."""
+"""The agent: drives a session with a robot; see `nsrecover.session` for what it decides."""
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from dataclasses import replace
+from typing import Any, Generic
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.protocols import OtherWays, World
-from nsrecover.core.supervision import Supervisor
-from nsrecover.errors import InvalidObservation, UnknownObject
-from nsrecover.explanation.fact_explainer import proposal
-from nsrecover.explanation.stopping import Alarms, agreed
-from nsrecover.explanation.unseen import missing_texts
-from nsrecover.fact_system import FactSystem
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.episode import Episode, StepRecord
+from nsrecover.core.observation import Observation
+from nsrecover.core.protocols import LookingWorld, World
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.requests import Act, Answer, Ask, Decision, Look, Question, Unusable
+from nsrecover.core.scene import SceneT
+from nsrecover.core.supervision import Listener, Supervisor
+from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
-from nsrecover.monitoring.observing import ClockedSensors, patiently
-from nsrecover.system import System
-from nsrecover.util.english import objects
-
-MAX_RECOVERIES = 10
-"""After this many recoveries in one episode the agent asks for help instead of trying again."""
+from nsrecover.session import MAX_RECOVERIES, HasSessions, Session, SessionSettings
 
 
-class RecoveryAgent:
+class RecoveryAgent(Generic[SceneT]):
     """Executes a plan, detects deviations from the imagined scenes, and recovers onto the plan.
-
-    Before it acts on a verdict other than "as expected" it looks again, twice at most. If it still cannot tell, it goes
-    on as long as the next action does not use what it has not seen, and asks for help otherwise. If a way back has not
-    helped, it takes another one, if the planner has one (`OtherWays`).
 
     Args:
         system: from `nsrecover.load()`, `nsrecover.geometric()` or `nsrecover.symbolic()`.
-        world: a robot and its sensors. `observe` returns what `System.monitor` takes: camera images, scene graphs, or
-            boxes by name. If it also has a method `look` (`LookingWorld`), that is how the agent looks again.
+        world: a robot and its sensors. `observe` returns what `System.monitor` takes: camera images, scene graphs,
+            boxes by name, or facts. If it also has a method `look` (`LookingWorld`), that is how the agent looks again.
         budget_s: planning time for one recovery, seconds.
         max_recoveries: recoveries in one episode before it asks for help.
         check_sensors: whether the first camera images are checked before anything moves, see `System.monitor`.
@@ -47,32 +41,27 @@ class RecoveryAgent:
 
     def __init__(
         self,
-        system: System | FactSystem,
+        system: HasSessions[SceneT],
         world: World[Any],
-        budget_s: float = 1.0,
+        budget_s: float | None = 1.0,
         max_recoveries: int = MAX_RECOVERIES,
         check_sensors: bool = True,
         confirm: Callable[[str], bool] | None = None,
         action_limit_s: float | None = None,
         supervisor: Supervisor | None = None,
     ) -> None:
-        # the scenes of a system go through its own monitor, planner and explainer only, whatever their type is
-        self.system: Any = system
-        self.world = world
-        self.budget_s = budget_s
-        self.max_recoveries = max_recoveries
-        self.check_sensors = check_sensors
-        self.confirm = confirm
-        self.action_limit_s = action_limit_s
+        self.system, self.world = system, world
         self.supervisor = supervisor or Supervisor()
-        self._stopped = threading.Event()
+        self.settings = SessionSettings(budget_s, max_recoveries, check_sensors)
+        self.confirm, self.action_limit_s = confirm, action_limit_s
+        self._stopped, self._running = threading.Event(), threading.Lock()
 
     def stop(self) -> None:
         """End the run before its next action; the next run, if there is none. May be called from any thread."""
         self._stopped.set()
         self.supervisor.stops()
 
-    def run(self, plan: Plan, on_record: Callable[[StepRecord], None] | None = None) -> Episode:
+    def run(self, plan: Plan, on_record: Callable[[StepRecord[SceneT]], None] | None = None) -> Episode[SceneT]:
         """Carry out a plan.
 
         Args:
@@ -86,65 +75,107 @@ class RecoveryAgent:
             InvalidAction: the plan has an unknown operator or wrong arguments.
             UnknownObject: the plan names an object that is not in the first scene, which was looked at three times.
             InvalidObservation: none of these observations can be used, or they are implausible.
+            InvalidConfiguration: this agent is running already.
         """
-        sensors, watch = ClockedSensors(self.world, self.supervisor.observes), self.supervisor
-        monitor = patiently(lambda: self.system.monitor(plan, sensors.observe(), check_sensors=self.check_sensors))
-        start, start_s, records = monitor.graph, sensors.time_s, list[StepRecord]()
-        watch.begins(self, plan, start)
-        # planners of other programs need not announce what they find, unless a supervisor wants to know
-        announcing: dict[str, Any] = {} if type(watch) is Supervisor else {"on_improvement": watch.improves}
-        alarms, recovery_actions, reason = Alarms(self.system.domain, self.max_recoveries), 0, ""
-        while not reason and (action := monitor.next_action) is not None:
-            step, executed = monitor.num_executed, False
-            try:
-                found = patiently(lambda: monitor.check(sensors.observe())) if watch.held(action) else monitor.check()
-                found = monitor.confirm(partial(sensors.look, monitor))
-                if self._stopped.is_set():
-                    reason = f"it was stopped before {action}"
-                    break
-                if found.as_expected:
-                    carry_out(self.world, action, self.action_limit_s)
-                    executed = True
-                    patiently(partial(sensors.judge, monitor, action))
-                    found = monitor.confirm(partial(sensors.look, monitor))
-            except ExecutionFailed as problem:
-                reason = str(problem)
-                break
-            except (InvalidObservation, UnknownObject) as problem:
-                reason = f"it cannot be told how the scene is {'after' if executed else 'before'} {action}: {problem}"
-                break
-            watch.compares(found)
-            recovery = explanation = None
-            if found.deviates:
-                recovery = monitor.accepted() or self.system.planner.recover(
-                    found.observed, monitor.trace, found, budget_s=self.budget_s, **announcing
-                )
-                if alarms.seen(found, recovery) and isinstance(self.system.planner, OtherWays):
-                    recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery
-                if (rest := recovery.closest) is not None:
-                    confirms = self.confirm or partial(watch.proposes, rest=rest, plan=monitor.plan)
-                    recovery = rest if confirms(proposal(recovery, self.system.domain)) else recovery
-            if not found.as_expected:
-                explanation = self.system.explainer(found, recovery)
-            record = StepRecord(
-                action=action if executed else None, recovering=step < recovery_actions, graph=monitor.graph,
-                discrepancy=found, plan=monitor.plan, recovery=recovery, explanation=explanation, time_s=sensors.time_s,
-            )  # fmt: skip
-            watch.turned(record)
-            if recovery is not None and not (reason := alarms.why_stop(found, recovery)):
-                record, reason = agreed(record, monitor.trace, self.system, watch, self.budget_s, self._stopped.is_set)
-            records.append(record)
-            if on_record is not None:
-                on_record(record)
-            if not reason and record.recovery is not None:
-                monitor.rejoin(record.recovery)
-                recovery_actions = len(record.recovery.actions)
-            elif not reason and not executed:
-                reason = f"it cannot be told whether {action} can be done: {'; '.join(missing_texts(found))}"
-        if not reason and monitor.unconfirmed:
-            reason = f"every action is done, but {objects(monitor.unconfirmed)} could not be seen in place afterwards"
-        self._stopped.clear()
-        status = EpisodeStatus.ASKED_FOR_HELP if reason else EpisodeStatus.COMPLETED
-        episode = Episode(plan, status, reason, start, tuple(records), start_s)
-        watch.ended(episode)
+        settings = replace(self.settings, approve=self.supervisor.approves)
+        return self.resume(self.system.session(plan, settings=settings), on_record)
+
+    def resume(
+        self, session: Session[SceneT], on_record: Callable[[StepRecord[SceneT]], None] | None = None
+    ) -> Episode[SceneT]:
+        """Carry out the rest of a session, such as one that was pickled before the program was restarted.
+
+        Arguments, result and errors are those of `run`.
+        """
+        if not self._running.acquire(blocking=False):
+            raise InvalidConfiguration("expected an agent that is not running, found one in a run; make another agent")
+        try:
+            session.listener = _Telling(self.supervisor, on_record, self._stopped.is_set)
+            began = not session.records and session.discrepancy is None
+            since = time.monotonic() - session.time_s
+            while not (request := session.request).final:
+                match request:
+                    case Act(action):
+                        self._act(session, action, since)
+                    case Ask(decision):
+                        session.answered(self._decide(decision))
+                    case Look(names):
+                        self._observe(session, names, since)
+                if began and session.discrepancy is not None:
+                    began = False
+                    self.supervisor.begins(self, plan=session.plan, start=session.episode.start)
+            episode = session.episode
+        finally:
+            self._stopped.clear()
+            self._running.release()
+        self.supervisor.ended(episode)
         return episode
+
+    def _act(self, session: Session[SceneT], action: Action, since: float) -> None:
+        """Carry out an action and observe its result, unless the run was stopped or held up before it."""
+        if self.supervisor.held(action):
+            session.waited()
+            return
+        if self._stopped.is_set():
+            session.stop()
+            return
+        try:
+            carry_out(self.world, action, self.action_limit_s)
+        except ExecutionFailed as problem:
+            session.failed(str(problem))
+        else:
+            self._observe(session, (), since)
+
+    def _observe(self, session: Session[SceneT], names: tuple[str, ...], since: float) -> None:
+        """Observe the scene, from where something is seen best if the world's robot can go there."""
+        again = isinstance(session.request, Look) and session.discrepancy is not None
+        try:
+            seen = self.world.look(names) if again and isinstance(self.world, LookingWorld) else self.world.observe()
+        except Exception as problem:
+            if not isinstance(problem, NsrecoverError):
+                logging.getLogger("nsrecover.agent").exception("the sensors raised an error")
+            kind = type(problem).__name__
+            seen = Unusable(f"expected an observation, found an error of the world: {kind}: {problem}")
+        else:
+            self.supervisor.observes(seen)
+        session.observed(seen, None if isinstance(seen, Observation) else time.monotonic() - since)
+
+    def _decide(self, decision: Decision[SceneT]) -> Answer:
+        if decision.question is Question.GIVE_UP and self.confirm is not None:
+            return Answer.YES if self.confirm(decision.text) else Answer.NO
+        if self._stopped.is_set():
+            return Answer.NO
+        return self.supervisor.decides(decision)
+
+
+class _Telling(Listener):
+    """Passes on what happens in a session to a supervisor, and records to a function."""
+
+    def __init__(
+        self, to: Supervisor, on_record: Callable[[StepRecord[Any]], None] | None, cancels: Callable[[], bool]
+    ) -> None:
+        self._to, self._on_record, self._cancels = to, on_record or to.recorded, cancels
+
+    def compares(self, discrepancy: Discrepancy[Any]) -> None:
+        """Pass it on."""
+        self._to.compares(discrepancy)
+
+    def improves(self, recovery: Recovery[Any]) -> None:
+        """Pass it on."""
+        self._to.improves(recovery)
+
+    def turned(self, record: StepRecord[Any]) -> None:
+        """Pass it on."""
+        self._to.turned(record)
+
+    def reconsiders(self, record: StepRecord[Any]) -> None:
+        """Pass it on."""
+        self._to.reconsiders(record)
+
+    def recorded(self, record: StepRecord[Any]) -> None:
+        """Pass it on."""
+        self._on_record(record)
+
+    def cancels(self) -> bool:
+        """Whether the run was stopped."""
+        return self._cancels()

@@ -20,30 +20,46 @@ prints or starts a thread. It can be pickled between two calls and goes on after
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, cast
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.actions import Plan
+from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import OtherWays, TakesVetoes
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.requests import Act, Answer, Ask, Decision, Done, Look, Question, Request, StopCode, Stopped
+from nsrecover.core.requests import (
+    Act,
+    Answer,
+    Ask,
+    Decision,
+    Done,
+    Look,
+    Question,
+    Request,
+    StopCode,
+    Stopped,
+    Unusable,
+)
 from nsrecover.core.scene import SceneT
+from nsrecover.core.supervision import Listener
+from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
-from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.fact_explainer import proposal
+from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.grammar import conditions
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.monitor import LOOKS, Monitor
-from nsrecover.util.grammar import counted, objects
+from nsrecover.util.english import counted, objects
 
 MAX_RECOVERIES = 10
 """After this many recoveries in one episode a session asks for help instead of trying again."""
@@ -53,32 +69,6 @@ SAME_ALARM = 3
 
 MOST_VETOES = 5
 """After this many vetoes of one way back a session asks for help."""
-
-
-class Listener:
-    """Follows a session as it works; this one does nothing.
-
-    It may not change anything. A session that is pickled loses its listener.
-    """
-
-    def compares(self, discrepancy: Discrepancy[Any]) -> None:
-        """The scene was compared with the expected one; if it deviates, a way back is searched for next."""
-
-    def improves(self, recovery: Recovery[Any]) -> None:
-        """The search has found a way back, or a better one."""
-
-    def turned(self, record: StepRecord[Any]) -> None:
-        """A turn is over, but for a person's decision about its way back."""
-
-    def reconsiders(self, record: StepRecord[Any]) -> None:
-        """The last turn again, with another way back, as the one before was vetoed."""
-
-    def recorded(self, record: StepRecord[Any]) -> None:
-        """A turn is over and belongs to the episode."""
-
-    def cancels(self) -> bool:
-        """Whether a search for a way back should end now, with the best way so far."""
-        return False
 
 
 @dataclass(frozen=True)
@@ -106,51 +96,62 @@ class Explains(Protocol):
         ...
 
 
-class Planner(Protocol):
-    """Finds ways back from scenes of any type."""
+class Planner(Protocol[SceneT]):
+    """Finds ways back."""
 
-    def recover(self, observed: Any, trace: Any, discrepancy: Any, /, **settings: Any) -> Recovery[Any]:
+    def recover(
+        self,
+        observed: SceneT,
+        trace: Trace[SceneT],
+        discrepancy: Discrepancy[SceneT],
+        *,
+        budget_s: float | None = None,
+        on_improvement: Callable[[Recovery[SceneT]], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Recovery[SceneT]:
         """The cheapest way back."""
         ...
 
 
-class Parts(Protocol[SceneT]):
-    """What a session needs of a system."""
+class HasSessions(ABC, Generic[SceneT]):
+    """A system whose parts a session uses."""
 
     @property
+    @abstractmethod
     def domain(self) -> Domain | SpatialDomain:
         """The words."""
-        ...
 
     @property
-    def planner(self) -> Planner:
+    @abstractmethod
+    def planner(self) -> Planner[SceneT]:
         """Finds ways back."""
-        ...
 
     @property
+    @abstractmethod
     def explainer(self) -> Explains:
         """Explains discrepancies."""
-        ...
 
+    @abstractmethod
     def check_plan(self, plan: Plan) -> None:
-        """Refuse a plan that fits no scene."""
-        ...
+        """Refuse a plan that fits no scene.
 
-    def monitor(self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True) -> Monitor[SceneT, Any]:
-        """A monitor of a plan."""
-        ...
+        Raises:
+            InvalidAction: it has an unknown operator or wrong arguments.
+        """
 
-
-class HasSessions(Generic[SceneT]):
-    """A system that makes sessions."""
+    @abstractmethod
+    def monitor(
+        self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True
+    ) -> Monitor[SceneT]:
+        """Return a monitor of a plan."""
 
     def session(
-        self: Parts[SceneT],
+        self,
         plan: Plan,
         observation: object = None,
         settings: SessionSettings | None = None,
         *,
-        perceiver: Any = None,
+        perceiver: object = None,
         listener: Listener | None = None,
     ) -> Session[SceneT]:
         """Return a session that carries out a plan; arguments and errors as for `Session`."""
@@ -191,7 +192,7 @@ class Session(Generic[SceneT]):
 
     def __init__(
         self,
-        system: Parts[SceneT],
+        system: HasSessions[SceneT],
         plan: Plan,
         observation: object = None,
         settings: SessionSettings | None = None,
@@ -203,7 +204,7 @@ class Session(Generic[SceneT]):
         self.system, self.settings = system, settings or SessionSettings()
         self.listener = listener or Listener()
         self._plan, self._perceiver = plan, perceiver
-        self._monitor: Monitor[SceneT, Any] | None = None
+        self._monitor: Monitor[SceneT] | None = None
         self._request: Request[SceneT] = Look()
         self._stage, self._attempts = _Stage.START, 0
         self._executed = False
@@ -236,7 +237,7 @@ class Session(Generic[SceneT]):
         return 0 if self._monitor is None else self._monitor.num_executed
 
     @property
-    def monitor(self) -> Monitor[SceneT, Any]:
+    def monitor(self) -> Monitor[SceneT]:
         """The monitor of the plan.
 
         Raises:
@@ -302,19 +303,18 @@ class Session(Generic[SceneT]):
             self._unusable(problem)
 
     def failed(self, problem: str) -> None:
-        """Report that the robot did not end an action, or that its sensors gave no observation.
+        """Report that the robot did not end an action.
+
+        Report sensors that gave no observation by `observed(Unusable(problem))`.
 
         Args:
-            problem: what happened; it becomes the reason of the end, or of one more look.
+            problem: what happened; it becomes the reason of the end.
 
         Raises:
-            OutOfTurn: nothing was asked for that could fail.
+            OutOfTurn: no action was asked for.
         """
-        self._expect(Act, Look)
-        if isinstance(self._request, Act):
-            self._stop(StopCode.EXECUTION_FAILED, problem)
-        else:
-            self._unusable(InvalidObservation(problem))
+        self._expect(Act)
+        self._stop(StopCode.EXECUTION_FAILED, problem)
 
     def answered(self, answer: Answer | bool) -> None:
         """Report a person's answer.
@@ -328,7 +328,8 @@ class Session(Generic[SceneT]):
         self._expect(Ask)
         answer = (Answer.YES if answer else Answer.NO) if isinstance(answer, bool) else Answer(answer)
         request, turn = self._request, self._turn
-        assert isinstance(request, Ask) and turn is not None
+        assert isinstance(request, Ask)
+        assert turn is not None
         if answer is Answer.LOOK_AGAIN:
             self._keep(replace(turn, recovery=None))
             self._look(_Stage.ANEW)
@@ -368,6 +369,8 @@ class Session(Generic[SceneT]):
         """Take the time of an observation; one of before the last one shows a scene that is past."""
         if observation is None:
             raise InvalidObservation("expected an observation, found None; report what is seen now")
+        if isinstance(observation, Unusable):
+            raise InvalidObservation(observation.problem)
         if isinstance(observation, Observation):
             time_s = observation.time_s
         if time_s is None:
@@ -469,7 +472,7 @@ class Session(Generic[SceneT]):
         if recovery is not None and recovery.closest is not None:
             self._turn = turn
             text = proposal(recovery, self.system.domain)
-            self._request = Ask(Decision(Question.GIVE_UP, recovery.closest, text))
+            self._request = Ask(Decision(Question.GIVE_UP, recovery.closest, turn.plan, text))
             return
         self._decided(turn)
 
@@ -484,7 +487,7 @@ class Session(Generic[SceneT]):
             on_improvement=self.listener.improves, cancelled=self.listener.cancels,
         )  # fmt: skip
         if self._alarms[_alarm(found, recovery)] and isinstance(planner, OtherWays):
-            return planner.otherwise(found.observed, monitor.trace, found) or recovery
+            return cast("Recovery[SceneT] | None", planner.otherwise(found.observed, monitor.trace, found)) or recovery
         return recovery
 
     def _decided(self, turn: StepRecord[SceneT]) -> None:
@@ -510,9 +513,7 @@ class Session(Generic[SceneT]):
             self._next_turn()
             return
         missing = "; ".join(missing_texts(turn.discrepancy))
-        self._stop(
-            StopCode.CANNOT_TELL, f"it cannot be told whether {turn.discrepancy.action} can be done: {missing}"
-        )
+        self._stop(StopCode.CANNOT_TELL, f"it cannot be told whether {turn.discrepancy.action} can be done: {missing}")
 
     def _why_stop(self, found: Discrepancy[SceneT], recovery: Recovery[SceneT]) -> Stopped | None:
         """Count an alarm; why to ask for help, None to go on."""
@@ -532,7 +533,7 @@ class Session(Generic[SceneT]):
         assert turn.recovery is not None
         self._turn = turn
         text = turn.explanation.text if turn.explanation is not None else ""
-        self._request = Ask(Decision(Question.APPROVE, turn.recovery, text))
+        self._request = Ask(Decision(Question.APPROVE, turn.recovery, turn.plan, text))
 
     def _other_way(self, turn: StepRecord[SceneT]) -> None:
         """After a veto, ask about another way back; stop if there is none."""
@@ -540,7 +541,8 @@ class Session(Generic[SceneT]):
         ways = "the way back" if len(self._vetoed) == 1 else f"{counted(len(self._vetoed), 'way')} back"
         reason, other = f"a person vetoed {ways}", None
         if len(self._vetoed) < MOST_VETOES and isinstance(planner, TakesVetoes):
-            other = planner.instead(found.observed, monitor.trace, found, self._vetoed, self.settings.budget_s)
+            budget_s = self.settings.budget_s
+            other = planner.instead(found.observed, monitor.trace, found, self._vetoed, budget_s)
             reason += "" if other is not None else ", and there is no other one"
         if other is None:
             self._keep(turn)
@@ -572,10 +574,12 @@ class Session(Generic[SceneT]):
                 self._attempts = 1
         elif unseen:
             self._stop(
-                StopCode.GOAL_UNSEEN, f"every action is done, but {objects(unseen)} could not be seen in place afterwards"
+                StopCode.GOAL_UNSEEN,
+                f"every action is done, but {objects(unseen)} could not be seen in place afterwards",
             )
         elif missed := self.monitor.missed:
-            self._stop(StopCode.GOAL_MISSED, f"every action is done, but the goal does not hold: {'; '.join(missed)}")
+            text = "; ".join(conditions(missed, self.system.domain))
+            self._stop(StopCode.GOAL_MISSED, f"every action is done, but the goal does not hold: {text}")
         else:
             self._request = Done()
 

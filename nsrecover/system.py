@@ -21,16 +21,16 @@ from nsrecover.household_system import HouseholdSystem
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
 from nsrecover.models.geometric import GeometricModels, load_geometric, save_geometric
 from nsrecover.models.protocols import SceneModels
+from nsrecover.monitoring.box_monitor import BoxMonitor
 from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.imagination import Imagination
-from nsrecover.monitoring.box_monitor import BoxMonitor
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.function import as_perceiver
 from nsrecover.perception.objects.boxes import BoxesPerceiver, Given
 from nsrecover.perception.perceiver import ScenePerceiver
-from nsrecover.session import HasSessions
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
+from nsrecover.session import HasSessions
 from nsrecover.util.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -108,19 +108,6 @@ class System(HasSessions[SceneGraph]):
         """The recovery planner."""
         return RecoveryPlanner(self.models, rejoin=self.rejoin, domain=self.domain)
 
-    @overload
-    def monitor(
-        self,
-        plan: Plan,
-        observation: Seen,
-        perceiver: Perceiver[Seen] | Callable[..., SceneGraph],
-        *,
-        check_sensors: bool = True,
-    ) -> Monitor[SceneGraph, Seen]: ...
-    @overload
-    def monitor(self, plan: Plan, observation: Observation, *, check_sensors: bool = True) -> Monitor[SceneGraph, Observation]: ...
-    @overload
-    def monitor(self, plan: Plan, observation: Given, *, check_sensors: bool = True) -> Monitor[SceneGraph, Given]: ...
     def monitor(
         self,
         plan: Plan,
@@ -128,7 +115,7 @@ class System(HasSessions[SceneGraph]):
         perceiver: Perceiver[Any] | Callable[..., SceneGraph] | None = None,
         *,
         check_sensors: bool = True,
-    ) -> Monitor[SceneGraph, Any]:
+    ) -> BoxMonitor[Any]:
         """Return a monitor of a plan that another program executes.
 
         Args:

@@ -34,7 +34,7 @@ class Turn:
     """
 
     label: str
-    record: StepRecord
+    record: StepRecord[Any]
     media: Media
 
 
@@ -53,8 +53,8 @@ class NoticedError:
 
     label: str
     step: int | None
-    discrepancy: Discrepancy
-    recovery: Recovery | None
+    discrepancy: Discrepancy[Any]
+    recovery: Recovery[Any] | None
     explanation: Explanation | None
     true_culprits: Mapping[str, str] | None
 
@@ -99,7 +99,7 @@ class DemoResult:
     deviations: Mapping[str, str]
     undetected: tuple[str, ...] = ()
     seconds: float = 0.0
-    episode: Episode | None = field(default=None, repr=False)
+    episode: Episode[Any] | None = field(default=None, repr=False)
     sensor: str = "clean"
     instance: Instance | None = None
     log: tuple[tuple[str, str], ...] = ()

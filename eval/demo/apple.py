@@ -15,6 +15,7 @@ from eval.instructions.episodes import ScriptedOperator
 from eval.instructions.paper import PAPER
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode, StepRecord
+from nsrecover.core.facts import FactScene
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidConfiguration
@@ -109,7 +110,7 @@ def run_apple(
     return result
 
 
-def _errors(episode: Episode, turns: list[Turn]) -> tuple[NoticedError, ...]:
+def _errors(episode: Episode[FactScene], turns: list[Turn]) -> tuple[NoticedError, ...]:
     noticed = [turn for turn in turns if turn.record.discrepancy.deviates]
     return tuple(
         NoticedError(

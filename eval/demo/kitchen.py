@@ -15,6 +15,7 @@ from eval.common.demo_result import DemoResult, NoticedError, Turn
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
+from nsrecover.core.facts import FactScene
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.fact_explainer import in_short
@@ -186,7 +187,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
     turns, errors = list[Turn](), list[NoticedError]()
     with _Filmed(item, video) as robot:
 
-        def take(record: StepRecord) -> None:
+        def take(record: StepRecord[FactScene]) -> None:
             found: Any = record.discrepancy
             label = f"{'recovery' if record.recovering else 'step'} {found.step + 1} of {len(record.plan)}"
             turns.append(Turn(label, record, robot.media()))

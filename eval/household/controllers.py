@@ -57,7 +57,7 @@ def agent(world: FactWorld, plan: Plan, ahead: bool = True, check: bool = True) 
     course, events = Course(), [0]
     system = FactSystem(world.home, world.goal, world.expected_start, ahead, check)
 
-    def note(record: StepRecord) -> None:
+    def note(record: StepRecord[FactScene]) -> None:
         course.turns += 1
         found, new = record.discrepancy, world.events - events[0]
         events[0] = world.events

@@ -140,7 +140,7 @@ class Course:
         if text:
             self.texts.append(text)
 
-    def recovered(self, recovery: Recovery | None) -> None:
+    def recovered(self, recovery: Recovery[FactScene] | None) -> None:
         """Note a recovery."""
         if recovery is not None:
             self.impossible |= recovery.status is RecoveryStatus.IMPOSSIBLE
@@ -162,11 +162,11 @@ def carry_out(planner: Planner, robot: KitchenRobot, plan: Plan, checkpoint: str
         _reactive(system, robot, plan, planner.subgoals, course)
         return course
 
-    def note(record: StepRecord) -> None:
+    def note(record: StepRecord[FactScene]) -> None:
         found: Any = record.discrepancy
         done = found.step + (found.phase == "after")
-        text = record.explanation.text if found and record.explanation is not None else ""
-        course.judged(robot, found or None, record.plan.actions[done:], record.action is None, text)
+        text = record.explanation.text if found.deviates and record.explanation is not None else ""
+        course.judged(robot, found if found.deviates else None, record.plan.actions[done:], record.action is None, text)
         course.recovered(record.recovery)
 
     episode = RecoveryAgent(system, robot).run(plan, note)

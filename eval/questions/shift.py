@@ -37,10 +37,10 @@ class RememberingPlanner(FactPlanner):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        self._known: dict[object, Recovery] = {}
+        self._known: dict[object, Recovery[FactScene]] = {}
 
     def recover(self, observed: FactScene, trace: Trace[FactScene], discrepancy: Discrepancy[FactScene] | None = None,
-                **limits: Any) -> Recovery:  # fmt: skip
+                **limits: Any) -> Recovery[FactScene]:  # fmt: skip
         """See `FactPlanner.recover`."""
         deviating = () if discrepancy is None else discrepancy.deviating
         key = (observed.facts, trace.plan.actions, trace.goal, trace.tidy, deviating)
@@ -128,7 +128,7 @@ class _Worker:
         self.robot, self._clock, self._times = robot, clock, times
         self.desk = Desk(False, True, self._note, clock)
         self._supervisor = Deciding(self.desk, robot.limit_s)
-        self._agent: RecoveryAgent | None = None
+        self._agent: RecoveryAgent[FactScene] | None = None
         self._inside: Any = None
         self._open: Decision | None = None
         self.asked, self.answered = dict[int, float](), set[int]()
@@ -146,7 +146,7 @@ class _Worker:
             if self.over:
                 return
             self._inside = FactWorld(task.episode, 0.0, 0.0, 0)
-            agent = self._agent = RecoveryAgent(task.system, self, PLANNING_S, supervisor=self._supervisor)
+            agent = self._agent = RecoveryAgent[FactScene](task.system, self, PLANNING_S, supervisor=self._supervisor)
             episode = agent.run(task.episode.robots_plan)
             self.goals += episode.status is EpisodeStatus.COMPLETED and not self.over
 

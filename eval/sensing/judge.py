@@ -15,7 +15,9 @@ from eval.common.systems import system_of
 from eval.sensing.conditions import Condition, active
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import NsrecoverError
+from nsrecover.monitoring.box_monitor import BoxMonitor
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
@@ -88,7 +90,9 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
     stream = sensor.stream(views, episode.seed)
     wrong = {error.step: sorted(error.deviations) for error in episode.errors}
 
-    def judged(monitor: Monitor[Observation], stream: SensorStream, step: int, scene: Observation) -> SensedStep:
+    def judged(
+        monitor: Monitor[SceneGraph, Observation], stream: SensorStream, step: int, scene: Observation
+    ) -> SensedStep:
         row = SensedStep(episode.dataset, episode.number, step, active(sensor.events, stream.count))
         seen = stream.observe(recorded(scene))
         action = monitor.next_action
@@ -101,6 +105,7 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
             return row
         row.seconds = time.perf_counter() - began
         names = names_of_masks(scene, seen)
+        assert isinstance(monitor, BoxMonitor)
         assert isinstance(monitor.perceiver, ScenePerceiver)
         taken = [(name, names[number]) for name, numbers in monitor.perceiver.masks.items() for number in numbers]
         row.shown, row.matched = len(taken), sum(name == shown for name, shown in taken)
@@ -144,7 +149,7 @@ def _off_place(found: Discrepancy) -> list[str]:
     ]
 
 
-def _errors_mm(exact: RecordedEpisode, moment: int, monitor: Monitor[Observation]) -> list[float]:
+def _errors_mm(exact: RecordedEpisode, moment: int, monitor: Monitor[SceneGraph, Observation]) -> list[float]:
     graph, rows = monitor.graph, list[float]()
     for row, scene_object in enumerate(exact.episode.scene.objects):
         if scene_object.name in graph.names and graph.seen[index := graph.index(scene_object.name)]:

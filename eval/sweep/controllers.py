@@ -13,7 +13,7 @@ from eval.common.distance_rule import DistanceRule
 from eval.common.plans import PlannerSetting, typed_setting
 from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
-from nsrecover.agent import MAX_RECOVERIES, RecoveryAgent
+from nsrecover.agent import RecoveryAgent
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.protocols import World
@@ -25,6 +25,7 @@ from nsrecover.explanation.facts import violated_texts
 from nsrecover.models.bundle import Bundle
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
+from nsrecover.session import MAX_RECOVERIES
 from nsrecover.system import System
 from sim.tabletop.truth import ROOM_M
 

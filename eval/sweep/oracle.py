@@ -18,13 +18,13 @@ from eval.common.optimum import Optimum, Puzzle, fewest
 from eval.common.optimum_check import independent_optimum, require
 from eval.common.optimum_room import placings
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
-from nsrecover.agent import MAX_RECOVERIES
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.geometry import as_box, gaps
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.session import MAX_RECOVERIES
 from sim.tabletop.placing import boxes
 from sim.tabletop.poses import poses_of
 from sim.tabletop.truth import TOLERANCE_M, Truth, deviations

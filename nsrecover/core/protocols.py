@@ -94,7 +94,7 @@ class Perceiver(Protocol[SeenT_contra]):
 class OtherWays(Protocol):
     """A planner that knows other ways than the shortest one."""
 
-    def otherwise(self, observed: Any, trace: Any, discrepancy: Any) -> Recovery | None:
+    def otherwise(self, observed: Any, trace: Any, discrepancy: Any) -> Recovery[Any] | None:
         """Another way back, for when the shortest one has not helped; None if there is none."""
         ...
 
@@ -104,8 +104,8 @@ class TakesVetoes(Protocol):
     """A planner that finds other ways than those that a person does not want."""
 
     def instead(
-        self, observed: Any, trace: Any, discrepancy: Any, vetoed: Sequence[Recovery], budget_s: float | None
-    ) -> Recovery | None:
+        self, observed: Any, trace: Any, discrepancy: Any, vetoed: Sequence[Recovery[Any]], budget_s: float | None
+    ) -> Recovery[Any] | None:
         """A way back that leaves out a part at least of every vetoed way; None if there is none.
 
         Args:

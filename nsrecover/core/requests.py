@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Generic
 
-from nsrecover.core.actions import Action
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT_co
 
@@ -62,12 +62,25 @@ class Decision(Generic[SceneT_co]):
     Attributes:
         question: what is asked.
         recovery: the way back that it is about.
+        plan: the plan until now.
         text: the question in words.
     """
 
     question: Question
     recovery: Recovery[SceneT_co]
+    plan: Plan
     text: str
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Stands for an observation that could not be made.
+
+    Attributes:
+        problem: why.
+    """
+
+    problem: str
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,40 @@
-"""What watches a run of the agent and may hold it up: a page for people, for instance."""
+"""What follows a session, and what watches a run of the agent and may hold it up: a page for people, for instance."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.requests import Answer, Decision, Question
+
+
+class Listener:
+    """Follows a session as it works; this one does nothing.
+
+    It may not change anything. A session that is pickled loses its listener.
+    """
+
+    def compares(self, discrepancy: Discrepancy[Any]) -> None:
+        """The scene was compared with the expected one; if it deviates, a way back is searched for next."""
+
+    def improves(self, recovery: Recovery[Any]) -> None:
+        """The search has found a way back, or a better one."""
+
+    def turned(self, record: StepRecord[Any]) -> None:
+        """A turn is over, but for a person's decision about its way back."""
+
+    def reconsiders(self, record: StepRecord[Any]) -> None:
+        """The last turn again, with another way back, as the one before was vetoed."""
+
+    def recorded(self, record: StepRecord[Any]) -> None:
+        """A turn is over and belongs to the episode."""
+
+    def cancels(self) -> bool:
+        """Whether a search for a way back should end now, with the best way so far."""
+        return False
 
 
 class Stoppable(Protocol):
@@ -19,13 +47,15 @@ class Stoppable(Protocol):
         ...
 
 
-class Supervisor:
-    """Watches every turn of a run, and may hold it up; this one does neither.
+class Supervisor(Listener):
+    """Follows every turn of a run, and may hold it up; this one does neither.
 
     The agent calls the methods in the order of the loop and in the thread of the run, so they should return at once,
-    except where they wait for a person. Subclasses override what they need. Scenes and comparisons are those of the
-    agent's system: scene graphs, or scenes of facts.
+    except where they wait for a person. Subclasses override what they need.
     """
+
+    approves = False
+    """Whether it is asked before every way back is taken."""
 
     def begins(self, agent: Stoppable, plan: Plan, start: Any) -> None:
         """A run begins, after its first observation.
@@ -40,45 +70,19 @@ class Supervisor:
         """The world was observed, for the first time or again."""
 
     def held(self, action: Action) -> bool:
-        """Return once an action may be checked and carried out.
+        """Return once an action may be carried out.
 
         Returns:
             Whether the run was held up since the last action, so that the scene has to be observed again.
         """
         return False
 
-    def compares(self, discrepancy: Any) -> None:
-        """The scene was compared with the expected one; if it deviates, a way back is searched for next."""
-
-    def improves(self, recovery: Recovery) -> None:
-        """The search has found a way back, or a better one."""
-
-    def turned(self, record: StepRecord) -> None:
-        """A turn of the loop is over."""
-
-    def accepts(self, record: StepRecord) -> bool:
-        """Whether the way back of a turn may be taken; if not, the agent looks for another one, or asks for help."""
-        return True
-
-    def reconsiders(self, record: StepRecord) -> None:
-        """The last turn again, with another way back, as the one before was not accepted; `accepts` is next."""
-
-    def confirms(self, question: str) -> bool:
-        """A person's answer to the question whether to do the rest of a task of which a part is lost for good."""
-        return False
-
-    def proposes(self, question: str, rest: Recovery, plan: Plan) -> bool:
-        """The same question with what the rest is; asks `confirms`, unless a subclass does more.
-
-        Args:
-            question: asks whether to do the rest.
-            rest: the way to as much of the goal as can be reached.
-            plan: the plan until now.
-        """
-        return self.confirms(question)
+    def decides(self, decision: Decision[Any]) -> Answer:
+        """A person's answer; this one takes every way back, and gives nothing up."""
+        return Answer.YES if decision.question is Question.APPROVE else Answer.NO
 
     def stops(self) -> None:
-        """The run is to end: what waits for a person returns. Called from any thread."""
+        """The run should end: what waits for a person returns. Called from any thread."""
 
-    def ended(self, episode: Episode) -> None:
+    def ended(self, episode: Episode[Any]) -> None:
         """The run is over."""

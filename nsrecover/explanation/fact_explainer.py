@@ -171,7 +171,7 @@ def _given_up(recovery: Recovery, domain: Domain) -> Sequence[Sentence]:
     return sentences
 
 
-def proposal(recovery: Recovery, domain: Domain) -> str:
+def proposal(recovery: Recovery[object], domain: Domain) -> str:
     """The question whether to go on with the closest goal that can be reached."""
     assert recovery.closest is not None
     given_up = listed([condition(fact, domain) for fact in recovery.closest.lost])

@@ -57,7 +57,7 @@ def facts_of(
     return (*facts, *(recovery_facts(done, recovery) if recovery else ()))
 
 
-def violated_texts(discrepancy: Discrepancy, domain: Domain = TABLETOP) -> tuple[str, ...]:
+def violated_texts(discrepancy: Discrepancy[object], domain: Domain = TABLETOP) -> tuple[str, ...]:
     """Return the preconditions that do not hold, in words."""
     return conditions(discrepancy.unmet, domain)
 

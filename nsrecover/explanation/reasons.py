@@ -30,7 +30,7 @@ _SYMBOLIC = {
 }
 
 
-def reason_text(found: Recovery | Repair) -> str:
+def reason_text(found: Recovery[object] | Repair) -> str:
     """Return why there is no way back, or why the search stopped; empty if neither applies.
 
     Args:

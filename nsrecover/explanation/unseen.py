@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nsrecover.core.discrepancy import Discrepancy, Unknown, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
-from nsrecover.core.facts import PLACE, FactScene
+from nsrecover.core.facts import PLACE
 from nsrecover.core.sensing import ADVICE, SensorFinding, SensorProblem
 from nsrecover.util.english import the
 
@@ -20,7 +20,7 @@ _WHY = {
 }
 
 
-def missing_facts(discrepancy: Discrepancy | Discrepancy[FactScene]) -> list[Fact]:
+def missing_facts(discrepancy: Discrepancy[object]) -> list[Fact]:
     """Facts about what is missing.
 
     The predicates are `unseen` (object, reason, other object), `sensor` (problem, camera, finding) and, in symbolic
@@ -53,6 +53,6 @@ def missing_text(fact: Fact) -> str:
     return next(words for code, words in _WHY.items() if code.value == reason).format(the(name), the(other))
 
 
-def missing_texts(discrepancy: Discrepancy | Discrepancy[FactScene]) -> tuple[str, ...]:
+def missing_texts(discrepancy: Discrepancy[object]) -> tuple[str, ...]:
     """What is missing for a verdict, as clauses without full stops."""
     return tuple(map(missing_text, missing_facts(discrepancy)))

@@ -9,6 +9,7 @@ from enum import StrEnum
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.facts import FactScene
 from nsrecover.core.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidObservation, UnknownObject
@@ -73,7 +74,7 @@ class Outcome:
     log: tuple[tuple[str, str], ...] = ()
     questions: int = 0
     belief: Belief | None = None
-    episodes: tuple[tuple[StagePlan, Episode], ...] = ()
+    episodes: tuple[tuple[StagePlan, Episode[FactScene]], ...] = ()
 
 
 @dataclass
@@ -108,7 +109,7 @@ class ServiceAgent:
     log: list[tuple[str, str]] = field(default_factory=list)
     supervisor: Supervisor | None = None
     _questions: int = 0
-    _episodes: list[tuple[StagePlan, Episode]] = field(default_factory=list)
+    _episodes: list[tuple[StagePlan, Episode[FactScene]]] = field(default_factory=list)
     _busy: bool = False
 
     def run(self, sentence: str) -> Outcome:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
 from nsrecover.integrations.server import need_extra
@@ -73,7 +73,7 @@ def page(
             system = agent.system
             explainer = getattr(system, "explainer", None)
             if isinstance(explainer, LanguageExplainer) and explainer.on_text is None:
-                agent.system = replace(system, explainer=replace(explainer, on_text=shown.write))
+                agent.system = replace(cast(Any, system), explainer=replace(explainer, on_text=shown.write))
         try:
             yield shown
         finally:

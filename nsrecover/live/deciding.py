@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import StepRecord
-from nsrecover.core.recovery import Recovery
+from nsrecover.core.actions import Action
+from nsrecover.core.requests import Answer, Decision, Question
 from nsrecover.core.supervision import Supervisor
 from nsrecover.live.desk import Desk
 
@@ -28,28 +28,29 @@ class Deciding(Supervisor):
     def __init__(self, desk: Desk, answer_s: float, heading: Callable[[Action], str] = str) -> None:
         self.desk, self._answer_s, self._heading_of = desk, answer_s, heading
 
-    def accepts(self, record: StepRecord) -> bool:
-        """Ask whether to take a way back, if people want to be asked; the robot stands still until they answer."""
-        recovery = record.recovery
-        if not self.desk.approve or recovery is None or not recovery.actions:
+    approves = True
+
+    def decides(self, decision: Decision[Any]) -> Answer:
+        """Ask the people; the robot stands still until they answer."""
+        if decision.question is Question.APPROVE:
+            return Answer.YES if self.accepts(decision) else Answer.NO
+        rest, plan = decision.recovery, decision.plan
+        actions = tuple(map(self._heading_of, (*rest.actions, *plan.actions[rest.resumes_at(len(plan)) :])))
+        return Answer.YES if self._agrees(decision.text, actions, AGREES * len(actions)) else Answer.NO
+
+    def accepts(self, decision: Decision[Any]) -> bool:
+        """Ask whether to take a way back, if people want to be asked."""
+        recovery = decision.recovery
+        if not self.desk.approve or not recovery.actions:
             return True
         answer = self.desk.decide(
             "Take this way back?",
             ((ACCEPT, "Accept"), (VETO, "Veto")),
             tuple(map(self._heading_of, recovery.actions)),
             fallback=VETO,
-            stake=recovery.actions_left(len(record.plan)),
+            stake=recovery.actions_left(len(decision.plan)),
         )
         return answer == ACCEPT
-
-    def proposes(self, question: str, rest: Recovery, plan: Plan) -> bool:
-        """Ask whether to do the rest of the task, which is not done without an answer."""
-        actions = tuple(map(self._heading_of, (*rest.actions, *plan.actions[rest.resumes_at(len(plan)) :])))
-        return self._agrees(question, actions, AGREES * len(actions))
-
-    def confirms(self, question: str) -> bool:
-        """Ask whether to do the rest of the task."""
-        return self._agrees(question, (), 1.0)
 
     def asks(self, question: str, stake: float = 1.0) -> str:
         """Ask for any text; empty if nobody answers in time."""

@@ -16,6 +16,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.requests import Decision
 from nsrecover.core.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.live import panels
@@ -150,11 +151,11 @@ class LivePage(Deciding):
             self._show("search", lambda: panels.search(recovery, label, over=True))
             self._show_talk()
 
-    def accepts(self, record: StepRecord) -> bool:
+    def accepts(self, decision: Decision[Any]) -> bool:
         """Ask the viewers, if they want to be asked."""
-        accepted = super().accepts(record)
-        if not accepted and record.recovery is not None:
-            self._add(Said(VIEWER, f"Not this way: {'; '.join(map(self._heading, record.recovery.actions))}."))
+        accepted = super().accepts(decision)
+        if not accepted:
+            self._add(Said(VIEWER, f"Not this way: {'; '.join(map(self._heading, decision.recovery.actions))}."))
             self._say(Kind.ERROR, "planning", "Looking for another way back.")
         return accepted
 

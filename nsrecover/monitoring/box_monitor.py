@@ -114,7 +114,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         An object that bears one that is seen is in its place, although it is not seen.
         """
         graph, now = self.graph, self._now
-        bearing = {support_name(graph, row) for row in np.flatnonzero(graph.seen)}
+        bearing = {support_name(graph, int(row)) for row in np.flatnonzero(graph.seen)}
         hidden = {
             name
             for name in set(now.hidden) & set(graph.names) - bearing

@@ -16,7 +16,7 @@ from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance, check_plan
 from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
-from nsrecover.errors import InvalidObservation, InvalidPlan
+from nsrecover.errors import InvalidPlan
 from nsrecover.monitoring.beliefs import DECAY, by_laws, fused, updated
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
 from nsrecover.monitoring.failures import Failures
@@ -226,10 +226,10 @@ class FactMonitor(Monitor[FactScene, Seen]):
         return tuple(dict.fromkeys(name for _, name in unseen))
 
     @property
-    def missed(self) -> tuple[str, ...]:
-        """Conditions of the goal that do not hold now, as text."""
+    def missed(self) -> tuple[explanation.Fact, ...]:
+        """Conditions of the goal that do not hold now."""
         missed = unmet_goal(self.instance, self.graph.facts, self.goal)
-        return tuple(self.instance.domain.text(explanation.Fact(fact[0], fact[1:])) for fact in missed)
+        return tuple(explanation.Fact(fact[0], fact[1:]) for fact in missed)
 
     @property
     def wanted(self) -> tuple[str, ...] | None:

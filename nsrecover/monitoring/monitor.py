@@ -5,16 +5,24 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidObservation, InvalidPlan
 
-Seen = TypeVar("Seen")
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Seen = TypeVar("Seen", default=Any)
+else:
+    from typing import TypeVar
+
+    Seen = TypeVar("Seen")
 """What the perceiver takes: `nsrecover.Observation`, boxes by name, facts, or anything else."""
 
 LOOKS = 3
@@ -67,8 +75,8 @@ class Monitor(ABC, Generic[SceneT, Seen]):
         """Objects of the goal that were not seen since an action may have changed them, in scene order."""
 
     @property
-    def missed(self) -> tuple[str, ...]:
-        """Conditions of a stated goal that do not hold now, as text."""
+    def missed(self) -> tuple[Fact, ...]:
+        """Conditions of a stated goal that do not hold now."""
         return ()
 
     @property
@@ -170,18 +178,20 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
         """
 
-    def confirm(self, observe: Callable[[], Seen]) -> Discrepancy[SceneT]:
+    def confirm(self, observe: Callable[[], Seen], looks: int = LOOKS) -> Discrepancy[SceneT]:
         """Look again until the verdict on the last step or check is settled.
 
         Args:
             observe: makes another observation of the scene. One that cannot be used counts as made.
+            looks: fewer observations than usual, that of the step or check included; `LOOKS`: no further limit.
 
         Raises:
             InvalidPlan: there is no step or check to look at again.
         """
         found = self.found
-        while self.wanted is not None:
-            looked = False
+        made = 1
+        while self.wanted is not None and (looks >= LOOKS or made < looks):
+            looked, made = False, made + 1
             with contextlib.suppress(InvalidObservation):
                 found, looked = self.look_again(observe()), True
             if not looked:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneT
 
 MOST_SEARCHES = 24
 """Searches for one other way."""
@@ -15,10 +16,10 @@ Part = TypeVar("Part")
 
 
 def another_way(
-    vetoed: Sequence[Recovery],
-    parts: Callable[[Recovery], Iterable[Part]],
-    search: Callable[[frozenset[Part]], Recovery],
-) -> Recovery | None:
+    vetoed: Sequence[Recovery[SceneT]],
+    parts: Callable[[Recovery[SceneT]], Iterable[Part]],
+    search: Callable[[frozenset[Part]], Recovery[SceneT]],
+) -> Recovery[SceneT] | None:
     """The cheapest way that leaves out a part at least of every vetoed way; None if there is none.
 
     So neither another order nor a detour to the same end counts as another way.

@@ -168,7 +168,7 @@ def _wanted(episode: Episode, instance: Instance, goal: Sequence[StateFact] | No
     return tuple(goal) if goal is not None else what_it_leaves(instance, start, episode.plan)
 
 
-def _way(recovery: Recovery, instance: Instance) -> str:
+def _way(recovery: Recovery[FactScene], instance: Instance) -> str:
     if recovery.found:
         todo = [instruction(action, domain=instance.domain) for action in recovery.actions]
         return f"I would do this about it: {listed(todo)}." if todo else "I would skip what is done already."

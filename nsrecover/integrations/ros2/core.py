@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from nsrecover.agent import MAX_RECOVERIES
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.errors import (
@@ -33,6 +32,7 @@ from nsrecover.integrations.ros2.codes import AnswerCode
 from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, STATE, Request
 from nsrecover.monitoring.monitor import LOOKS, Monitor
 from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document
+from nsrecover.session import MAX_RECOVERIES
 from nsrecover.system import System
 
 WAITING = 4
@@ -224,7 +224,7 @@ class MonitorCore:
             found, message = open_error, "an error is not repaired yet: recover, or publish another plan or `episode`"
         else:
             monitor.check(given)
-            found = monitor.confirm(self._looks(seen, fields["not_before"]), self.settings.looks)
+            found = monitor.confirm(self._looks(seen, fields["not_before"]))
             message = ""
         return {
             "code": AnswerCode.OK.value, "message": message, "proceed": found.as_expected,
@@ -244,7 +244,7 @@ class MonitorCore:
         number = monitor.num_executed
         seen = self._observed(fields["not_before"])
         monitor.step(action, seen)
-        found = monitor.confirm(self._looks(seen, fields["not_before"]), self.settings.looks)
+        found = monitor.confirm(self._looks(seen, fields["not_before"]))
         answer = {
             "code": AnswerCode.OK.value, "message": "", "discrepancy": self._concluded(episode, monitor, found)
         }  # fmt: skip

@@ -81,8 +81,9 @@ class FactPlanner:
         discrepancy: Discrepancy[FactScene] | None = None,
         *,
         budget_s: float | None = None,
-        on_improvement: Callable[[Recovery], None] | None = None,
-    ) -> Recovery:
+        on_improvement: Callable[[Recovery[FactScene]], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Recovery[FactScene]:
         """The way back.
 
         Args:
@@ -91,6 +92,7 @@ class FactPlanner:
             discrepancy: what is wrong; its objects may be used.
             budget_s: after this time no further search is begun, seconds.
             on_improvement: called with the way back, if the search finds one.
+            cancelled: not used, as searches have a limit of their own.
         """
         began = time.perf_counter()
         plan, state, goal = trace.plan.actions, observed.facts, trace.goal
@@ -122,7 +124,7 @@ class FactPlanner:
 
     def otherwise(
         self, observed: FactScene, trace: Trace[FactScene], discrepancy: Discrepancy[FactScene]
-    ) -> Recovery | None:
+    ) -> Recovery[FactScene] | None:
         """Another way back, for when the shortest one has not helped (Obinata et al., 2024: another approach).
 
         What deviates is first taken away from where it is; if it cannot be, what is at the same place, or where it
@@ -163,9 +165,9 @@ class FactPlanner:
         observed: FactScene,
         trace: Trace[FactScene],
         discrepancy: Discrepancy[FactScene],
-        vetoed: Sequence[Recovery],
+        vetoed: Sequence[Recovery[FactScene]],
         budget_s: float | None = None,
-    ) -> Recovery | None:
+    ) -> Recovery[FactScene] | None:
         """A way back without an action at least of each vetoed way; None if there is none.
 
         Args:
@@ -177,7 +179,7 @@ class FactPlanner:
         """
         plan, state, began = trace.plan.actions, observed.facts, time.perf_counter()
 
-        def without(actions: frozenset[Action]) -> Recovery:
+        def without(actions: frozenset[Action]) -> Recovery[FactScene]:
             steps = [Action(action.operator, action.arguments) for action in actions]
             found = self._tidily(state, trace, _names(plan, discrepancy), steps)
             if not found.found:
@@ -272,7 +274,7 @@ class FactPlanner:
         plan: Sequence[Action],
         seconds: float,
         task: tuple[State, Sequence[StateFact], Sequence[StateFact]] | None = None,
-    ) -> Recovery:
+    ) -> Recovery[FactScene]:
         """A solution as recovery and the rest of the plan that it ends with.
 
         Args:
@@ -324,7 +326,7 @@ class FactPlanner:
 
     def _closest(
         self, state: State, goal: Sequence[StateFact], names: Sequence[str], plan: Sequence[Action], until: float | None
-    ) -> tuple[tuple[StateFact, ...], Recovery | None]:
+    ) -> tuple[tuple[StateFact, ...], Recovery[FactScene] | None]:
         """The conditions that are lost for good, and the way to as many others as possible."""
         lost = tuple(fact for fact in goal if self.search(state, [fact], names).status is RecoveryStatus.IMPOSSIBLE)
         rest = [fact for fact in goal if fact not in lost]
