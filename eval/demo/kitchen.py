@@ -20,7 +20,6 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.fact_explainer import in_short
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.grammar import condition
 from nsrecover.household_system import HouseholdSystem
 from nsrecover.models.household import SHIPPED, HouseholdModels
 from nsrecover.reports.media import Clip, Media, Photo
@@ -212,7 +211,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
         episode.reason,
         tuple(turns),
         tuple(errors),
-        {fact[1]: condition(fact, HOUSEHOLD, holds=False) for fact in missing},
+        {fact[1]: HOUSEHOLD.text(fact, holds=False) for fact in missing},
         tuple(sorted(robot.pending)),
         time.perf_counter() - started,
         episode,

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nsrecover.core.explanation import Fact
+from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Derived, Kind, Law, Operator, Role, StateVariable, Words, facts_of
+from nsrecover.util.english import clause
+
+_BY_ROLE = {
+    Role.HELD: "{0} is in the gripper",
+    Role.COVERS: "{0} blocks {1}",
+    Role.BELIEVED: "{0} is believed to be in or on {1}",
+}
+"""Role -> words for a relation that has none."""
 
 
 @dataclass(frozen=True)
@@ -51,3 +61,31 @@ class Domain:
                 if middle in found:
                     found |= uses[middle]
         return tuple(name for name, found in uses.items() if name in found)
+
+    def text(self, fact: Fact | StateFact, holds: bool = True) -> str:
+        """A fact, or a trait of an object, as a clause: `the mug is filled with wine`, `the fridge is not open`.
+
+        Args:
+            fact: `not` before the predicate denies it, and a variable stands for any object.
+            holds: False for the negation.
+        """
+        predicate, *terms = (fact.predicate, *fact.arguments) if isinstance(fact, Fact) else fact
+        if predicate == "not":
+            return self.text(tuple(terms), not holds)
+        template, some = self._template(predicate, len(terms)), "something" if holds else "anything"
+        if terms and terms[0].startswith("?") and not holds:
+            terms[0], holds = "nothing", True
+        return clause(template, *(some if term.startswith("?") else term for term in terms), holds=holds)
+
+    def _template(self, predicate: str, count: int) -> str:
+        """How to say a predicate with a number of terms: by its words, its role, or its name."""
+        if predicate in self.words:
+            return self.words[predicate].imperative
+        if template := _BY_ROLE.get(self.relations.get(predicate, Role.PLAIN)):
+            return template
+        plain = predicate.replace("_", " ").replace("-", " ").replace("{", "{{").replace("}", "}}")
+        if predicate in self.variables and count == 2:
+            return f"the {plain} of {{0}} is {{1!s}}"
+        if not count:
+            return plain if " " in predicate else f"{plain} is true"
+        return " ".join((f"{{0}} {plain}", *(f"{{{i}}}" for i in range(1, count))))

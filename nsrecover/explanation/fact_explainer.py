@@ -15,7 +15,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of
 from nsrecover.explanation.facts import recovery_facts
-from nsrecover.explanation.grammar import condition, conditions, instruction
+from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.templates import recovery_sentences
 from nsrecover.explanation.unseen import NOWHERE, missing_facts, missing_text
 from nsrecover.util.english import capital, listed, objects, the
@@ -84,7 +84,7 @@ def _headline(found: Discrepancy[FactScene], domain: Domain, phrasing: Phrasing)
     step = Fact("step", (str(found.step + 1), str(found.action), found.phase.value))
     where = phrasing.step_with_action(str(found.step + 1), str(found.action))
     if found.unmet:
-        unmet = tuple(Fact("violated", (text,)) for text in conditions(found.unmet, domain))
+        unmet = tuple(Fact("violated", (text,)) for text in map(domain.text, found.unmet))
         reasons = listed([fact.arguments[0] for fact in unmet])
         return Sentence(f"{capital(where)} cannot be done as things are, for it needs this: {reasons}.", (step, *unmet))
     if found.deviations:
@@ -104,7 +104,7 @@ def _deviation(found: Deviation[tuple[StateFact, ...]], domain: Domain) -> Sente
     facts = [Fact(found.cause.value, (found.name, other))]
     facts += [Fact("lacks", fact) for fact in found.expected] + [Fact("has", fact) for fact in found.observed or ()]
     shown = found.observed or found.expected
-    now = [condition(fact, domain, holds=bool(found.observed)) for fact in shown]
+    now = [domain.text(fact, holds=bool(found.observed)) for fact in shown]
     return Sentence(f"{capital(_what_happened(found, domain))}: {listed(now)}.", tuple(facts))
 
 
@@ -122,7 +122,7 @@ def _plan(found: Discrepancy[FactScene], domain: Domain) -> list[Sentence]:
     if problem is None:
         return []
     fact = Fact("plan", (problem.fault.value, str(problem.step + 1), *map(str, problem.steps), *problem.objects))
-    unmet = listed(conditions(problem.unmet, domain))
+    unmet = listed(map(domain.text, problem.unmet))
     return [Sentence(f"{_plan_text(problem, domain)}; what is missed is this: {unmet}.", (fact,))]
 
 
@@ -159,7 +159,7 @@ def _given_up(recovery: Recovery, domain: Domain) -> Sequence[Sentence]:
     if not recovery.lost:
         return []
     facts = tuple(Fact("lost", fact) for fact in recovery.lost)
-    lost = listed([condition(fact, domain) for fact in recovery.lost])
+    lost = listed([domain.text(fact) for fact in recovery.lost])
     if recovery.found:
         return [Sentence(f"This gives up that {lost}.", facts)]
     sentences = [Sentence(f"It cannot be brought about any more that {lost}.", facts)]
@@ -174,5 +174,5 @@ def _given_up(recovery: Recovery, domain: Domain) -> Sequence[Sentence]:
 def proposal(recovery: Recovery[object], domain: Domain) -> str:
     """The question whether to go on with the closest goal that can be reached."""
     assert recovery.closest is not None
-    given_up = listed([condition(fact, domain) for fact in recovery.closest.lost])
+    given_up = listed([domain.text(fact) for fact in recovery.closest.lost])
     return f"It cannot be brought about any more that {given_up}. Shall the rest of the task be done?"

@@ -19,7 +19,6 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.explanation.grammar import conditions
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import NOWHERE, missing_facts
 
@@ -59,7 +58,7 @@ def facts_of(
 
 def violated_texts(discrepancy: Discrepancy[object], domain: Domain = TABLETOP) -> tuple[str, ...]:
     """Return the preconditions that do not hold, in words."""
-    return conditions(discrepancy.unmet, domain)
+    return tuple(map(domain.text, discrepancy.unmet))
 
 
 def _deviation_fact(discrepancy: Discrepancy, deviation: Deviation) -> Fact:

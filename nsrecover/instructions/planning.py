@@ -11,7 +11,6 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.domain import SERVICE
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
-from nsrecover.explanation.grammar import condition
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Refusal, RefusalCode, Stage, Task
 from nsrecover.planning.symbolic.domain_model import solve
@@ -126,4 +125,4 @@ def plan_task(task: Task, home: Home) -> TaskPlan | Refusal:
 
 
 def _goal_text(stage: Stage) -> str:
-    return ", ".join(condition(fact, SERVICE) for fact in stage.goal if fact[1] != ROBOT)
+    return ", ".join(SERVICE.text(fact) for fact in stage.goal if fact[1] != ROBOT)

@@ -16,7 +16,6 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
-from nsrecover.explanation.grammar import conditions
 from nsrecover.perception.function import as_perceiver
 from nsrecover.system import load
 from nsrecover.util.extras import needs_extra
@@ -135,7 +134,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
             world.execute(action)
             self._seen = world.observe()
             self._graph = self._perceiver.step(self._seen)
-        return self._outcome(conditions(refused, self._domain))
+        return self._outcome(tuple(map(self._domain.text, refused)))
 
     def action_of(self, action: Any) -> Action | None:
         """Return the action that three numbers stand for; None if an object is missing or named twice."""

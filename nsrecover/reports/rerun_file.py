@@ -17,7 +17,6 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.grammar import condition
 from nsrecover.reports.build import moments_of
 from nsrecover.reports.media import Media
 from nsrecover.reports.model import Kind
@@ -99,7 +98,7 @@ def _scene(rerun: Any, scene: Any, kinds: dict[str, Kind], words: Wording) -> An
     """A scene as boxes with names, or as a list of facts."""
     if isinstance(scene, FactScene):
         facts = sorted(fact for fact in scene.facts if len(fact) > 1)
-        return rerun.TextDocument("\n".join(f"- {condition(fact, words.domain)}" for fact in facts))
+        return rerun.TextDocument("\n".join(f"- {words.domain.text(fact)}" for fact in facts))
     assert isinstance(scene, SceneGraph)
     there = np.flatnonzero(~scene.missing)
     names = [scene.names[i] for i in there]

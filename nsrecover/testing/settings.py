@@ -16,7 +16,6 @@ from nsrecover.domains.household.names import noun
 from nsrecover.domains.tabletop.operators import SET_ASIDE, STACK
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, UnknownObject, did_you_mean
-from nsrecover.explanation.grammar import conditions
 from nsrecover.testing.lifted import LiftedObservation, graph_of
 from nsrecover.testing.probe_actions import action_back_to, choose_action, promise_holds, unreachable_action
 from nsrecover.testing.rules import Limits, Rule
@@ -110,7 +109,7 @@ class Tabletop:
         graph = graph_of(start)
         self.domain.check(Plan((action,)), graph)
         if reasons := self.domain.operator_of(action).violated(graph, action):
-            text = "; ".join(conditions(reasons, self.domain))
+            text = "; ".join(map(self.domain.text, reasons))
             raise InvalidAction(f"expected an action that can be done at once, found {action}: {text}")
 
     def choose(self, start: LiftedObservation) -> list[Action]:

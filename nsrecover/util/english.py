@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -50,11 +50,10 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(items: Sequence[str], last: str = "and") -> str:
+def listed(items: Iterable[str], last: str = "and") -> str:
     """Return a list in words: `a`, `a and b`, `a, b and c`."""
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+    *first, end = [*items] or [""]
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def objects(names: Sequence[str]) -> str:

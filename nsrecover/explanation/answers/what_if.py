@@ -16,7 +16,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
 from nsrecover.explanation.answers.questions import mentioned
 from nsrecover.explanation.audience import participle
-from nsrecover.explanation.grammar import condition, conditions, instruction
+from nsrecover.explanation.grammar import instruction
 from nsrecover.monitoring.fact_monitor import imagined_trace, what_it_leaves
 from nsrecover.monitoring.outlook import outlook
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
@@ -77,8 +77,8 @@ def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[
             f"Had I taken no way back {now.when}, {_course(now, now.state, instance, _wanted(episode, instance, goal))}"
         )
     state = instance.settle(frozenset((now.state - set(change.gone)) | set(change.facts)))
-    said = [condition(fact, instance.domain) for fact in change.facts]
-    said += [condition(fact, instance.domain, holds=False) for fact in change.gone if not change.facts]
+    said = [instance.domain.text(fact) for fact in change.facts]
+    said += [instance.domain.text(fact, holds=False) for fact in change.gone if not change.facts]
     if state == now.state:
         return f"That was so {now.when}: {listed(said)}."
     wanted = _wanted(episode, instance, goal)
@@ -155,10 +155,10 @@ def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[S
     if ahead.good:
         return "the rest of the plan would reach its goal."
     if ahead.step < len(now.rest):
-        lacking = listed(conditions(ahead.unmet, instance.domain))
+        lacking = listed(map(instance.domain.text, ahead.unmet))
         step = participle(now.rest[ahead.step], instance.domain)
         return f"{step} could not be done, for it needs this: {lacking}."
-    missed = listed([condition(fact, instance.domain) for fact in ahead.missed])
+    missed = listed([instance.domain.text(fact) for fact in ahead.missed])
     return f"the rest of the plan would not reach its goal; what would be missed is this: {missed}."
 
 
@@ -173,7 +173,7 @@ def _way(recovery: Recovery[FactScene], instance: Instance) -> str:
         todo = [instruction(action, domain=instance.domain) for action in recovery.actions]
         return f"I would do this about it: {listed(todo)}." if todo else "I would skip what is done already."
     if recovery.status is RecoveryStatus.IMPOSSIBLE:
-        lost = listed([condition(fact, instance.domain) for fact in recovery.lost])
+        lost = listed([instance.domain.text(fact) for fact in recovery.lost])
         return f"There would be no way back: it could not be brought about any more that {lost}."
     return "I have found no way back from there in the time that a question gets."
 
@@ -181,7 +181,7 @@ def _way(recovery: Recovery[FactScene], instance: Instance) -> str:
 def _help(instance: Instance, state: State) -> str:
     facts = sorted(fact for fact in state if len(fact) > 1)
     examples = [
-        f"what if {condition(fact, instance.domain, holds=False).replace(' is ', ' were ', 1)}?" for fact in facts[:1]
+        f"what if {instance.domain.text(fact, holds=False).replace(' is ', ' were ', 1)}?" for fact in facts[:1]
     ]
     return (
         "I did not understand what would be otherwise. You can ask, for example: "

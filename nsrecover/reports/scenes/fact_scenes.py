@@ -10,7 +10,6 @@ from nsrecover.core.facts import PLACE, Facts, FactScene, StateFact
 from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.properties import facts_with
-from nsrecover.explanation.grammar import condition
 from nsrecover.explanation.unseen import missing_facts, missing_text
 from nsrecover.reports.model import KIND_WORDS, Kind, Place, Row, SceneView
 from nsrecover.reports.wording import kinds_of
@@ -76,7 +75,7 @@ class FactScenes:
     def _said(self, name: str, scene: FactScene) -> str:
         """What a scene says of an object: `in the sink; filled with water`."""
         facts = sorted(fact for fact in scene.facts if len(fact) > 1 and fact[1] == name)
-        said = [_without_subject(condition(fact, self._domain), name) for fact in facts]
+        said = [_without_subject(self._domain.text(fact), name) for fact in facts]
         if not scene.knows((PLACE, name)):
             said.append("place not known")
         return capital("; ".join(said)) or SILENT
@@ -97,7 +96,7 @@ class FactScenes:
         """How an object is with respect to what it is in or on: `on top of`."""
         if self._domain.relations[fact[0]] is Role.HELD:
             return "held"
-        return _without_subject(condition(fact, self._domain), fact[1]).removesuffix(f" {the(fact[-1])}")
+        return _without_subject(self._domain.text(fact), fact[1]).removesuffix(f" {the(fact[-1])}")
 
     def _place(
         self,
@@ -114,7 +113,7 @@ class FactScenes:
         )
         return Place(
             name,
-            tuple(_without_subject(condition(fact, self._domain), name) for fact in states),
+            tuple(_without_subject(self._domain.text(fact), name) for fact in states),
             where[name][0] if outer and name in where else "",
             kinds.get(name, Kind.OK),
             tuple(self._place(other, facts, where, shown, kinds, (*outer, name)) for other in inner),

@@ -10,7 +10,7 @@ import pytest
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.grammar import condition, instruction
+from nsrecover.explanation.grammar import instruction
 
 pytest.importorskip("unified_planning")
 from nsrecover.integrations.unified_planning import repair
@@ -66,7 +66,7 @@ def test_a_disturbed_plan_is_repaired_and_put_into_words() -> None:
     assert instance.holds(state, goal)
     told = [instruction(step, domain=domain) for step in steps[:2]]
     assert told == ["drive the van to the depot", "load the box into the van"]
-    assert condition(("at", "box", "shop"), domain) == "the box is at the shop"
+    assert domain.text(("at", "box", "shop")) == "the box is at the shop"
 
 
 def test_files_are_read_as_well(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from nsrecover.core.geometry import footprint_overlap, gaps, intersects
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP, operator_of
 from nsrecover.domains.tabletop.relations import Edge, Relation, is_clear, landed, relations, resting_on, supporter
-from nsrecover.explanation.grammar import conditions
 
 SIDE = 0.04
 
@@ -81,7 +80,7 @@ def test_sides_are_the_robots_own(relation: str, offset: tuple[float, float]) ->
     ],
 )
 def test_preconditions_say_what_is_in_the_way(action: Action, words: tuple[str, ...]) -> None:
-    assert conditions(operator_of(action).violated(TOWER, action), TABLETOP) == words
+    assert tuple(map(TABLETOP.text, operator_of(action).violated(TOWER, action))) == words
 
 
 def test_many_boxes_are_measured_as_each_by_itself() -> None:
