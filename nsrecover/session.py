@@ -55,7 +55,6 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
 from nsrecover.explanation.fact_explainer import proposal
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.grammar import conditions
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.monitor import LOOKS, Monitor
@@ -408,10 +407,10 @@ class Session(Generic[SceneT]):
             case _Stage.FINISH:
                 self.monitor.look_again(observation)
                 self._attempts += 1
-                if self.monitor.found.as_expected:
-                    self._finish()
-                else:
+                if self.monitor.found.deviates:
                     self._settle()
+                else:
+                    self._finish()
 
     def _unusable(self, problem: InvalidObservation | UnknownObject) -> None:
         """Ask for another observation, or end if there were too many that cannot be used."""
@@ -578,7 +577,7 @@ class Session(Generic[SceneT]):
                 f"every action is done, but {objects(unseen)} could not be seen in place afterwards",
             )
         elif missed := self.monitor.missed:
-            text = "; ".join(conditions(missed, self.system.domain))
+            text = "; ".join(map(self.system.domain.text, missed))
             self._stop(StopCode.GOAL_MISSED, f"every action is done, but the goal does not hold: {text}")
         else:
             self._request = Done()

@@ -50,7 +50,7 @@ def test_it_imagines_monitors_plans_and_explains(rejoin: Rejoin) -> None:
     parking = replace(system(), rejoin=rejoin)
     monitor = parking.monitor(PLAN, BOXES)
     assert monitor.trace.graphs[1].boxes[0].tolist() == pytest.approx(PLACE)
-    assert not monitor.check()
+    assert not monitor.check().deviates
     found = monitor.step(PLAN[0], {**BOXES, "red cube": (0.5, 0.12, 0.02, 0.04, 0.04, 0.04)})
     assert found.deviating == ("red cube",)
     recovery = parking.planner.recover(found.observed, monitor.trace, found)
@@ -68,7 +68,7 @@ def test_an_action_that_changes_nothing_is_accepted_by_its_own_promise() -> None
     on_end = {**BOXES, "red cube": (*PLACE[:2], 0.045, 0.04, 0.04, 0.09)}
     for _ in range(2):
         found = monitor.step(PLAN[0], on_end)
-        assert found
+        assert found.deviates
         monitor.set_plan(PLAN)
         accepted = monitor.accepted()
     assert accepted is not None

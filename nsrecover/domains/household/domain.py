@@ -324,7 +324,7 @@ LAWS = (
 )
 """What follows from a state without an action."""
 
-WORDS = {
+WORDS: dict[str, Words] = {
     predicate: Words(text)
     for predicate, text in {
         "at": "{0} in or on {1}",
