@@ -101,7 +101,7 @@ def measure(config: KitchenEvalConfig) -> dict[str, Any]:
 
 def _identity(checkpoint: str | None) -> str:
     """Hash of the weights, so that a folder is not filled by two checkpoints."""
-    from nsrecover.models.household import folder_of
+    from nsrecover.models.checkpoint import folder_of
 
     place = folder_of(checkpoint or SHIPPED)
     weights = [(place / part / "model.safetensors").read_bytes() for part in ("states", "sounds")]

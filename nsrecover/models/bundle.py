@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +18,13 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
+from nsrecover.models.checkpoint import CheckpointFormat, folder_of, restore
 from nsrecover.models.conformal import Calibration, conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
 from nsrecover.models.size_range import extended, limited
 from nsrecover.models.transition import TransitionModel
-from nsrecover.models.weights import load_weights, save_weights
-from nsrecover.util.atomic_write import atomic_path
-from nsrecover.util.untrusted_json import read_json
-
-FORMAT = 2
-"""Version of the checkpoint format; raised when an older reader could not use a newer file."""
-
-WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
-CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
-SHIPPED = CHECKPOINTS / "tabletop_sensors"
 
 
 @dataclass(frozen=True)
@@ -91,6 +81,9 @@ class BundleConfig:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
+FORMAT = CheckpointFormat("a checkpoint of the tabletop", 2, BundleConfig, "python -m train")
+
+
 class Bundle(nn.Module):
     """Encoder, transition model, discriminator and free-space transformer, with array-in, array-out methods.
 
@@ -111,19 +104,19 @@ class Bundle(nn.Module):
         """Probability under which an object counts as wrong."""
         return self.config.threshold
 
+    def _with(self, **changes: Any) -> Bundle:
+        """The same learned parts, which are shared, with other settings."""
+        other = copy(self)
+        other.config = replace(self.config, **changes)
+        return other
+
     def with_threshold(self, threshold: float) -> Bundle:
         """The same learned parts, which are shared, with another decision threshold."""
-        other = copy(self)
-        other.config = replace(self.config, threshold=threshold)
-        return other
+        return self._with(threshold=threshold)
 
     def with_calibration(self, calibration: Calibration) -> Bundle:
         """The same learned parts, which are shared, with the scores of other good steps."""
-        other = copy(self)
-        other.config = replace(
-            self.config, calibration=calibration.scores, calibration_steps=calibration.steps, sensors={}
-        )
-        return other
+        return self._with(calibration=calibration.scores, calibration_steps=calibration.steps, sensors={})
 
     def with_tolerance(self, tolerance_m: float) -> Bundle:
         """The same learned parts, which are shared, with another tolerance.
@@ -133,9 +126,7 @@ class Bundle(nn.Module):
         """
         if not 0.002 <= tolerance_m <= 0.1:
             raise InvalidConfiguration(f"expected a tolerance_m from 0.002 to 0.1 metres, found {tolerance_m}")
-        other = copy(self)
-        other.config = replace(self.config, tolerance_m=tolerance_m)
-        return other
+        return self._with(tolerance_m=tolerance_m)
 
     def with_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> Bundle:
         """The same learned parts, which are shared, for another table.
@@ -144,9 +135,7 @@ class Bundle(nn.Module):
             workspace: x_min, y_min, x_max, y_max of the table, metres.
             room_m: see `RecoveryModels.room_m`.
         """
-        other = copy(self)
-        other.config = replace(self.config, workspace=workspace, room_m=room_m)
-        return other
+        return self._with(workspace=workspace, room_m=room_m)
 
     @property
     def room_m(self) -> float | None:
@@ -295,8 +284,6 @@ class Bundle(nn.Module):
     def save(self, folder: str | Path, card: str = "") -> Path:
         """Write weights, configuration and model card into a folder.
 
-        The files take their names when all of them are written, so that a reader never sees half a file.
-
         Args:
             folder: where; made if it does not exist.
             card: text of the model card (Markdown).
@@ -304,16 +291,7 @@ class Bundle(nn.Module):
         Returns:
             The folder.
         """
-        path = Path(folder)
-        with (
-            atomic_path(path / CARD) as text,
-            atomic_path(path / CONFIG) as config,
-            atomic_path(path / WEIGHTS) as file,
-        ):
-            digest = save_weights(self.state_dict(), file, {"format": str(FORMAT)})
-            config.write_text(json.dumps({"format": FORMAT, **digest, **asdict(self.config)}, indent=2) + "\n")
-            text.write_text(card)
-        return path
+        return FORMAT.save(folder, self.config, self.state_dict(), card)
 
     @classmethod
     def load(cls, folder: str | Path | None = None, domain: SpatialDomain = TABLETOP) -> Bundle:
@@ -327,66 +305,14 @@ class Bundle(nn.Module):
         Raises:
             InvalidCheckpoint: it is missing, damaged, of another version, or its weights have other sizes.
         """
-        path = SHIPPED if folder is None else Path(folder)
-        if not path.exists() and (CHECKPOINTS / path / WEIGHTS).is_file():
-            path = CHECKPOINTS / path
-        for name in (CONFIG, WEIGHTS):
-            if not (path / name).is_file():
-                raise InvalidCheckpoint(
-                    f"expected a checkpoint folder with {CONFIG} and {WEIGHTS}, found no {name} in {path}; "
-                    "give the folder that `python -m train` wrote, or none for the shipped one"
-                )
-        settings = _read_settings(path / CONFIG)
-        weights = load_weights(path / WEIGHTS, settings)
-        bundle = cls(_config_of(settings, path / CONFIG, domain))
-        _check_sizes(bundle.state_dict(), weights, path)
-        bundle.load_state_dict(weights)
-        return bundle
-
-
-def _read_settings(path: Path) -> dict[str, Any]:
-    try:
-        document: dict[str, Any] = read_json(path)
-        version = document.pop("format")
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise InvalidCheckpoint(
-            f"expected JSON with a 'format' number, found {path} damaged ({error}); copy or train it again"
-        ) from error
-    if version != FORMAT:
-        raise InvalidCheckpoint(
-            f"expected checkpoint format {FORMAT}, found {version} in {path}; use the version of nsrecover it was made "
-            "with, or train it again"
-        )
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
-
-
-def _config_of(document: dict[str, Any], path: Path, domain: SpatialDomain) -> BundleConfig:
-    try:
-        sensors = document.pop("sensors", {}).items()
-        calibrations = {name: Calibration(tuple(each["scores"]), each["steps"]) for name, each in sensors}
-        config = BundleConfig(**document, sensors=calibrations)
-    except (TypeError, KeyError, AttributeError) as error:
-        raise InvalidCheckpoint(f"expected the settings of a checkpoint in {path}, found others ({error})") from error
-    known = tuple(domain.operators)
-    if config.operators != known[: len(config.operators)]:
-        raise InvalidCheckpoint(
-            f"expected a checkpoint for the operators {', '.join(known)}, found one for {', '.join(config.operators)}; "
-            "train it again"
-        )
-    return config
-
-
-def _check_sizes(expected: Mapping[str, Tensor], found: Mapping[str, Tensor], path: Path) -> None:
-    absent = sorted(set(expected) - set(found))
-    surplus = sorted(set(found) - set(expected))
-    if absent or surplus:
-        raise InvalidCheckpoint(
-            f"expected {len(expected)} tensors, found {len(found)} in {path / WEIGHTS} "
-            f"(missing: {absent[:3]}, unknown: {surplus[:3]}); it belongs to other settings than {CONFIG} says"
-        )
-    for name, tensor in expected.items():
-        if tensor.shape != found[name].shape:
+        path = folder_of("tabletop_sensors" if folder is None else folder)
+        config, weights = FORMAT.load(path)
+        known = tuple(domain.operators)
+        if config.operators != known[: len(config.operators)]:
             raise InvalidCheckpoint(
-                f"expected {name} of shape {tuple(tensor.shape)} as {CONFIG} says, found {tuple(found[name].shape)} in "
-                f"{path / WEIGHTS}; the weights and the settings come from different trainings"
+                f"expected a checkpoint for the operators {', '.join(known)}, found one for "
+                f"{', '.join(config.operators)}; train it again"
             )
+        bundle = cls(config)
+        restore(bundle, weights, path)
+        return bundle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from nsrecover.models.nodes import NodeEncoder, mlp
+from nsrecover.models.encoder import NodeEncoder, mlp
 
 FARTHEST_M = 0.06
 """Places that are farther apart are shown as if they were this far apart, in the same direction.

@@ -5,9 +5,8 @@ A checkpoint is a folder with `config.json`, and the two models in the folders `
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,13 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidCheckpoint
+from nsrecover.models.checkpoint import CONFIG, CheckpointFormat, folder_of
 from nsrecover.models.sound import SoundModel
 from nsrecover.models.states import StateModel
 from nsrecover.perception.household import HouseholdPerceiver, Sign
 from nsrecover.perception.sounds import SoundPerceiver
-from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.untrusted_json import read_json
 
-FORMAT = 1
-"""Version of `config.json`; increase it when its contents change."""
-CONFIG = "config.json"
-CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
 SHIPPED = "household"
 """Name of the shipped checkpoint."""
 
@@ -47,6 +42,9 @@ class HouseholdConfig:
     signs: tuple[Sign, ...] = ()
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+FORMAT = CheckpointFormat("a household checkpoint", 1, HouseholdConfig, "python -m train domain=household")
 
 
 @dataclass(frozen=True)
@@ -83,9 +81,7 @@ class HouseholdModels:
         path = Path(folder)
         self.states.save(path / "states")
         self.sounds.save(path / "sounds")
-        with atomic_path(path / CONFIG) as file:
-            file.write_text(json.dumps({"format": FORMAT, **asdict(self.config)}, indent=1) + "\n")
-        return path
+        return FORMAT.save(path, self.config)
 
     @classmethod
     def load(cls, folder: str | Path = SHIPPED, domain: Domain = HOUSEHOLD) -> HouseholdModels:
@@ -105,27 +101,8 @@ class HouseholdModels:
                 f"expected a checkpoint for the domain {domain.name!r}, found one for {found or 'the tabletop'!r} in "
                 f"{path}; `python -m train domain=household` makes one for households"
             )
-        try:
-            document = read_json(path / CONFIG)
-            version = document.pop("format")
-            signs = tuple(Sign(**each) for each in document.pop("signs"))
-            config = HouseholdConfig(**document, signs=signs)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise InvalidCheckpoint(
-                f"expected the settings of a household checkpoint in {path / CONFIG}, found {problem!r}; copy or train "
-                "it again"
-            ) from problem
-        if version != FORMAT:
-            raise InvalidCheckpoint(
-                f"expected format {FORMAT} of a household checkpoint, found {version} in {path}; train it again"
-            )
+        config = FORMAT.read(path)
         return cls(StateModel.load(path / "states", domain), SoundModel.load(path / "sounds"), config)
-
-
-def folder_of(checkpoint: str | Path) -> Path:
-    """The folder of a checkpoint that is given as such, or by the name of a shipped one."""
-    path = Path(checkpoint)
-    return CHECKPOINTS / path if not path.exists() and (CHECKPOINTS / path).is_dir() else path
 
 
 def domain_of(checkpoint: str | Path) -> str | None:

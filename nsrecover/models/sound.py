@@ -8,11 +8,10 @@ recordings; these are recognised by their nearest neighbour among the embeddings
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +21,11 @@ import torch
 from torch import Tensor, nn
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
-from nsrecover.models.weights import load_weights, save_weights
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
 from nsrecover.perception.spectrogram import BANDS, FRAMES, check_recording, mel_levels, window_of
-from nsrecover.util.atomic_write import atomic_path
-from nsrecover.util.untrusted_json import read_json
 
-FORMAT = 1
-"""Version of the files; increase it when the network or its input changes."""
-CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
 SHIPPED = CHECKPOINTS / "household" / "sounds"
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
 RANGE_DB = 60.0
 """The network sees levels down to this far below the loudest one of a window."""
 EMBEDDING = 64
@@ -58,6 +51,7 @@ class SoundConfig:
         expected: action, such as `toggle_on faucet` -> class -> share of its demonstrated steps in which it was heard.
         metrics: measurements after training.
         provenance: data, seed and command of the training.
+        enrolled: names of the sounds that were enrolled, one for each of their E embeddings.
     """
 
     classes: tuple[str, ...]
@@ -68,6 +62,7 @@ class SoundConfig:
     expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    enrolled: tuple[str, ...] = ()
 
     def expected_during(self, operator: str, noun: str) -> Mapping[str, float] | None:
         """How often each class was heard while an operator was demonstrated with this object; None if it never was."""
@@ -76,6 +71,9 @@ class SoundConfig:
     def group(self, name: str) -> str:
         """The group of a class, or the class if it stands for itself."""
         return self.groups.get(name, name)
+
+
+FORMAT = CheckpointFormat("a sound model", 1, SoundConfig, "python -m train.sounds")
 
 
 class SoundNet(nn.Module):
@@ -118,7 +116,6 @@ class SoundModel(nn.Module):
         config: classes, groups and thresholds.
         net: the network.
         references: (R, EMBEDDING) embeddings of known sounds, unit length.
-        enrolled: names of the sounds that were enrolled, one for each of their E embeddings.
         embeddings: (E, EMBEDDING) of unit length.
     """
 
@@ -130,7 +127,6 @@ class SoundModel(nn.Module):
         # twice as fast on a CPU, with the same numbers
         self.net = SoundNet(len(config.classes), config.widths).to(memory_format=torch.channels_last)
         self.references: FloatArray = np.zeros((0, EMBEDDING), np.float32)
-        self.enrolled: tuple[str, ...] = ()
         self.embeddings: FloatArray = np.zeros((0, EMBEDDING), np.float32)
         self.eval()
 
@@ -143,7 +139,7 @@ class SoundModel(nn.Module):
     @property
     def names(self) -> tuple[str, ...]:
         """Everything that can be recognised: the classes, and the enrolled sounds."""
-        return tuple(dict.fromkeys((*self.config.classes, *self.enrolled)))
+        return tuple(dict.fromkeys((*self.config.classes, *self.config.enrolled)))
 
     @torch.inference_mode()
     def look(self, windows: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -209,7 +205,7 @@ class SoundModel(nn.Module):
         levels = [mel_levels(check_recording(each, rate_hz)) for each in recordings]
         _, embedded = self.look([window_of(each, 0) for each in levels])
         other = copy(self)
-        other.enrolled = (*self.enrolled, *[name] * len(embedded))
+        other.config = replace(self.config, enrolled=(*self.config.enrolled, *[name] * len(embedded)))
         other.embeddings = np.concatenate([self.embeddings, embedded])
         return other
 
@@ -219,13 +215,13 @@ class SoundModel(nn.Module):
         Raises:
             InvalidConfiguration: it was not enrolled.
         """
-        if name not in self.enrolled:
-            raise InvalidConfiguration(
-                f"expected an enrolled sound, found {name!r}.{did_you_mean(name, self.enrolled)}"
-            )
-        kept = [i for i, each in enumerate(self.enrolled) if each != name]
+        known = self.config.enrolled
+        if name not in known:
+            raise InvalidConfiguration(f"expected an enrolled sound, found {name!r}.{did_you_mean(name, known)}")
+        kept = [i for i, each in enumerate(known) if each != name]
         other = copy(self)
-        other.enrolled, other.embeddings = tuple(self.enrolled[i] for i in kept), self.embeddings[kept]
+        other.config = replace(self.config, enrolled=tuple(known[i] for i in kept))
+        other.embeddings = self.embeddings[kept]
         return other
 
     def _nearest(self, unit: FloatArray) -> tuple[str, float] | None:
@@ -234,7 +230,7 @@ class SoundModel(nn.Module):
             return None
         similar = self.embeddings @ unit
         best = int(similar.argmax())
-        return (self.enrolled[best], float(similar[best])) if similar[best] >= SIMILAR else None
+        return (self.config.enrolled[best], float(similar[best])) if similar[best] >= SIMILAR else None
 
     def calibrated(
         self, thresholds: Sequence[float], known_from: float, references: npt.ArrayLike, **measured: Any
@@ -250,16 +246,9 @@ class SoundModel(nn.Module):
 
     def save(self, folder: str | Path) -> Path:
         """Write weights, configuration and enrolled sounds into a folder, which is made if it does not exist."""
-        path = Path(folder)
-        document = {"format": FORMAT, **asdict(self.config), "enrolled": list(self.enrolled)}
-        document["known_from"] = None if math.isinf(self.config.known_from) else self.config.known_from
-        with atomic_path(path / CONFIG) as config, atomic_path(path / WEIGHTS) as file:
-            own = {"embeddings": self.embeddings, "references": self.references.astype(np.float16)}
-            digest = save_weights(
-                self.state_dict() | {name: torch.as_tensor(value) for name, value in own.items()}, file
-            )
-            config.write_text(json.dumps(digest | document, indent=1) + "\n")
-        return path
+        own = {"embeddings": self.embeddings, "references": self.references.astype(np.float16)}
+        tensors = self.state_dict() | {name: torch.as_tensor(value) for name, value in own.items()}
+        return FORMAT.save(folder, self.config, tensors)
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> SoundModel:
@@ -269,30 +258,11 @@ class SoundModel(nn.Module):
             InvalidCheckpoint: it is missing, damaged, or of another version.
         """
         path = SHIPPED if folder is None else Path(folder)
-        try:
-            document = read_json(path / CONFIG)
-            weights = load_weights(path / WEIGHTS, document)
-            version = document.pop("format")
-            if version != FORMAT:
-                raise InvalidCheckpoint(
-                    f"expected format {FORMAT} of a sound model, found {version} in {path}; train it again"
-                )
-            enrolled = tuple(document.pop("enrolled"))
-            known: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value for name, value in document.items()
-            }
-            if known["known_from"] is None:
-                del known["known_from"]
-            model = cls(SoundConfig(**known))
-            embeddings, references = (weights.pop(name).numpy() for name in ("embeddings", "references"))
-            model.load_state_dict(weights)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as problem:
-            if isinstance(problem, InvalidCheckpoint):
-                raise
-            raise InvalidCheckpoint(
-                f"expected a sound model ({CONFIG} and {WEIGHTS}) in {path}, found {problem}; give a folder that "
-                "`python -m train.sounds` wrote, or none for the shipped one"
-            ) from problem
-        model.enrolled, model.embeddings = enrolled, np.asarray(embeddings, np.float32)
-        model.references = np.asarray(references, np.float32)
+        config, weights = FORMAT.load(path)
+        model = cls(config)
+        nothing = torch.zeros((0, EMBEDDING))
+        model.embeddings, model.references = (
+            np.asarray(weights.pop(name, nothing).numpy(), np.float32) for name in ("embeddings", "references")
+        )
+        restore(model, weights, path)
         return model

@@ -7,10 +7,9 @@ is unknown.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +23,10 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint
-from nsrecover.models.weights import load_weights, save_weights
+from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
 from nsrecover.perception.states import GEOMETRY, StateCrops
-from nsrecover.util.atomic_write import atomic_path
-from nsrecover.util.untrusted_json import read_json
 
-FORMAT = 1
-"""Version of the files; increase it when the network or its input changes."""
-SHIPPED = Path(__file__).parents[1] / "checkpoints" / "household" / "states"
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+SHIPPED = CHECKPOINTS / "household" / "states"
 STEEP_RAD = math.radians(45.0)
 """What shows only from above is visible in views at least this steep."""
 FEWEST_PIXELS = 40
@@ -75,6 +69,9 @@ class StateConfig:
     widths: tuple[int, ...] = (24, 48, 96, 96)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+FORMAT = CheckpointFormat("a state model", 1, StateConfig, "python -m train.states")
 
 
 class StateNet(nn.Module):
@@ -224,11 +221,7 @@ class StateModel(nn.Module):
 
     def save(self, folder: str | Path) -> Path:
         """Write weights and configuration into a folder, which is made if it does not exist."""
-        path = Path(folder)
-        with atomic_path(path / CONFIG) as config, atomic_path(path / WEIGHTS) as file:
-            digest = save_weights(self.state_dict(), file)
-            config.write_text(json.dumps({"format": FORMAT, **digest, **asdict(self.config)}, indent=1) + "\n")
-        return path
+        return FORMAT.save(folder, self.config, self.state_dict())
 
     @classmethod
     def load(cls, folder: str | Path | None = None, domain: Domain = HOUSEHOLD) -> StateModel:
@@ -238,22 +231,9 @@ class StateModel(nn.Module):
             InvalidCheckpoint: it is missing, damaged, of another version, or for another domain.
         """
         path = SHIPPED if folder is None else Path(folder)
-        try:
-            document = read_json(path / CONFIG)
-            if document.pop("format") != FORMAT:
-                raise InvalidCheckpoint(f"expected format {FORMAT} of a state model in {path}; train it again")
-            weights = load_weights(path / WEIGHTS, document)
-            known: dict[str, Any] = {
-                key: _tuples(value) if key not in ("metrics", "provenance") else value
-                for key, value in document.items()
-            }
-            model = cls(StateConfig(**known))
-            model.load_state_dict(weights)
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError) as problem:
-            raise InvalidCheckpoint(
-                f"expected a state model ({CONFIG} and {WEIGHTS}) in {path}, found {problem}; give a folder that "
-                "`python -m train.states` wrote, or none for the shipped one"
-            ) from problem
+        config, weights = FORMAT.load(path)
+        model = cls(config)
+        restore(model, weights, path)
         own = {name: each.values for name, each in domain.variables.items()}
         if model.config.domain != domain.name or any(own.get(k) != v for k, v in model.config.variables.items()):
             raise InvalidCheckpoint(
@@ -266,10 +246,3 @@ class StateModel(nn.Module):
 def _of_kind(numbers: Mapping[str, float], variable: str, name: str) -> float:
     """What holds for a variable of an object: the number of its kind, or else that of all kinds."""
     return numbers.get(f"{variable} {noun(name)}", numbers.get(variable, 0.0))
-
-
-def _tuples(value: Any) -> Any:
-    """Lists of a JSON document as tuples."""
-    if isinstance(value, list):
-        return tuple(value)
-    return {key: _tuples(each) for key, each in value.items()} if isinstance(value, dict) else value

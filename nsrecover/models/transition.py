@@ -8,7 +8,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from nsrecover.models.nodes import COARSE_M, NodeEncoder, box_features, mlp
+from nsrecover.models.encoder import COARSE_M, NodeEncoder, box_features, mlp
 
 with warnings.catch_warnings():
     # torch_geometric scripts a function when it is imported, which newer torch calls deprecated; users need not see it.

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from nsrecover.core.discrepancy import AnyDeviation, Deviation
 from nsrecover.core.episode import Episode
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.scene import Box, ObjectStates, SceneGraph, Visibility
 from nsrecover.records.episode_checks import check_consistent
 from nsrecover.records.reading import check_document, read_document, readable
@@ -32,7 +34,7 @@ WHAT = "the log of an episode"
 DIGITS = 5
 
 
-def save(episode: Episode, path: str | Path) -> None:
+def save(episode: Episode[Any], path: str | Path) -> None:
     """Write the log of an episode atomically.
 
     Args:
@@ -43,14 +45,14 @@ def save(episode: Episode, path: str | Path) -> None:
         file.write(json.dumps(to_document(episode), ensure_ascii=False).encode())
 
 
-def load(path: str | Path) -> Episode:
+def load(path: str | Path) -> Episode[Any]:
     """Read the log of an episode.
 
     Args:
         path: a file written by `save`.
 
     Returns:
-        The episode, without appearance features.
+        The episode, without appearance features; its scenes are scene graphs or facts.
 
     Raises:
         InvalidRecording: the file does not exist, is not the log of an episode, or its parts contradict each other.
@@ -63,20 +65,20 @@ def is_episode(document: object) -> bool:
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
-def to_document(episode: Episode) -> dict[str, Json]:
+def to_document(episode: Episode[Any]) -> dict[str, Json]:
     """Return the JSON document of an episode."""
     scenes: dict[int, Json] = {}
 
-    def number(scene: SceneGraph) -> int:
-        scenes.setdefault(id(scene), _scene(scene))
+    def number(scene: SceneGraph | FactScene) -> int:
+        scenes.setdefault(id(scene), to_json(scene, digits=DIGITS) if isinstance(scene, FactScene) else _scene(scene))
         return list(scenes).index(id(scene))
 
-    fields = to_json(episode, {SceneGraph: number}, DIGITS)
+    fields = to_json(episode, {SceneGraph: number, FactScene: number}, DIGITS)
     assert isinstance(fields, dict)
     return {"format": FORMAT, "schema": SCHEMA, **fields, "scenes": list(scenes.values())}
 
 
-def from_document(document: object, source: str = "log") -> Episode:
+def from_document(document: object, source: str = "log") -> Episode[Any]:
     """Return the episode of a JSON document: the inverse of `to_document`.
 
     Args:
@@ -90,14 +92,16 @@ def from_document(document: object, source: str = "log") -> Episode:
     known = check_document(document, FORMAT, WHAT, source, SCHEMA)
     with readable(f"a whole log of an episode in {source}"):
         scenes = [_read_scene(each) for each in known["scenes"]]
+        value: Any = tuple[StateFact, ...] if isinstance(scenes[0], FactScene) else Box
 
-        def scene(number: Any) -> SceneGraph:
+        def scene(number: Any) -> SceneGraph | FactScene:
             if not isinstance(number, int) or not 0 <= number < len(scenes):
                 raise ValueError(f"expected the number of one of {len(scenes)} scenes, found {number!r}")
             return scenes[number]
 
         fields = {name: value for name, value in known.items() if name not in ("format", "schema", "scenes")}
-        episode = from_json(Episode, fields, {SceneGraph: scene})
+        readers = {SceneGraph: scene, AnyDeviation: lambda data: from_json(Deviation[value], data)}
+        episode = from_json(Episode[SceneGraph], fields, readers)
         check_consistent(episode)
         return episode
 
@@ -116,7 +120,9 @@ def _scene(graph: SceneGraph) -> Json:
     }
 
 
-def _read_scene(data: Any) -> SceneGraph:
+def _read_scene(data: Any) -> SceneGraph | FactScene:
+    if "facts" in data:
+        return from_json(FactScene, data)
     boxes = from_json(dict[str, Box], data["boxes"], where="boxes")
     states = from_json(dict[str, ObjectStates], data["states"], where="states")
     for chances in (each for variables in states.values() for each in variables.values()):

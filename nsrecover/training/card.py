@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from nsrecover.models.bundle import CONFIG, BundleConfig
+from nsrecover.models.bundle import BundleConfig
+from nsrecover.models.checkpoint import CONFIG
 
 
 def model_card(config: BundleConfig) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils.data import Sampler
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.models.nodes import COARSE_M
+from nsrecover.models.encoder import COARSE_M
 from nsrecover.models.transition import TransitionModel
 from nsrecover.training.demonstrations import Demonstration
 from nsrecover.training.schedule import CosineModule

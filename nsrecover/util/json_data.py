@@ -30,7 +30,7 @@ Writers = Mapping[type, Callable[[_Data], Json]]
 _INFINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def to_json(value: object, writers: Writers = types.MappingProxyType({}), digits: int = 6) -> Json:
+def to_json(value: object, writers: Writers = types.MappingProxyType({}), digits: int | None = None) -> Json:
     """Return a value as JSON data.
 
     Dataclasses become objects, enumerations their values, sets sorted lists, mappings whose keys are no texts or
@@ -39,7 +39,7 @@ def to_json(value: object, writers: Writers = types.MappingProxyType({}), digits
     Args:
         value: made of these, and of NumPy arrays.
         writers: for types that are written otherwise.
-        digits: decimals to which floats are rounded.
+        digits: decimals to which floats are rounded; None: they are not.
     """
 
     def plain(value: object) -> Json:
@@ -51,7 +51,9 @@ def to_json(value: object, writers: Writers = types.MappingProxyType({}), digits
             case None | bool() | int() | str():
                 return value
             case float() | np.floating():
-                return round(float(value), digits) if math.isfinite(value) else str(float(value))
+                if not math.isfinite(value):
+                    return str(float(value))
+                return float(value) if digits is None else round(float(value), digits)
             case np.ndarray() | np.generic():
                 return plain(value.tolist())
             case Mapping():

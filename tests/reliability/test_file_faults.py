@@ -28,7 +28,8 @@ import nsrecover
 from nsrecover import Plan, RecoveryAgent, geometric
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording, NsrecoverError
-from nsrecover.models.bundle import CHECKPOINTS, Bundle
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import HouseholdModels
 from nsrecover.records import boxes_recording, episode_log, recording
 from nsrecover.records.archive import Archive, write_archive

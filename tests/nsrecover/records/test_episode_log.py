@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nsrecover.agent import RecoveryAgent
 from nsrecover.core.discrepancy import Cause, Unseen, UnseenReason
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.scene import Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation import facts_of
+from nsrecover.fact_system import symbolic
 from nsrecover.records import episode_log
 from nsrecover.records.recording import example
 from nsrecover.records.review import episode_of, review
 from nsrecover.system import load
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +42,7 @@ def test_what_is_written_is_read_back(reviewed: Episode, tmp_path: Path) -> None
     for old, new in zip(reviewed.records, back.records, strict=True):
         assert new.graph.names == old.graph.names
         np.testing.assert_allclose(new.graph.boxes, old.graph.boxes, atol=1e-5)
-        assert bool(new.discrepancy) == bool(old.discrepancy)
+        assert new.discrepancy.verdict is old.discrepancy.verdict
         assert facts_of(new.discrepancy, new.recovery) == facts_of(old.discrepancy, old.recovery)
         assert (new.explanation and new.explanation.text) == (old.explanation and old.explanation.text)
     assert {c.cause for c in back.records[-1].discrepancy.deviations} >= {Cause.TOPPLED, Cause.DROPPED}
@@ -67,6 +70,17 @@ def test_what_was_not_seen_is_kept(reviewed: Episode) -> None:
     for name in ("unseen", "missing_to_tell", "sensors", "newcomers", "looks", "verdict"):
         assert getattr(record.discrepancy, name) == getattr(found, name)
     assert record.graph is record.discrepancy.observed
+
+
+def test_an_episode_of_facts_is_read_back() -> None:
+    agent = RecoveryAgent(symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE)))
+    episode = agent.run(WATER)
+    document = json.loads(json.dumps(episode_log.to_document(episode)))
+    back = episode_log.from_document(document)
+    assert back.start == episode.start
+    assert episode_log.to_document(back) == document
+    found, was = back.records[0].discrepancy, episode.records[0].discrepancy
+    assert (found.observed, found.deviations) == (was.observed, was.deviations)
 
 
 def test_it_is_small_and_has_no_images(reviewed: Episode, tmp_path: Path) -> None:

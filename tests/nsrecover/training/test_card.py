@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from nsrecover.models.bundle import CARD, SHIPPED, Bundle, BundleConfig
+from nsrecover.models.bundle import Bundle, BundleConfig
+from nsrecover.models.checkpoint import CARD, CHECKPOINTS
 from nsrecover.training.card import model_card
 
 
@@ -16,7 +17,7 @@ def test_a_part_that_was_trained_by_itself_is_told() -> None:
 
 
 def test_the_shipped_card_tells_it_of_the_shipped_parts() -> None:
-    card, config = (SHIPPED / CARD).read_text(), Bundle.load().config
+    card, config = (CHECKPOINTS / "tabletop_sensors" / CARD).read_text(), Bundle.load().config
     assert config.provenance["command"] in card
     for part, how in config.provenance.get("parts", {}).items():
         assert f"The {part} part was trained by itself" in card
