@@ -34,8 +34,9 @@ from .core.recovery import RecoveryStatus as RecoveryStatus
 from .core.scene import SceneGraph as SceneGraph
 from .core.traces import Trace as Trace
 from .domains.tabletop.operators import register as register
-from .fact_system import FactSystem as FactSystem
-from .fact_system import symbolic as symbolic
+from .loading import geometric as geometric
+from .loading import load as load
+from .loading import symbolic as symbolic
 from .monitoring.comparison import Comparison as Comparison
 from .monitoring.monitor import Monitor as Monitor
 from .perception.objects.boxes import BoxesPerceiver as BoxesPerceiver
@@ -46,8 +47,6 @@ from .planning.planner import Rejoin as Rejoin
 from .planning.subgoals import Subgoals as Subgoals
 from .records.recording import Recording as Recording
 from .system import System as System
-from .system import geometric as geometric
-from .system import load as load
 
 __version__: str
 __all__: list[str]

@@ -20,7 +20,8 @@ from nsrecover.core.scene import SceneT
 from nsrecover.core.supervision import Listener, Supervisor
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
-from nsrecover.session import MAX_RECOVERIES, HasSessions, Session, SessionSettings
+from nsrecover.session import MAX_RECOVERIES, Session, SessionSettings
+from nsrecover.system import System
 
 
 class RecoveryAgent(Generic[SceneT]):
@@ -41,7 +42,7 @@ class RecoveryAgent(Generic[SceneT]):
 
     def __init__(
         self,
-        system: HasSessions[SceneT],
+        system: System[SceneT],
         world: World[Any],
         budget_s: float | None = 1.0,
         max_recoveries: int = MAX_RECOVERIES,

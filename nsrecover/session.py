@@ -20,7 +20,6 @@ prints or starts a thread. It can be pickled between two calls and goes on after
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -51,7 +50,6 @@ from nsrecover.core.scene import SceneT
 from nsrecover.core.supervision import Listener
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
 from nsrecover.explanation.fact_explainer import proposal
 from nsrecover.explanation.facts import violated_texts
@@ -102,7 +100,7 @@ class Planner(Protocol[SceneT]):
         self,
         observed: SceneT,
         trace: Trace[SceneT],
-        discrepancy: Discrepancy[SceneT],
+        discrepancy: Discrepancy[SceneT] | None,
         *,
         budget_s: float | None = None,
         on_improvement: Callable[[Recovery[SceneT]], None] | None = None,
@@ -112,49 +110,33 @@ class Planner(Protocol[SceneT]):
         ...
 
 
-class HasSessions(ABC, Generic[SceneT]):
-    """A system whose parts a session uses."""
+class Parts(Protocol[SceneT]):
+    """What a session uses of a system."""
 
     @property
-    @abstractmethod
-    def domain(self) -> Domain | SpatialDomain:
+    def domain(self) -> Domain:
         """The words."""
+        ...
 
     @property
-    @abstractmethod
     def planner(self) -> Planner[SceneT]:
         """Finds ways back."""
+        ...
 
     @property
-    @abstractmethod
     def explainer(self) -> Explains:
         """Explains discrepancies."""
+        ...
 
-    @abstractmethod
     def check_plan(self, plan: Plan) -> None:
-        """Refuse a plan that fits no scene.
+        """Refuse a plan that fits no scene."""
+        ...
 
-        Raises:
-            InvalidAction: it has an unknown operator or wrong arguments.
-        """
-
-    @abstractmethod
     def monitor(
         self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True
     ) -> Monitor[SceneT]:
         """Return a monitor of a plan."""
-
-    def session(
-        self,
-        plan: Plan,
-        observation: object = None,
-        settings: SessionSettings | None = None,
-        *,
-        perceiver: object = None,
-        listener: Listener | None = None,
-    ) -> Session[SceneT]:
-        """Return a session that carries out a plan; arguments and errors as for `Session`."""
-        return Session(self, plan, observation, settings, perceiver=perceiver, listener=listener)
+        ...
 
 
 class _Stage(Enum):
@@ -191,7 +173,7 @@ class Session(Generic[SceneT]):
 
     def __init__(
         self,
-        system: HasSessions[SceneT],
+        system: Parts[SceneT],
         plan: Plan,
         observation: object = None,
         settings: SessionSettings | None = None,

@@ -26,7 +26,7 @@ from nsrecover.domains.household.domain import LASTING
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.household_system import HouseholdSystem
+from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdConfig, HouseholdModels
 from nsrecover.models.sound import SoundModel
 from nsrecover.perception.household import AT_THE_END_S, Sign
@@ -247,7 +247,7 @@ def false_alarms(models: HouseholdModels, files: Sequence[Path]) -> dict[str, An
         home, start = home_of(recording)
         home = replace(home, domain=LASTING)
         goal = [tuple(fact) for fact in recording.notes["goal"]]
-        system = replace(HouseholdSystem(models).system(home, goal), assumed=start)
+        system = HouseholdSystem(models).system(home, goal, assumed=start)
         monitor = system.monitor(recording.plan, recording.observations[0])
         good = True
         for action, observation in zip(recording.plan, recording.observations[1:], strict=True):

@@ -30,7 +30,7 @@ def time_batch(system: System, requests: Sequence[Request], workers: int) -> dic
         Number of requests and of processes, the median seconds of both ways, their ratio, and how often both recoveries
         cost the same.
     """
-    threads, planner = torch.get_num_threads(), system.planner
+    threads, planner = torch.get_num_threads(), system.box_planner
     torch.set_num_threads(1)
     try:
         for count in (1, workers):

@@ -20,7 +20,7 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.fact_explainer import in_short
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.household_system import HouseholdSystem
+from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import SHIPPED, HouseholdModels
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.pictures import outlines_of_masks
@@ -198,7 +198,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
                 robot.trouble = (in_short(found, HOUSEHOLD) or "; ".join(violated_texts(found)),)
             turned(label, record)
 
-        made = replace(system.system(robot.home, robot.goal), assumed=robot.assumed)
+        made = system.system(robot.home, robot.goal, assumed=robot.assumed)
         episode = nsrecover.RecoveryAgent(made, robot).run(item.plan, take)
         missing = unmet_goal(robot.world.cell, robot.goal, robot.home)
         footage = robot.finish()
@@ -215,7 +215,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
         tuple(sorted(robot.pending)),
         time.perf_counter() - started,
         episode,
-        instance=made.instance,
+        instance=robot.home,
     )
     film = folder / "episode.mp4" if video else None
     if film is not None:

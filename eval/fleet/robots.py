@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import SceneGraph
 from nsrecover.integrations.client import observation_message
+from nsrecover.loading import geometric
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.recording import Recording, example
-from nsrecover.system import geometric
 
 LOOK, RECOVER, SESSION = "look", "look and recover", "session"
 """Kinds of answers: to an observation as expected, to one with an error, and about sessions."""

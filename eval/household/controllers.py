@@ -12,7 +12,7 @@ from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.properties import by_property, changed
-from nsrecover.fact_system import FactSystem
+from nsrecover.loading import symbolic
 from nsrecover.monitoring.fact_monitor import imagined_trace
 from nsrecover.monitoring.outlook import unmet_goal
 
@@ -55,7 +55,7 @@ def agent(world: FactWorld, plan: Plan, ahead: bool = True, check: bool = True) 
         check: whether anything is checked before actions.
     """
     course, events = Course(), [0]
-    system = FactSystem(world.home, world.goal, world.expected_start, ahead, check)
+    system = symbolic(world.home, world.goal, assumed=world.expected_start, ahead=ahead, check=check)
 
     def note(record: StepRecord[FactScene]) -> None:
         course.turns += 1
@@ -86,7 +86,7 @@ def reactive(world: FactWorld, plan: Plan, ends_subgoal: Sequence[str]) -> Cours
         plan: the plan that the robot is given.
         ends_subgoal: operators that end a subgoal; none: the whole task is one.
     """
-    course, system = Course(), FactSystem(world.home, world.goal)
+    course, system = Course(), symbolic(world.home, world.goal)
     domain, actions, step, group = world.home.domain, list(plan), 0, 0
     start = FactScene(world.expected_start)
     while True:
@@ -108,7 +108,7 @@ def reactive(world: FactWorld, plan: Plan, ends_subgoal: Sequence[str]) -> Cours
                 return course
             group = step
             continue
-        recovery = system.planner.recover(seen, trace)
+        recovery = system.planner.recover(seen, trace, None)
         course.alarms.append((world.executed, not world.events and world.works(actions[step:]), bool(recovery.actions)))
         course.impossible |= recovery.status is RecoveryStatus.IMPOSSIBLE
         if recovery.actions:

@@ -18,14 +18,17 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.properties import by_property, changed
-from nsrecover.fact_system import FactSystem, symbolic
-from nsrecover.household_system import HouseholdSystem
+from nsrecover.loading import HouseholdSystem, symbolic, with_facts
 from nsrecover.models.household import SHIPPED, HouseholdModels
 from nsrecover.monitoring.beliefs import DECAY
 from nsrecover.monitoring.fact_monitor import FactMonitor, imagined_trace
+from nsrecover.monitoring.monitor import Monitor
 from nsrecover.monitoring.outlook import unmet_goal
+from nsrecover.monitoring.watching import FactWatching
+from nsrecover.system import System
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,8 @@ def carry_out(planner: Planner, robot: KitchenRobot, plan: Plan, checkpoint: str
             robot.execute(action)
             course.judged(robot, None, (), False)
         return course
-    system = _TimedSystem.of(system_for(planner, robot, checkpoint), course.step_s)
+    system = system_for(planner, robot, checkpoint)
+    system = replaced(system, watching=_Timed(system.facts, course.step_s))
     if planner.subgoals is not None:
         _reactive(system, robot, plan, planner.subgoals, course)
         return course
@@ -174,23 +178,26 @@ def carry_out(planner: Planner, robot: KitchenRobot, plan: Plan, checkpoint: str
     return course
 
 
-def system_for(planner: Planner, robot: KitchenRobot, checkpoint: str | None) -> FactSystem:
+def system_for(planner: Planner, robot: KitchenRobot, checkpoint: str | None) -> System[FactScene]:
     """The system with which a planner carries out the robot's task."""
     learned = models(checkpoint)
     if planner.facts:
         known = learned.config.durations
-        system = symbolic(robot.home, robot.goal, known or None)
+        system = symbolic(robot.home, robot.goal, known or None, assumed=robot.assumed)
     else:
         made = HouseholdSystem(learned)
-        system = made.system(robot.home, robot.goal, reads=planner.reads, hears=planner.microphone)
-    return replaced(
-        system,
-        assumed=robot.assumed,
-        ahead=planner.ahead,
+        system = made.system(
+            robot.home, robot.goal, assumed=robot.assumed, reads=planner.reads, hears=planner.microphone
+        )
+    rules = system.facts.rules
+    rules = replaced(
+        rules,
+        lookahead=rules.lookahead if planner.ahead else None,
         check=planner.checks,
         decay=DECAY if planner.memory else 0.0,
-        visits=system.visits and planner.visits and planner.looks,
+        visits=rules.visits and planner.visits and planner.looks,
     )
+    return with_facts(system, rules=rules)
 
 
 @lru_cache(maxsize=2)
@@ -199,7 +206,9 @@ def models(checkpoint: str | None) -> HouseholdModels:
     return HouseholdModels.load(checkpoint or SHIPPED, HOUSEHOLD)
 
 
-def _reactive(system: FactSystem, robot: KitchenRobot, plan: Plan, ends_subgoal: Sequence[str], course: Course) -> None:
+def _reactive(
+    system: System[FactScene], robot: KitchenRobot, plan: Plan, ends_subgoal: Sequence[str], course: Course
+) -> None:
     """Verify subgoals after they were carried out, and correct the plan then (Liu et al. 2023; online: Yu et al.).
 
     A subgoal is verified by what its actions were to change; after the last action, the goal is.
@@ -243,30 +252,32 @@ def _reactive(system: FactSystem, robot: KitchenRobot, plan: Plan, ends_subgoal:
             return
 
 
-class _TimedMonitor(FactMonitor[Any]):
-    """A monitor that notes how long its steps take."""
+@dataclass(frozen=True)
+class _Timed:
+    """Makes monitors that note how long their steps take."""
 
+    inner: FactWatching
     spent: list[float]
+
+    @property
+    def domain(self) -> Domain:
+        return self.inner.domain
+
+    def check_plan(self, plan: Plan) -> None:
+        self.inner.check_plan(plan)
+
+    def monitor(self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool) -> Monitor[FactScene]:
+        perceiver = perceiver or self.inner.perceiver(self.inner.instance)
+        return _TimedMonitor(self.spent, self.inner.instance, perceiver, plan, observation, self.inner.rules)
+
+
+class _TimedMonitor(FactMonitor[Any]):
+    def __init__(self, spent: list[float], *parts: Any) -> None:
+        super().__init__(*parts)
+        self._spent = spent
 
     def step(self, action: Action, observation: Any) -> Discrepancy[FactScene]:
         began = time.perf_counter()
         found = super().step(action, observation)
-        self.spent.append(time.perf_counter() - began)
-        return found
-
-
-@dataclass(frozen=True)
-class _TimedSystem(FactSystem):
-    """A system whose monitors note how long their steps take."""
-
-    spent: list[float] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, system: FactSystem, spent: list[float]) -> _TimedSystem:
-        return cls(**vars(system) | {"spent": spent})
-
-    def monitor(self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True) -> Any:
-        found: Any = super().monitor(plan, observation, perceiver, check_sensors=check_sensors)
-        found.__class__ = _TimedMonitor
-        found.spent = self.spent
+        self._spent.append(time.perf_counter() - began)
         return found

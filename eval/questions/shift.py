@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
 from nsrecover.domains.instance import Instance
-from nsrecover.fact_system import FactSystem
 from nsrecover.live.deciding import ACCEPT, Deciding
 from nsrecover.live.desk import Decision, Desk
 from nsrecover.live.order import Stake, order
+from nsrecover.loading import symbolic
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from sim.datasets.household import HouseholdEpisode
 
@@ -49,12 +49,6 @@ class RememberingPlanner(FactPlanner):
         return self._known[key]
 
 
-class _System(FactSystem):
-    @cached_property
-    def planner(self) -> FactPlanner:
-        return RememberingPlanner(self.instance)
-
-
 class Task:
     """An episode of a dataset as a task of a robot, with the system that plans for it.
 
@@ -65,7 +59,8 @@ class Task:
     def __init__(self, line: str) -> None:
         self.episode = HouseholdEpisode.from_json(line)
         world = FactWorld(self.episode, 0.0, 0.0, 0)
-        self.system: FactSystem = _System(world.home, world.goal, world.expected_start)
+        made = symbolic(world.home, world.goal, assumed=world.expected_start)
+        self.system = replace(made, planner=RememberingPlanner(world.home))
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from eval.common.output import write_results
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, percent_of
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.loading import load
 from nsrecover.onboarding import commands, scoring
 from nsrecover.onboarding.scoring import ScoredStep
 from nsrecover.onboarding.training import FALSE_ALARMS, quality_of
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.runs import read_runs
-from nsrecover.system import load
 from sim.collect import CollectConfig, collect
 
 RESAMPLES = 1000

@@ -90,7 +90,7 @@ def valid(given: SyntheticErrorState, recovery: Recovery) -> bool:
 def time_one(system: System, given: SyntheticErrorState, errors: int, budget_s: float) -> TimedRecovery:
     """Time the planning of a recovery."""
     started, cpu = time.perf_counter(), time.process_time()
-    recovery = system.planner.recover(
+    recovery = system.box_planner.recover(
         given.graph, given.trace, given.discrepancy, budget_s=budget_s, max_expansions=None
     )
     seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu

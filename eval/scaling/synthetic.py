@@ -104,7 +104,7 @@ def enlarged(system: System, objects: int) -> System:
     far = math.hypot(workspace[2], half + abs(middle))
     bundle: Bundle = copy(system.bundle)
     bundle.config = replace(bundle.config, workspace=workspace, reach_m=(bundle.config.reach_m[0], far))
-    return replace(system, models=bundle)
+    return system.with_models(bundle)
 
 
 def problem(

@@ -23,9 +23,9 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidObservation, UnknownObject
-from nsrecover.fact_system import FactSystem
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
+from nsrecover.loading import symbolic
 from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.household import HouseholdEpisode
 from sim.datasets.shipped import shipped_lines
@@ -73,7 +73,7 @@ def facts(rng: Rng, seed: int) -> Ending:
     episode = HouseholdEpisode.from_json(_shipped(rng, FACT_DATASETS))
     hidden, wrong = (float(rng.choice([0.0, 0.0, 0.1, 0.3])) for _ in range(2))
     world = FactWorld(episode, hidden, wrong, seed)
-    system = FactSystem(world.home, world.goal, world.expected_start)
+    system = symbolic(world.home, world.goal, assumed=world.expected_start)
     return _run(
         world, system, episode.robots_plan, rng, lambda: world.disturb(rng), world.reached, limit_s=0.5,
         own={Disturbance.HIDDEN: hidden > 0, Disturbance.WRONG: wrong > 0},

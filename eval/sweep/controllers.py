@@ -91,14 +91,14 @@ class Recovering:
         system = _at_its_table(warm_system(self.checkpoint), world)
         if self.comparison == "distance":
             rule: Bundle = DistanceRule.of(system.bundle)
-            system = replace(system, models=rule)
+            system = system.with_models(rule)
         otherwise = self.setting.otherwise(system)
         planner = (
             _TimedPlanner(self.setting, system, self.max_expansions)
             if otherwise is None
             else _TimedPlannerOfOtherWays(self.setting, system, self.max_expansions, otherwise)
         )
-        timed = _SystemWithPlanner(system.bundle, system.explainer, planner=planner)
+        timed = replace(system, planner=planner)
         budget_s = math.inf if self.budget_s is None else self.budget_s
         return RecoveryAgent(timed, world, budget_s, self.max_recoveries), planner
 
@@ -235,7 +235,16 @@ class _TimedPlanner:
         spent, self._cpu_s = self._cpu_s, 0.0
         return spent
 
-    def recover(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy, budget_s: float | None) -> Recovery:
+    def recover(
+        self,
+        graph: SceneGraph,
+        trace: Trace,
+        discrepancy: Discrepancy,
+        *,
+        budget_s: float | None = None,
+        on_improvement: Callable[[Recovery], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Recovery:
         began = time.process_time()
         recovery = self._recover(graph, trace, discrepancy, budget_s=budget_s, max_expansions=self._max_expansions)
         self._cpu_s += time.process_time() - began
@@ -260,10 +269,3 @@ class _TimedPlannerOfOtherWays(_TimedPlanner):
         recovery = self._otherwise(observed, trace, discrepancy)
         self._cpu_s += time.process_time() - began
         return recovery
-
-
-@dataclass(frozen=True, kw_only=True)
-class _SystemWithPlanner(System):
-    """System of the library with another planner."""
-
-    planner: Any = None

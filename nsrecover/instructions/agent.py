@@ -13,7 +13,6 @@ from nsrecover.core.facts import FactScene
 from nsrecover.core.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidObservation, UnknownObject
-from nsrecover.fact_system import FactSystem
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.grounding import plain
 from nsrecover.instructions.person import Person
@@ -24,6 +23,7 @@ from nsrecover.instructions.sentences.reading import Phrase, Sort
 from nsrecover.instructions.sentences.words import tokens
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
+from nsrecover.loading import symbolic
 from nsrecover.monitoring.outlook import unmet_goal
 
 ASKED_AGAIN = 2
@@ -266,7 +266,7 @@ class ServiceAgent:
             ):
                 places = " and ".join(f"the {place}" for place in belief.candidates(name)[:2])
                 self.log.append(("M1", f"nobody said where the {name} is; it is likely at {places}"))
-        system = FactSystem(instance, stage.goal, assumed=found.start)
+        system = symbolic(instance, stage.goal, assumed=found.start)
         agent = RecoveryAgent(
             system,
             world,

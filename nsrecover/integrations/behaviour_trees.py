@@ -25,7 +25,7 @@ from nsrecover.core.discrepancy import Discrepancy, Verdict
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.spatial import SpatialDomain
+from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
@@ -312,7 +312,7 @@ def follow_plan(execution: PlanExecution, name: str = "follow the plan") -> Beha
     return _UntilComplete(execution, step, name)
 
 
-def _summary(found: Discrepancy, domain: SpatialDomain) -> str:
+def _summary(found: Discrepancy, domain: Domain) -> str:
     """Return a summary: culprits with their cause codes, and preconditions that do not hold."""
     wrong = [f"{culprit.name}: {culprit.cause}" for culprit in found.deviations]
     return "; ".join([*wrong, *violated_texts(found, domain)])

@@ -16,8 +16,8 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
+from nsrecover.loading import load
 from nsrecover.perception.function import as_perceiver
-from nsrecover.system import load
 from nsrecover.util.extras import needs_extra
 
 with needs_extra("gymnasium", "gymnasium"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Verdict
@@ -13,6 +13,7 @@ from nsrecover.core.protocols import Perceiver, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.comparison import Circumstances
@@ -157,7 +158,7 @@ class PlanExecution:
         if self._trace is None or self._perceive is None:
             perceive = self._perceiver_of(observation)
             graph = perceive.reset(observation)
-            self.system.domain.check(self._given, graph)
+            cast(SpatialDomain, self.system.domain).check(self._given, graph)
             self._trace, self._perceive = imagination.trace(graph, self._given), perceive
             self._belonging = {*graph.names, *(name for action in self._given for name in action.arguments)}
         else:

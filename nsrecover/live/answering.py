@@ -8,7 +8,7 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.explanation.answers.questions import ask, asks_what_if, asks_what_was_done, asks_why
 from nsrecover.explanation.answers.what_if import what_if
-from nsrecover.fact_system import FactSystem
+from nsrecover.monitoring.watching import FactWatching
 from nsrecover.reports.answers import answers_of
 from nsrecover.reports.build import moments_of
 from nsrecover.reports.wording import Wording
@@ -16,7 +16,7 @@ from nsrecover.reports.wording import Wording
 WRONG, DONE = "What went wrong?", "What did you do about it?"
 
 
-def answered(episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactSystem | None) -> str:
+def answered(episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactWatching | None) -> str:
     """The answer to the last of several questions; the earlier ones say what "it" is.
 
     Args:
@@ -29,7 +29,7 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording, symboli
         return ask(episode, questions)[-1].text
     question = questions[-1]
     if asks_what_if(question):
-        return what_if(episode, question, symbolic.instance, symbolic.goal)
+        return what_if(episode, question, symbolic.instance, symbolic.rules.goal)
     answers = answers_of(episode, moments_of(episode, words), words, None)
     said = {each.key: " ".join(line.text for line in each.lines) for each in answers}
     if asks_why(question):

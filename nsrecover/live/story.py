@@ -11,7 +11,7 @@ import numpy as np
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
-from nsrecover.fact_system import FactSystem
+from nsrecover.monitoring.watching import FactWatching
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.wording import Wording, wording_of_boxes, wording_of_facts
 
@@ -30,7 +30,7 @@ class Story:
     """
 
     def __init__(self, system: Any, plan: Plan, start: Any, observed: Sequence[Any] = ()) -> None:
-        self.symbolic = system if isinstance(system, FactSystem) else None
+        self.symbolic = system.watching if isinstance(system.watching, FactWatching) else None
         self.words: Wording = (
             wording_of_boxes(system.domain) if self.symbolic is None else wording_of_facts(self.symbolic.instance)
         )

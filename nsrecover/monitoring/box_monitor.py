@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from nsrecover.core.protocols import Perceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
@@ -28,6 +28,30 @@ from nsrecover.monitoring.repetition import accept_scene, repeats_itself
 _Compare = Callable[[SceneGraph, Trace, int, Circumstances], Discrepancy]
 
 
+class BoxParts(Protocol):
+    """What a monitor of scene graphs works with."""
+
+    @property
+    def models(self) -> SceneModels:
+        """Learned parts, or geometry."""
+        ...
+
+    @property
+    def domain(self) -> SpatialDomain:
+        """Has the operators."""
+        ...
+
+    @property
+    def imagination(self) -> Imagination:
+        """Imagines scenes."""
+        ...
+
+    @property
+    def comparison(self) -> Comparison:
+        """Compares scenes."""
+        ...
+
+
 class BoxMonitor(Monitor[SceneGraph, Seen]):
     """The monitor of scene graphs.
 
@@ -37,11 +61,10 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     deviate: they are expected where they are seen, and are forgotten once they are gone.
 
     Args:
-        models: what to imagine and compare with.
+        parts: imagine and compare.
         perceiver: turns observations into scene graphs; for this monitor alone, since it may remember.
         plan: what will be done.
         observation: what is seen before its first action.
-        domain: has the operators.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -49,18 +72,9 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         InvalidObservation: the observation cannot be used.
     """
 
-    def __init__(
-        self,
-        models: SceneModels,
-        perceiver: Perceiver[Seen],
-        plan: Plan,
-        observation: Seen,
-        domain: SpatialDomain = TABLETOP,
-    ) -> None:
-        self._models = models
-        self._domain = domain
-        self._imagination = Imagination(models, domain)
-        self._comparison = Comparison(models, domain)
+    def __init__(self, parts: BoxParts, perceiver: Perceiver[Seen], plan: Plan, observation: Seen) -> None:
+        self._models, self._domain = parts.models, parts.domain
+        self._imagination, self._comparison = parts.imagination, parts.comparison
         self._first_perceiver = perceiver
         self.reset(plan, observation)
 

@@ -123,8 +123,8 @@ class _Judged:
 
 
 @dataclass(frozen=True)
-class FactWatching:
-    """How scenes of facts are watched.
+class FactRules:
+    """How scenes of facts are compared.
 
     Attributes:
         goal: conditions that hold in the end; None: what the plan brings about.
@@ -132,7 +132,7 @@ class FactWatching:
             "Scene graph-guided proactive replanning", section II-C); None: those that are seen.
         lookahead: says before an action what would go wrong later; None: only the conditions of the next action count.
         check: whether conditions are checked before actions at all; False for comparisons.
-        decay: factor of the certainty of what is not seen, for every action.
+        decay: factor of the certainty of what is not seen, for every action; 0 for a monitor without memory.
         visits: whether the place of an action that is done elsewhere than the last one is looked at first, the places
             of the goal when all is done, and every place for what is lost; for robots that see only what is near.
     """
@@ -157,7 +157,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         perceiver: turns observations into scenes of facts.
         plan: what will be done.
         observation: what is seen before its first action.
-        watching: how.
+        rules: how.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -170,14 +170,14 @@ class FactMonitor(Monitor[FactScene, Seen]):
         perceiver: FactPerceiver[Seen],
         plan: Plan,
         observation: Seen,
-        watching: FactWatching = FactWatching(),
+        rules: FactRules = FactRules(),
     ) -> None:
-        self.instance, self._perceiver, self._watching = instance, perceiver, watching
+        self.instance, self._perceiver, self._rules = instance, perceiver, rules
         self.reset(plan, observation)
 
     def reset(self, plan: Plan, observation: Seen) -> None:
         """Begin a new episode; arguments and errors as for the constructor."""
-        instance, assumed = self.instance, self._watching.assumed
+        instance, assumed = self.instance, self._rules.assumed
         check_plan(instance, plan)
         self._near = tuple[str, ...]()
         self._failures = Failures(instance)
@@ -187,7 +187,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         seen = self._perceiver(observation)
         expected = seen if assumed is None else FactScene(known)
         self._movable = placed(seen.facts | expected.facts, instance.domain)
-        goal = self._watching.goal
+        goal = self._rules.goal
         self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else goal
         self._graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
@@ -319,7 +319,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
             self._expect(self.graph.facts, self.graph.facts)
             self._graph = updated(self.graph, self._perceiver(observation), self.instance.domain, decay=1.0)
         rest = Plan(plan.actions[num_executed:])
-        if self._watching.goal is None and plan != self.plan:
+        if self._rules.goal is None and plan != self.plan:
             self.goal = what_it_leaves(self.instance, self.graph.facts, rest)
         trace = imagined_trace(self.instance, self.graph, rest, self.goal)
         self._trace = replace(trace, plan=plan, graphs=(self.graph,) * num_executed + trace.graphs)
@@ -343,7 +343,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         judged.found = self._concluded(judged)
         judged.stage, judged.places, judged.made, judged.previous = _Stage.VISIT, (), 1, None
         due = self.next_action
-        if self._watching.visits and judged.found.as_expected and (due is None or judged.phase is Phase.BEFORE):
+        if self._rules.visits and judged.found.as_expected and (due is None or judged.phase is Phase.BEFORE):
             names = due.arguments if due is not None else [name for _, name in self._wanted]
             judged.places = self._places(names, self.graph.facts)
         self._plan_looks()
@@ -372,7 +372,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
             if not self._settled:
                 return
             last.stage = _Stage.SEARCH
-            if self._watching.visits and last.found.deviates:
+            if self._rules.visits and last.found.deviates:
                 facts = self.graph.facts
                 last.places = self._places(sorted(supports(facts, self.instance.domain)), facts)
         if not self._lost:
@@ -412,7 +412,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         acted_on = changed(judged.before, judged.expected.facts, domain) if after else frozenset[Property]()
         looks = [self._failures.without(look, judged.expected.facts) for look in judged.looks]
         seen = fused(looks, domain, isinstance(self._perceiver, ExpectingPerceiver))
-        observed = updated(judged.expected, seen, domain, acted_on, self._watching.decay if after else 1.0)
+        observed = updated(judged.expected, seen, domain, acted_on, self._rules.decay if after else 1.0)
         if not acted_on.isdisjoint(changed(judged.expected.facts, observed.facts, domain)):
             unseen = [prop for prop in acted_on if not seen.knows(prop)]
             observed = by_laws(self.instance, judged.before, observed, unseen)
@@ -427,9 +427,9 @@ class FactMonitor(Monitor[FactScene, Seen]):
         unmet, problem, missing = tuple[explanation.Fact, ...](), None, tuple[Unknown, ...]()
         if after:
             missing = tuple(Unknown(name, variable) for variable, name in sorted(acted_on - _known(observed, acted_on)))
-        elif self._watching.check:
+        elif self._rules.check:
             unmet = unmet_conditions(self.instance, facts, rest[0])
-            if (lookahead := self._watching.lookahead) is not None:
+            if (lookahead := self._rules.lookahead) is not None:
                 problem = lookahead.problem(facts, rest, self.goal, done)
                 missing = () if problem else lookahead.needed(observed, rest, self.goal)
             relied_on = rests_on(self.instance, facts, rest[0], unseen_effects)

@@ -67,7 +67,6 @@ def calibrate(
     from nsrecover.onboarding import calibration, report, scoring
     from nsrecover.records.review import system_for
     from nsrecover.records.runs import read_runs
-    from nsrecover.system import System
 
     runs = list(progress(read_runs(episodes), "reading"))
     system = system_for(runs, checkpoint, tolerance_mm / 1000)
@@ -79,10 +78,8 @@ def calibrate(
         fresh = scoring.all_steps(system, others, DISTANCES_MM, kept, "following the runs to test", 1, check_sensors)
         result = calibration.tested_on(result, fresh)
     scores = [step.score for step in steps]
-    calibrated = System(
-        system.models.with_threshold(result.threshold),
-        domain=system.domain,
-        calibration=Calibration(lowest(scores), len(scores)),
+    calibrated = system.with_models(
+        system.models.with_threshold(result.threshold), Calibration(lowest(scores), len(scores))
     )
     document = report.document_of(result)
     calibrated.save(out, "\n".join(["# Calibrated on own runs", "", *report.lines_of(result), ""]))
@@ -234,9 +231,9 @@ def train(
     afterwards: `nsrecover calibrate RUNS --checkpoint trained/best`. The same command goes on after an interruption.
     This needs `nsrecover[train]`; boxes need no training.
     """
+    from nsrecover.loading import load
     from nsrecover.onboarding import scoring, training
     from nsrecover.records.runs import read_runs
-    from nsrecover.system import load
 
     learning, comparison = training.divided(list(progress(read_runs(episodes), "reading")))
     start = Path("tabletop_sensors") if checkpoint is None else checkpoint
@@ -283,10 +280,10 @@ def watch(
     from nsrecover.agent import RecoveryAgent
     from nsrecover.core.episode import EpisodeStatus, StepRecord
     from nsrecover.core.observation import Observation
+    from nsrecover.loading import geometric, load
     from nsrecover.onboarding import live
     from nsrecover.records import episode_log
     from nsrecover.reports.rerun_file import need_rerun, write_rerun
-    from nsrecover.system import geometric, load
     from nsrecover.testing import load_factory
 
     if rerun is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from itertools import accumulate
@@ -60,31 +60,23 @@ class Rejoin(StrEnum):
     harm, and what refers to them follows. Never needs more actions than `POSE`, whose subgoals are kept."""
 
 
+@dataclass(frozen=True)
 class RecoveryPlanner:
     """Finds the cheapest way from an erroneous scene back to any state of the expected trace.
 
-    Args:
+    Attributes:
         models: the learned parts.
-        action_cost: what an action costs, positive; 1 by default. Ways whose costs differ by less than 1e-9 cost the
-            same.
+        action_cost: what an action costs, positive. Ways whose costs differ by less than 1e-9 cost the same.
         rejoin: what counts as being back on the plan.
         placement_sampler: finds free places for what is in the way.
         domain: has the operators, `free` and `restore` among them.
     """
 
-    def __init__(
-        self,
-        models: RecoveryModels,
-        action_cost: Callable[[Action], float] = unit_cost,
-        rejoin: Rejoin = Rejoin.POSE,
-        placement_sampler: PlacementSampler = proposed_place,
-        domain: SpatialDomain = TABLETOP,
-    ) -> None:
-        self._models = models
-        self._action_cost = action_cost
-        self._rejoin = rejoin
-        self._placement_sampler = placement_sampler
-        self._domain = domain
+    models: RecoveryModels
+    action_cost: Callable[[Action], float] = unit_cost
+    rejoin: Rejoin = Rejoin.POSE
+    placement_sampler: PlacementSampler = proposed_place
+    domain: SpatialDomain = TABLETOP
 
     def recover(
         self,
@@ -134,21 +126,21 @@ class RecoveryPlanner:
                 lower_bound=float("inf"),
             )
         traces = self._traces(graph, trace, discrepancy)
-        beyond = ~within_reach(graph.boxes, self._models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
+        beyond = ~within_reach(graph.boxes, self.models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
         newcomers = frozenset(graph.index(name) for name in discrepancy.newcomers if name in graph.names)
         model = NeuralModel(
-            self._models,
+            self.models,
             graph,
             traces,
-            chosen_subgoals(self._models, graph, traces, discrepancy, subgoals),
+            chosen_subgoals(self.models, graph, traces, discrepancy, subgoals),
             recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
             fixed=newcomers
             | frozenset(np.flatnonzero(beyond).tolist())
             | frozenset(graph.index(name) for name in untouched),
             ignored=frozenset(graph.index(name) for name in missing),
-            action_cost=self._action_cost,
-            placement_sampler=self._placement_sampler,
-            domain=self._domain,
+            action_cost=self.action_cost,
+            placement_sampler=self.placement_sampler,
+            domain=self.domain,
         )
 
         improvements: list[Improvement] = []
@@ -196,9 +188,7 @@ class RecoveryPlanner:
             vetoed: the ways that are not wanted.
             budget_s: wall time of one search, seconds; None: no limit.
         """
-        lenient = RecoveryPlanner(
-            self._models, self._action_cost, Rejoin.RELATIONS, self._placement_sampler, self._domain
-        )
+        lenient = replace(self, rejoin=Rejoin.RELATIONS)
         return another_way(
             vetoed,
             lambda way: (action.arguments[0] for action in way.actions),
@@ -219,7 +209,7 @@ class RecoveryPlanner:
         Returns:
             The way by the nearest neighbour from which there is one; None if there is none.
         """
-        for actions, graphs in with_room(self._models, self._domain, observed, discrepancy):
+        for actions, graphs in with_room(self.models, self.domain, observed, discrepancy):
             rest = self.recover(graphs[-1], trace, discrepancy)
             if rest.found:
                 return replace(
@@ -227,7 +217,7 @@ class RecoveryPlanner:
                     status=RecoveryStatus.RECOVERED,
                     actions=(*actions, *rest.actions),
                     graphs=(*graphs, *rest.graphs),
-                    cost=rest.cost + sum(map(self._action_cost, actions)),
+                    cost=rest.cost + sum(map(self.action_cost, actions)),
                     proven_optimal=False,
                     lower_bound=0.0,
                     improvements=(),
@@ -268,14 +258,14 @@ class RecoveryPlanner:
             except InvalidPlan as error:
                 raise InvalidPlan(f"request {number} (counted from 0): {error}") from None
         recover = partial(self.recover, max_expansions=max_expansions, subgoals=subgoals)
-        return recover_each(recover, requests, workers, budget_s, type(self._models).__module__)
+        return recover_each(recover, requests, workers, budget_s, type(self.models).__module__)
 
     def _traces(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Sequence[Trace]:
         """The expected trace, and the alternative one if it is wanted and there is one."""
-        if self._rejoin is Rejoin.POSE:
+        if self.rejoin is Rejoin.POSE:
             return (trace,)
         displaced = [graph.index(name) for name in discrepancy.deviating if name in graph.names]
-        other = alternative_trace(graph, trace, steps_expected(discrepancy), displaced, self._models, self._domain)
+        other = alternative_trace(graph, trace, steps_expected(discrepancy), displaced, self.models, self.domain)
         return (trace,) if other is None else (trace, other)
 
     def _costs_to_go(self, model: NeuralModel, done: int) -> list[float]:
@@ -284,7 +274,7 @@ class RecoveryPlanner:
         A subgoal that the scene already is at gets no addition.
         """
         # what the last 0, 1, ... actions of the plan cost
-        left = [*accumulate(map(self._action_cost, reversed(model.plan.actions)), initial=0.0)]
+        left = [*accumulate(map(self.action_cost, reversed(model.plan.actions)), initial=0.0)]
         costs = []
         (wrong,) = model.discrepancy([model.start])[1]
         for subgoal, misplaced in zip(model.subgoals, wrong, strict=True):

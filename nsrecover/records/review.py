@@ -15,11 +15,12 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
+from nsrecover.loading import geometric, load
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.recording import Recording
 from nsrecover.records.runs import Run
-from nsrecover.system import System, geometric, load
+from nsrecover.system import System
 
 
 @dataclass(frozen=True, eq=False)

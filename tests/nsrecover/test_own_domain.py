@@ -47,7 +47,7 @@ def test_the_tabletop_does_not_know_the_operator() -> None:
 
 @pytest.mark.parametrize("rejoin", Rejoin)
 def test_it_imagines_monitors_plans_and_explains(rejoin: Rejoin) -> None:
-    parking = replace(system(), rejoin=rejoin)
+    parking = system().rejoining(rejoin)
     monitor = parking.monitor(PLAN, BOXES)
     assert monitor.trace.graphs[1].boxes[0].tolist() == pytest.approx(PLACE)
     assert not monitor.check().deviates

@@ -53,7 +53,7 @@ def create_app(systems: Mapping[str, System], limits: Limits | None = None, toke
     need_extra()
     from nsrecover.integrations.server.app import application
     from nsrecover.integrations.server.watch import Systems
-    from nsrecover.system import geometric
+    from nsrecover.loading import geometric
 
     if not systems:
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")

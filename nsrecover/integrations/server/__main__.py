@@ -6,7 +6,7 @@ import json
 
 from nsrecover.integrations.server import create_app
 from nsrecover.integrations.server.app import schema_of
-from nsrecover.system import geometric
+from nsrecover.loading import geometric
 
 
 def schema_text() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -81,8 +81,8 @@ class Watch:
         self, systems: Systems, checkpoint: str, plan: Plan, rejoin: Rejoin, check_sensors: bool = True
     ) -> None:
         self.checkpoint = checkpoint
-        self._learned = replace(systems.learned[checkpoint], rejoin=rejoin)
-        self._boxes_only = replace(systems.boxes_only, rejoin=rejoin)
+        self._learned = systems.learned[checkpoint].rejoining(rejoin)
+        self._boxes_only = systems.boxes_only.rejoining(rejoin)
         self._system = self._learned
         self._plan = plan
         self._check_sensors = check_sensors

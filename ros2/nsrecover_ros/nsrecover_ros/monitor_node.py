@@ -25,8 +25,8 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
 from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, STATE, Request, request_fields
+from nsrecover.loading import geometric, load
 from nsrecover.records.bags.messages import type_of
-from nsrecover.system import geometric, load
 
 PARAMETERS: dict[str, Any] = {
     "cameras": ["/left", "/right"], "checkpoint": "", "base_frame": "base_link", "slop_s": 0.1, "transform_slop_s": 0.2,

@@ -19,11 +19,10 @@ from nsrecover.core.scene import Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation import facts_of
-from nsrecover.fact_system import symbolic
+from nsrecover.loading import load, symbolic
 from nsrecover.records import episode_log
 from nsrecover.records.recording import example
 from nsrecover.records.review import episode_of, review
-from nsrecover.system import load
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 

@@ -10,7 +10,7 @@ from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State
-from nsrecover.fact_system import symbolic
+from nsrecover.loading import symbolic
 from nsrecover.monitoring.fact_monitor import imagined_trace
 from nsrecover.monitoring.outlook import imagine
 from nsrecover.planning.symbolic.fact_planner import FactPlanner

@@ -1,0 +1,241 @@
+"""Makes systems: `load` of a checkpoint, `geometric` for boxes alone, `symbolic` for facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from nsrecover.core.facts import FactScene, StateFact
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.explanation import GroundedExplainer
+from nsrecover.explanation.fact_explainer import FactExplainer
+from nsrecover.models.conformal import Calibration
+from nsrecover.models.geometric import GeometricModels, load_geometric
+from nsrecover.models.protocols import SceneModels
+from nsrecover.monitoring.fact_monitor import FactRules
+from nsrecover.monitoring.watching import BoxWatching, FactWatching
+from nsrecover.planning.planner import RecoveryPlanner
+from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions, with_durations
+from nsrecover.planning.symbolic.lookahead import FactLookahead
+from nsrecover.system import System
+from nsrecover.util.extras import needs_extra
+
+if TYPE_CHECKING:
+    from nsrecover.models.household import HouseholdModels  # loads torch
+
+HOUSEHOLD_CHECKPOINT = "household"
+"""Name of the shipped checkpoint for households."""
+_TORCH = "torch (nsrecover.geometric() works with boxes alone, without it)"
+
+
+@overload
+def load(checkpoint: Literal["household"]) -> HouseholdSystem: ...  # type: ignore[overload-overlap]
+@overload
+def load(  # type: ignore[overload-overlap]
+    checkpoint: str | Path | None = None,
+    alpha: float | None = None,
+    domain: SpatialDomain | None = None,
+    tolerance_m: float | None = None,
+    sensor: str | None = None,
+) -> System[SceneGraph]: ...
+@overload
+def load(
+    checkpoint: str | Path, alpha: None = None, *, domain: Domain, tolerance_m: None = None, sensor: None = None
+) -> HouseholdSystem: ...
+def load(
+    checkpoint: str | Path | None = None,
+    alpha: float | None = None,
+    domain: Domain | None = None,
+    tolerance_m: float | None = None,
+    sensor: str | None = None,
+) -> System[SceneGraph] | HouseholdSystem:
+    """Load a checkpoint.
+
+    Args:
+        checkpoint: folder of a checkpoint, or the name of a shipped one: "tabletop_sensors", the default, was trained
+            behind models of sensors, "tabletop" on exact images, "household" reads states and hears in a kitchen. A
+            folder that `nsrecover calibrate` wrote from boxes holds no weights, and needs no torch.
+        alpha: false-alarm rate per successful step that the monitor shall keep to, in the long run and in scenes like
+            those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
+            threshold, which is made for deviations of 2 cm.
+        domain: what can be in a scene and what can be done to it, see `System`; the tabletop if None, and the
+            household for the checkpoint of that name. A folder of another household checkpoint needs it.
+        tolerance_m: displacement from which on an object counts as out of place, metres; the one of the training if
+            None. Below 1 cm, calibrate on good runs of your own sensor (`System.calibrated`).
+        sensor: the sensor for which `alpha` is promised, such as "d435"; all of the training's together if None.
+
+    Raises:
+        InvalidCheckpoint: it is missing, damaged, for another domain or does not fit, or was calibrated on too few
+            steps for the rate.
+        InvalidConfiguration: the rate or the tolerance is out of its range, both are given, the checkpoint was not
+            calibrated with the sensor, a sensor is given without a rate, or torch is not installed.
+    """
+    if checkpoint == HOUSEHOLD_CHECKPOINT or (domain is not None and not isinstance(domain, SpatialDomain)):
+        with needs_extra("learned", _TORCH):
+            return _household(checkpoint, domain, (alpha, tolerance_m, sensor))
+    domain = domain or TABLETOP
+    if checkpoint is not None and (boxes := load_geometric(checkpoint)) is not None:
+        if alpha is not None or sensor is not None:
+            raise InvalidConfiguration(
+                f"expected neither alpha nor sensor for {checkpoint}, which was calibrated on boxes, found one; "
+                "calibrate again for another rate"
+            )
+        models, calibration = boxes
+        models = models if tolerance_m is None else models.with_tolerance(tolerance_m)
+        return _of_boxes(models, domain, calibration)
+    with needs_extra("learned", _TORCH):
+        from nsrecover.models.bundle import Bundle
+        from nsrecover.models.household import domain_of
+
+    found = None if checkpoint is None else domain_of(checkpoint)
+    if found not in (None, domain.name):
+        raise InvalidCheckpoint(
+            f"expected a checkpoint for the domain {domain.name!r}, found one for {found!r} in {checkpoint}; give its "
+            "domain with load(domain=)"
+        )
+    bundle = Bundle.load(checkpoint, domain)
+    if sensor is not None and alpha is None:
+        raise InvalidConfiguration(f"expected alpha with sensor={sensor!r}, found none; the rate to promise for it")
+    if tolerance_m is not None:
+        if alpha is not None:
+            raise InvalidConfiguration(
+                "expected either alpha or tolerance_m, found both; a rate is promised for the tolerance of the "
+                "training: load with tolerance_m, then use System.calibrated with good runs"
+            )
+        return _of_boxes(bundle.with_tolerance(tolerance_m), domain)
+    if alpha is None:
+        return _of_boxes(bundle, domain)
+    threshold, calibration = bundle.threshold_for(alpha, sensor), bundle.calibration_for(sensor)
+    return _of_boxes(bundle.with_threshold(threshold), domain, calibration)
+
+
+def _household(checkpoint: str | Path | None, domain: Domain | None, others: tuple[object, ...]) -> HouseholdSystem:
+    """A checkpoint of a household; it has no settings."""
+    from nsrecover.domains.household.domain import HOUSEHOLD
+    from nsrecover.models.household import HouseholdModels
+
+    if any(each is not None for each in others):
+        raise InvalidConfiguration(
+            "expected no alpha, tolerance_m or sensor with a checkpoint of a household, found one; its thresholds were "
+            "chosen in training"
+        )
+    return HouseholdSystem(HouseholdModels.load(checkpoint or HOUSEHOLD_CHECKPOINT, domain or HOUSEHOLD))
+
+
+def geometric(
+    tolerance_m: float = GeometricModels.tolerance_m,
+    workspace: tuple[float, float, float, float] = GeometricModels.workspace,
+    reach_m: tuple[float, float] = GeometricModels.reach_m,
+    domain: SpatialDomain = TABLETOP,
+) -> System[SceneGraph]:
+    """A system that needs boxes only: no images, no checkpoint, no torch.
+
+    Args:
+        tolerance_m: displacement from which on an object counts as out of place, metres; `System.calibrated` puts a
+            threshold that keeps a promised rate of false alarms in its place.
+        workspace: x_min, y_min, x_max, y_max of the table that things may be put down on, metres.
+        reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table.
+        domain: what can be in a scene and what can be done to it, see `System`.
+
+    Raises:
+        InvalidConfiguration: one of them is out of its range.
+    """
+    return _of_boxes(GeometricModels(tolerance_m, workspace=workspace, reach_m=reach_m), domain)
+
+
+def _of_boxes(
+    models: SceneModels, domain: SpatialDomain = TABLETOP, calibration: Calibration | None = None
+) -> System[SceneGraph]:
+    planner = RecoveryPlanner(models, domain=domain)
+    return System(BoxWatching(models, domain), planner, GroundedExplainer(domain), calibration)
+
+
+def symbolic(
+    instance: Instance,
+    goal: Sequence[StateFact] | None = None,
+    durations: Mapping[str, float] | None = None,
+    *,
+    assumed: Iterable[StateFact] | None = None,
+    ahead: bool = True,
+    check: bool = True,
+) -> System[FactScene]:
+    """A system for a symbolic domain that needs facts only: no images, no checkpoint, no torch.
+
+    Args:
+        instance: the domain over the objects of the scene, for example from `nsrecover.domains.household.household`.
+        goal: conditions that hold in the end; None: what a plan brings about.
+        durations: operator -> seconds, the cost of a recovery; each action costs what its operator says by default.
+        assumed: the facts for which plans are made, where they differ from those at the start, see `FactRules`.
+        ahead: whether plans are checked ahead before every action.
+        check: whether anything is checked before actions.
+
+    Raises:
+        InvalidConfiguration: the goal contradicts itself, an operator is unknown, or a duration is not positive.
+    """
+    if durations is not None:
+        instance = replace(instance, domain=with_durations(instance.domain, durations))
+    for one, other in contradictions(goal or (), instance.domain):
+        raise InvalidConfiguration(f"expected a goal that can hold, found {one} and {other} in it; leave one out")
+    planner = FactPlanner(instance)
+    rules = FactRules(
+        None if goal is None else tuple(goal),
+        None if assumed is None else frozenset(assumed),
+        FactLookahead(planner) if ahead else None,
+        check,
+    )
+    return System(FactWatching(instance, rules), planner, FactExplainer(instance))
+
+
+@dataclass(frozen=True)
+class HouseholdSystem:
+    """The learned parts of a household; with the objects of a scene and a goal they make a system.
+
+    Attributes:
+        models: the learned parts of a checkpoint.
+    """
+
+    models: HouseholdModels
+
+    def system(
+        self,
+        instance: Instance,
+        goal: Sequence[StateFact] | None = None,
+        durations: Mapping[str, float] | None = None,
+        *,
+        assumed: Iterable[StateFact] | None = None,
+        reads: bool = True,
+        hears: bool = True,
+    ) -> System[FactScene]:
+        """A system whose observations are `nsrecover.Observation`s: images with the names of objects, and sound.
+
+        Args:
+            instance: the household over the objects of the scene, from `nsrecover.domains.household.household`.
+            goal: conditions that hold in the end; None: what a plan brings about.
+            durations: operator -> seconds, the cost of a recovery; None: as demonstrated.
+            assumed: the facts for which plans are made, see `FactRules`.
+            reads: whether states are read from images; False for comparisons.
+            hears: whether recordings count; False for comparisons.
+
+        Raises:
+            InvalidConfiguration: the goal contradicts itself, an operator is unknown, or a duration is not positive.
+        """
+        known = self.models.config.durations
+        costs = {name: known[name] for name in instance.domain.operators if name in known}
+        made = symbolic(instance, goal, durations or costs or None, assumed=assumed)
+        return with_facts(
+            made,
+            perceiver=lambda home: self.models.perceiver(home, reads, hears),
+            rules=replace(made.facts.rules, visits=True),
+        )
+
+
+def with_facts(system: System[FactScene], **changes: Any) -> System[FactScene]:
+    """The same system for scenes of facts with other fields of its `FactWatching`."""
+    return replace(system, watching=replace(system.facts, **changes))
