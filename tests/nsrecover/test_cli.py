@@ -92,8 +92,8 @@ def test_a_recording_without_an_error_has_none() -> None:
     [
         (("check", "nowhere.npz"), "nowhere.npz"),
         (("check-observation", "nowhere.npz"), "nowhere.npz"),
-        (("check", "example", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
-        (("info", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
+        (("check", "example", "--checkpoint", "nowhere"), "expected a checkpoint of the tabletop"),
+        (("info", "--checkpoint", "nowhere"), "expected a checkpoint of the tabletop"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(arguments: tuple[str, ...], told: str) -> None:
