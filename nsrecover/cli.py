@@ -123,7 +123,7 @@ def check(
     if as_json:
         found = list(reviews)
         print(json.dumps({"recording": recording, "steps": [review_document(item) for item in found]}, indent=2))
-        if any(item.discrepancy for item in found):
+        if any(item.discrepancy.deviates for item in found):
             raise typer.Exit(1)
         return
     console, verdicts = Console(), Counter[Verdict]()
