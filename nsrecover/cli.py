@@ -10,6 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -22,6 +23,7 @@ import nsrecover
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.onboarding import commands
+from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, show, spread
 from nsrecover.onboarding.printed import VERDICTS, flat, info_lines, review_document
 from nsrecover.records import episode_log
 from nsrecover.util.progress import QUIET, is_quiet, progress
@@ -37,8 +39,10 @@ app = typer.Typer(
     help="Detect robot plan execution errors from camera images, explain them, and plan the shortest recovery.",
 )
 
-Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; by default the shipped one.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Model = Annotated[
+    str | None, typer.Option(help="A language model: address of an OpenAI-compatible endpoint, or `local`.")
+]
+Questions = Annotated[list[str] | None, typer.Option(help="A question, e.g. 'why did you move the red cube?'")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -77,13 +81,9 @@ def info(
         "metrics": dict(config.metrics),
         "provenance": dict(config.provenance),
     }
-    if as_json:
-        print(json.dumps(document, indent=2))
-        return
     lines = flat(document) if every else info_lines(document)
     width = max(len(name) for name, _ in lines)
-    for name, value in lines:
-        print(f"{name:<{width}}  {value}")
+    show(document, [f"{name:<{width}}  {value}" for name, value in lines], as_json)
 
 
 @app.command()
@@ -96,7 +96,7 @@ def check(
         ),
     ],
     checkpoint: Checkpoint = None,
-    budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
+    budget_s: Budget = 1.0,
     log: Annotated[
         Path | None, typer.Option(help="Write the results to this file, for `nsrecover explain`.", dir_okay=False)
     ] = None,
@@ -123,7 +123,7 @@ def check(
     if as_json:
         found = list(reviews)
         print(json.dumps({"recording": recording, "steps": [review_document(item) for item in found]}, indent=2))
-        if any(item.discrepancy for item in found):
+        if any(item.discrepancy.deviates for item in found):
             raise typer.Exit(1)
         return
     console, verdicts = Console(), Counter[Verdict]()
@@ -155,19 +155,10 @@ def explain(
     audience: Annotated[
         str, typer.Option("--audience", "--register", help="Readers of the text: lay or engineer.")
     ] = "lay",
-    ask: Annotated[
-        list[str] | None,
-        typer.Option(help="A question, e.g. 'why did you move the red cube?'; can be repeated."),
-    ] = None,
+    ask: Questions = None,
     checkpoint: Checkpoint = None,
     as_json: AsJson = False,
-    llm: Annotated[
-        str | None,
-        typer.Option(
-            help="Reword the explanation of another robot's log with a language model: address of an OpenAI-compatible "
-            "endpoint, or `local`."
-        ),
-    ] = None,
+    llm: Model = None,
     llm_model: Annotated[
         str, typer.Option(help="Name of the model at the endpoint; by default the first that it lists.")
     ] = "",
@@ -175,7 +166,10 @@ def explain(
         float, typer.Option(min=0.0, help="Time limit of the model for one log, in seconds.")
     ] = 20.0,
 ) -> None:
-    """Explain an episode or the log of another robot: what went wrong, when, why, and how to correct it."""
+    """Explain an episode or the log of another robot: what went wrong, when, why, and how to correct it.
+
+    A language model rewords the explanation of another robot's log.
+    """
     from nsrecover.explanation import Audience
     from nsrecover.records import explain_file as explaining
 
@@ -224,14 +218,12 @@ def check_observation(
 
     checked = check_file(file, every)
     wrong = sum(bool(each.findings) for each in checked)
-    if as_json:
-        print(json.dumps([each.to_json() for each in checked], indent=2))
-    else:
-        for each in checked:
-            print(f"{each.where}: {'implausible' if each.findings else 'plausible'}")
-            for line in each.findings or (each.views if len(checked) == 1 else ()):
-                print(f"  {line}")
-        print(f"{wrong} of {len(checked)} observations are implausible")
+    lines = []
+    for each in checked:
+        lines.append(f"{each.where}: {'implausible' if each.findings else 'plausible'}")
+        lines += [f"  {line}" for line in each.findings or (each.views if len(checked) == 1 else ())]
+    lines.append(f"{wrong} of {len(checked)} observations are implausible")
+    show([each.to_json() for each in checked], lines, as_json)
     if wrong:
         raise typer.Exit(1)
 
@@ -280,15 +272,12 @@ def tell(
     ] = "sim.home.scenes:make_world",
     plan: Annotated[bool, typer.Option("--plan", help="Print the plan and do nothing.")] = False,
     feedback: Annotated[bool, typer.Option(help="Ask in the end whether that was wanted.")] = False,
-    llm: Annotated[
-        str | None,
-        typer.Option(
-            help="Language model that proposes other words for a sentence that is not understood: address of an "
-            "OpenAI-compatible endpoint, or `local`."
-        ),
-    ] = None,
+    llm: Model = None,
 ) -> None:
-    """Tell a service robot in a home what to do; exit with 1 if it does not get done."""
+    """Tell a service robot in a home what to do; exit with 1 if it does not get done.
+
+    A language model proposes other words for a sentence that is not understood.
+    """
     from contextlib import nullcontext
 
     from nsrecover.explanation.language_model.explainer import model_at
@@ -321,54 +310,56 @@ def export(
         print(f"{path}  {path.stat().st_size / 1e3:,.0f} kB")
 
 
-@app.command()
-def serve(
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; addresses other than loopback need a token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8765,
+@dataclass(frozen=True)
+class Served:
+    """What `nsrecover serve` takes."""
+
+    host: Annotated[str, typer.Option(help="Address to listen on; others than loopback need a token.")] = "127.0.0.1"
+    port: Port = 8765
     checkpoint: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=DIR", help="A checkpoint that sessions can request; can be repeated."),
-    ] = None,
+    ] = None
     boxes_only: Annotated[
         bool, typer.Option("--boxes-only", help="Take boxes and scene graphs only: no checkpoint, no torch.")
-    ] = False,
+    ] = False
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token that clients must send; or set NSRECOVER_TOKEN.")
-    ] = None,
-    sessions: Annotated[int, typer.Option(min=1, help="Largest number of simultaneous sessions.")] = 64,
-    idle_s: Annotated[
-        float, typer.Option(min=1, help="Close sessions after this time without a request, in seconds.")
-    ] = 900,
-    planning_s: Annotated[float, typer.Option(min=0.01, help="Largest planning time of a recovery, in seconds.")] = 30,
-    rate: Annotated[float, typer.Option(min=0.01, help="Most requests a second from one address.")] = 200,
-    body_mb: Annotated[int, typer.Option(min=1, help="Largest size of a request, in megabytes.")] = 16,
-    workers: Annotated[int, typer.Option(min=1, help="Number of processes in which sessions are watched.")] = 2,
-) -> None:
+    ] = None
+    sessions: Annotated[int, typer.Option(min=1, help="Largest number of simultaneous sessions.")] = 64
+    idle_s: Annotated[float, typer.Option(min=1, help="Close sessions after so many seconds without a request.")] = 900
+    planning_s: Annotated[float, typer.Option(min=0.01, help="Largest planning time of a recovery, in seconds.")] = 30
+    rate: Annotated[float, typer.Option(min=0.01, help="Most requests a second from one address.")] = 200
+    body_mb: Annotated[int, typer.Option(min=1, help="Largest size of a request, in megabytes.")] = 16
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes in which sessions are watched.")] = 2
+
+
+@app.command()
+@spread
+def serve(given: Served) -> None:
     """Serve over HTTP: plans and observations in; discrepancies, recoveries and explanations out."""
     from nsrecover.integrations import server
 
-    if boxes_only and checkpoint:
+    if given.boxes_only and given.checkpoint:
         raise InvalidConfiguration("expected --boxes-only or --checkpoint, found both; leave one out")
     folders: dict[str, Path | None] = {}
-    for each in checkpoint or ():
-        name, given, folder = each.partition("=")
-        if not (name and given and folder):
+    for each in given.checkpoint or ():
+        name, has_name, folder = each.partition("=")
+        if not (name and has_name and folder):
             raise InvalidConfiguration(f"expected a checkpoint as NAME=DIR, found {each!r}")
         folders[name] = Path(folder)
     server.serve(
-        host,
-        port,
-        {} if boxes_only else folders or {"tabletop": None},
-        token=_token(token_file),
+        given.host,
+        given.port,
+        {} if given.boxes_only else folders or {"tabletop": None},
+        token=_token(given.token_file),
         limits=server.Limits(
-            sessions=sessions,
-            idle_s=idle_s,
-            planning_s=planning_s,
-            body_bytes=body_mb * 1_000_000,
-            requests_per_s=rate,
-            workers=workers,
+            sessions=given.sessions,
+            idle_s=given.idle_s,
+            planning_s=given.planning_s,
+            body_bytes=given.body_mb * 1_000_000,
+            requests_per_s=given.rate,
+            workers=given.workers,
         ),
         on_ready=lambda url: print(f"nsrecover answers on {url}  (interface: {url}/docs; Ctrl-C ends it)", flush=True),
     )

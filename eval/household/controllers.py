@@ -15,6 +15,7 @@ from nsrecover.domains.properties import by_property, changed
 from nsrecover.loading import symbolic
 from nsrecover.monitoring.fact_monitor import imagined_trace
 from nsrecover.monitoring.outlook import unmet_goal
+from nsrecover.planning.symbolic.fact_planner import FactPlanner
 
 ATTEMPTS = 3
 """Corrections of a reactive baseline at most."""
@@ -108,7 +109,7 @@ def reactive(world: FactWorld, plan: Plan, ends_subgoal: Sequence[str]) -> Cours
                 return course
             group = step
             continue
-        recovery = system.planner.recover(seen, trace, None)
+        recovery = FactPlanner(system.facts.instance).recover(seen, trace)
         course.alarms.append((world.executed, not world.events and world.works(actions[step:]), bool(recovery.actions)))
         course.impossible |= recovery.status is RecoveryStatus.IMPOSSIBLE
         if recovery.actions:

@@ -28,6 +28,7 @@ from nsrecover.monitoring.fact_monitor import FactMonitor, imagined_trace
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.monitoring.outlook import unmet_goal
 from nsrecover.monitoring.watching import FactWatching
+from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.system import System
 
 
@@ -240,7 +241,7 @@ def _reactive(
             group = step
             continue
         course.judged(robot, found, monitor.plan.actions[step:], False)
-        recovery = system.planner.recover(FactScene(monitor.graph.facts), monitor.trace)
+        recovery = FactPlanner(system.facts.instance).recover(FactScene(monitor.graph.facts), monitor.trace)
         course.recovered(recovery)
         attempts += 1
         if not recovery.found or attempts > ATTEMPTS:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.onboarding.options import Port
 
 
 def fleet(
@@ -26,7 +27,7 @@ def fleet(
     host: Annotated[
         str, typer.Option(help="Address to listen on; rather use a tunnel than another one.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 for any free port.")] = 8701,
+    port: Port = 8701,
 ) -> None:
     """Answer for many robots on one page, the most valuable question first.
 

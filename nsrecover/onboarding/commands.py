@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,42 +15,25 @@ import typer
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.answering import fleet
+from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Episodes, Plan, Rerun, show, spread
+from nsrecover.util.english import amount
 from nsrecover.util.progress import progress
 
 DISTANCES_MM = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)
 
-Episodes = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="EPISODES...",
-        help="Recorded runs: .npz, .h5, boxes as .json, ROS 2 bags (.mcap, .db3 or their folder), or folders of these.",
-    ),
-]
-Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; by default the shipped one.")]
-Factory = Annotated[
-    str, typer.Argument(metavar="FACTORY", help="Your robot: file.py:factory or package.module:factory.")
-]
-Plan = Annotated[
-    str | None, typer.Option(help="Actions as 'top(red, blue); ...'; by default the attribute `plan` of the world.")
-]
-Rerun = Annotated[
-    Path | None,
-    typer.Option(help="Write a file (.rrd) for the Rerun viewer, too; needs nsrecover[rerun].", dir_okay=False),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Toleranced = Annotated[float, typer.Option(min=2.0, max=100.0, help="Displacement from which an object is misplaced.")]
+Runs = Annotated[list[str] | None, typer.Option(help="Other good runs, to count false alarms on; can be repeated.")]
+Settings = Annotated[list[str] | None, typer.Option(help="A setting of the training, such as encoder.epochs=8.")]
+Place = Annotated[str, typer.Argument(metavar="RUN|FACTORY", help="A recorded run, or a robot as file.py:factory.")]
 
 
 def calibrate(
     episodes: Episodes,
     alpha: Annotated[float, typer.Option(help="Requested rate of false alarms per good step, at most 0.2.")] = 0.01,
-    tolerance_mm: Annotated[
-        float, typer.Option(min=2.0, max=100.0, help="Displacement from which on an object is out of place.")
-    ] = 20.0,
+    tolerance_mm: Toleranced = 20.0,
     out: Annotated[Path, typer.Option(help="Folder for the checkpoint and the report.")] = Path("calibrated"),
     checkpoint: Checkpoint = None,
-    test: Annotated[
-        list[str] | None, typer.Option(help="Other good runs, to count false alarms on; can be repeated.")
-    ] = None,
+    test: Runs = None,
     check_sensors: Annotated[bool, typer.Option(help="Refuse runs whose first images are implausible.")] = True,
     as_json: AsJson = False,
 ) -> None:
@@ -89,12 +73,8 @@ def calibrate(
     except InvalidConfiguration as missing:
         page = f"no page: {missing}"
     shutil.rmtree(kept)
-    if as_json:
-        print(json.dumps({**document, "checkpoint": str(out), "report": page}, indent=2))
-        return
-    for line in report.lines_of(result):
-        print(line)
-    print(f"checkpoint: {out}   report: {page}")
+    lines = [*report.lines_of(result), f"checkpoint: {out}   report: {page}"]
+    show({**document, "checkpoint": str(out), "report": page}, lines, as_json)
 
 
 def new(
@@ -111,18 +91,12 @@ def new(
     """
     from nsrecover.onboarding.project_files import new_project
 
-    files = new_project(folder, cameras)
-    if as_json:
-        print(json.dumps({"files": [str(file) for file in files]}, indent=2))
-        return
-    print("\n".join(map(str, files)))
-    print(f"next: cd {folder} && python test_world.py")
+    files = [str(file) for file in new_project(folder, cameras)]
+    show({"files": files}, [*files, f"next: cd {folder} && python test_world.py"], as_json)
 
 
 def check_setup(
-    place: Annotated[
-        str, typer.Argument(metavar="RUN|FACTORY", help="A recorded run, or a running robot: file.py:factory.")
-    ],
+    place: Place,
     out: Annotated[Path, typer.Option(help="Folder for the drawings over the images.")] = Path("setup"),
     looks: Annotated[int, typer.Option(min=2, help="Looks at a scene at rest, for a running robot.")] = 10,
     as_json: AsJson = False,
@@ -149,17 +123,10 @@ def check_setup(
             from nsrecover.records.bags.rates import topic_rates
 
             found = setup_check.with_topics(found, topic_rates(place))
-    if as_json:
-        drawings = [str(path) for path in found.drawings]
-        print(json.dumps({"facts": found.facts, "problems": found.problems, "drawings": drawings}, indent=2))
-    else:
-        for line in found.facts:
-            print(line)
-        for path in found.drawings:
-            print(f"drawn: {path}")
-        for line in found.problems:
-            print(f"problem: {line}")
-        print(f"{len(found.problems)} problems" if found.problems else "no problems found")
+    drawings = [str(path) for path in found.drawings]
+    lines = [*found.facts, *(f"drawn: {path}" for path in drawings), *(f"problem: {each}" for each in found.problems)]
+    lines.append(f"{amount(len(found.problems), 'problem')} found")
+    show({"facts": found.facts, "problems": found.problems, "drawings": drawings}, lines, as_json)
     if found.problems:
         raise typer.Exit(1)
 
@@ -188,7 +155,7 @@ def record(
     if Path(place).exists():
         bag = bags.read_bag(place)
         recording.save(bag, path := out / f"{Path(place).stem}.npz")
-        print(json.dumps({"written": [str(path)], "runs": 1}) if as_json else f"{path}: {len(bag.plan)} actions")
+        show({"written": [str(path)], "runs": 1}, [f"{path}: {len(bag.plan)} actions"], as_json)
         return
     factory, written = load_factory(place), []
     for number in progress(range(runs), "recording"):
@@ -205,10 +172,8 @@ def record(
         written.append(str(path))
         if not as_json:
             print(f"{path}: {len(found.plan)} actions")
-    if as_json:
-        print(json.dumps({"written": written, "runs": runs}, indent=2))
-    else:
-        print(f"{len(written)} runs written, {runs - len(written)} were there")
+    lines = [f"{len(written)} runs written, {runs - len(written)} were there"]
+    show({"written": written, "runs": runs}, lines, as_json)
 
 
 def train(
@@ -219,9 +184,7 @@ def train(
     checkpoint: Checkpoint = None,
     scratch: Annotated[bool, typer.Option("--scratch", help="Start from an untrained model.")] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
-    setting: Annotated[
-        list[str] | None, typer.Option(help="A setting of the training, e.g. encoder.epochs=8; can be repeated.")
-    ] = None,
+    setting: Settings = None,
     as_json: AsJson = False,
 ) -> None:
     """Train on your own successful runs, compare with the old model on runs that neither saw, and keep the better one.
@@ -251,26 +214,30 @@ def train(
     }  # fmt: skip
     (out / "comparison.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     shutil.rmtree(kept)
-    if as_json:
-        print(json.dumps(document, indent=2))
-        return
-    for name, quality in found.items():
-        print(f"{name} model: {quality}")
-    print(f"kept: the {better} model, in {out / 'best'}; now: nsrecover calibrate RUNS --checkpoint {out / 'best'}")
+    ending = f"kept: the {better} model, in {out / 'best'}; now: nsrecover calibrate RUNS --checkpoint {out / 'best'}"
+    show(document, [*(f"{name} model: {quality}" for name, quality in found.items()), ending], as_json)
 
 
+@dataclass(frozen=True)
+class Watched:
+    """What `nsrecover watch` writes and shows."""
+
+    out: Annotated[Path, typer.Option(help="File for the log of the episode.")] = Path("watched.json")
+    live: Annotated[bool, typer.Option("--live", help="Serve a live page; the run waits there to be started.")] = False
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page; 0 for any free port.")] = 8700
+    rerun: Rerun = None
+    as_json: AsJson = False
+
+
+@spread
 def watch(
-    place: Factory,
+    place: Annotated[
+        str, typer.Argument(metavar="FACTORY", help="Your robot: file.py:factory or package.module:factory.")
+    ],
     plan: Plan = None,
     checkpoint: Checkpoint = None,
-    out: Annotated[Path, typer.Option(help="File for the log of the episode.")] = Path("watched.json"),
-    budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
-    with_page: Annotated[
-        bool, typer.Option("--live", help="Serve a live page meanwhile; the run waits there to be let go on.")
-    ] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page; 0 for any free port.")] = 8700,
-    rerun: Rerun = None,
-    as_json: AsJson = False,
+    budget_s: Budget = 1.0,
+    shown: Watched = Watched(),
 ) -> None:
     """Let a robot carry out its plan under the monitor: errors are detected, explained and recovered from.
 
@@ -281,43 +248,40 @@ def watch(
     from nsrecover.core.episode import EpisodeStatus, StepRecord
     from nsrecover.core.observation import Observation
     from nsrecover.loading import geometric, load
-    from nsrecover.onboarding import live
+    from nsrecover.onboarding import live as robot
     from nsrecover.records import episode_log
     from nsrecover.reports.rerun_file import need_rerun, write_rerun
     from nsrecover.testing import load_factory
 
-    if rerun is not None:
-        need_rerun(rerun)
-    world = live.made_world(load_factory(place), 0)
+    if shown.rerun is not None:
+        need_rerun(shown.rerun)
+    world = robot.made_world(load_factory(place), 0)
 
     def tell(step: StepRecord) -> None:
-        if not as_json:
+        if not shown.as_json:
             print(f"{step.action or 'check'}: {step.discrepancy.verdict.value.replace('_', ' ')}", flush=True)
             if step.explanation is not None:
                 print(f"  {step.explanation.text}", flush=True)
 
     with closing_if_possible(world):
-        due = live.plan_for(world, plan)
+        due = robot.plan_for(world, plan)
         images = checkpoint is not None or isinstance(world.observe(), Observation)
         system = load(checkpoint) if images else geometric()
         agent = RecoveryAgent(system, world, budget_s=budget_s)
         with contextlib.ExitStack() as page:
-            if with_page:
+            if shown.live:
                 from nsrecover.live import page as live_page
 
-                url = page.enter_context(live_page(agent, port=port, paused=True)).url
+                url = page.enter_context(live_page(agent, port=shown.port, paused=True)).url
                 print(f"open {url}", file=sys.stderr, flush=True)
             episode = agent.run(due, on_record=tell)
-    episode_log.save(episode, out)
-    if rerun is not None:
-        write_rerun(episode, rerun)
+    episode_log.save(episode, shown.out)
+    if shown.rerun is not None:
+        write_rerun(episode, shown.rerun)
     errors = sum(step.discrepancy.deviates for step in episode.records)
-    if as_json:
-        status = {"status": episode.status.value, "reason": episode.reason, "errors": errors, "log": str(out)}
-        print(json.dumps(status, indent=2))
-    else:
-        print(f"{episode.status.value.replace('_', ' ')}, {errors} errors. {episode.reason}".rstrip())
-        print(f"log: {out}")
+    status = {"status": episode.status, "reason": episode.reason, "errors": errors, "log": str(shown.out)}
+    ending = f"{episode.status.value.replace('_', ' ')}, {amount(errors, 'error')}. {episode.reason}".rstrip()
+    show(status, [ending, f"log: {shown.out}"], shown.as_json)
     if episode.status is not EpisodeStatus.COMPLETED:
         raise typer.Exit(1)
 
@@ -349,13 +313,9 @@ def report(
     write_page(found, out)
     if rerun is not None:
         write_rerun(stored, rerun, media)
-    if as_json:
-        errors = sum(step.kind is Kind.ERROR for step in found.steps)
-        print(json.dumps({"page": str(out), "steps": len(found.steps), "errors": errors}, indent=2))
-    else:
-        print(out)
-        if rerun is not None:
-            print(rerun)
+    errors = sum(step.kind is Kind.ERROR for step in found.steps)
+    lines = [out] if rerun is None else [out, rerun]
+    show({"page": str(out), "steps": len(found.steps), "errors": errors}, lines, as_json)
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from nsrecover.core.scene import Box, ObjectStates, SceneGraph, Visibility
 from nsrecover.records.episode_checks import check_consistent
 from nsrecover.records.reading import check_document, read_document, readable
 from nsrecover.util.atomic_write import atomic_write
-from nsrecover.util.json_data import Json, from_json, to_json
+from nsrecover.util.json_data import Json, Readers, from_json, to_json
 
 FORMAT = "nsrecover episode"
 """Value of the field `format` of a log."""
@@ -100,7 +100,7 @@ def from_document(document: object, source: str = "log") -> Episode[Any]:
             return scenes[number]
 
         fields = {name: value for name, value in known.items() if name not in ("format", "schema", "scenes")}
-        readers = {SceneGraph: scene, AnyDeviation: lambda data: from_json(Deviation[value], data)}
+        readers: Readers = {SceneGraph: scene, AnyDeviation: lambda data: from_json(Deviation[value], data)}
         episode = from_json(Episode[SceneGraph], fields, readers)
         check_consistent(episode)
         return episode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.numbering import turns
+from nsrecover.records import episode_log
 from nsrecover.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
 from nsrecover.reports.media import Clip, Extra, Judgement, Media
 from nsrecover.reports.model import (
@@ -31,7 +33,6 @@ from nsrecover.reports.model import (
     Step,
 )
 from nsrecover.reports.pictures import Album, data_uri, outlines
-from nsrecover.reports.raw import raw_json
 from nsrecover.reports.scenes.box_scenes import BoxScenes
 from nsrecover.reports.scenes.fact_scenes import FactScenes
 from nsrecover.reports.sounds import sounds_of
@@ -146,7 +147,8 @@ def _is_film(extra: Extra) -> bool:
 
 def _files(episode: Episode, extras: Sequence[Extra]) -> tuple[Download, ...]:
     """What readers can take from the page."""
-    raw = Extra("episode.json", "Everything that was recorded, as JSON", raw_json(episode))
+    document = json.dumps(episode_log.to_document(episode), ensure_ascii=False)
+    raw = Extra("episode.json", "Everything that was recorded, as JSON", document.encode())
     return tuple(
         Download(each.name, each.label, _size(each.content), data_uri(each.content, each.mime))
         for each in (raw, *extras)

@@ -45,7 +45,7 @@ def test_the_version_and_what_an_error_says_to_developers() -> None:
 
 def test_a_good_run_is_checked_quietly_with_exit_code_0(tmp_path: Path) -> None:
     episode = example()
-    first = next(item.step for item in review(nsrecover.load(), episode) if item.discrepancy)
+    first = next(item.step for item in review(nsrecover.load(), episode) if item.discrepancy.deviates)
     good = Recording(type(episode.plan)(episode.plan.actions[:first]), episode.observations[: first + 1])
     save(good, tmp_path / "good.npz")
     done = nsr("--quiet", "check", str(tmp_path / "good.npz"), "--json")
@@ -73,7 +73,7 @@ def test_check_for_people_says_the_same() -> None:
 
 def test_an_error_is_reported_once() -> None:
     reviews = list(review(nsrecover.load(), example()))
-    first = next(item for item in reviews if item.discrepancy)
+    first = next(item for item in reviews if item.discrepancy.deviates)
     culprits = set(first.discrepancy.deviating)
     for later in reviews[first.step + 1 :]:
         untouched = culprits - set(later.action.arguments)
@@ -82,9 +82,9 @@ def test_an_error_is_reported_once() -> None:
 
 def test_a_recording_without_an_error_has_none() -> None:
     episode = example()
-    first = next(item.step for item in review(nsrecover.load(), episode) if item.discrepancy)
+    first = next(item.step for item in review(nsrecover.load(), episode) if item.discrepancy.deviates)
     good = Recording(type(episode.plan)(episode.plan.actions[:first]), episode.observations[: first + 1])
-    assert not any(item.discrepancy for item in review(nsrecover.load(), good))
+    assert not any(item.discrepancy.deviates for item in review(nsrecover.load(), good))
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_recording_without_an_error_has_none() -> None:
     [
         (("check", "nowhere.npz"), "nowhere.npz"),
         (("check-observation", "nowhere.npz"), "nowhere.npz"),
-        (("check", "example", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
-        (("info", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
+        (("check", "example", "--checkpoint", "nowhere"), "expected a checkpoint of the tabletop"),
+        (("info", "--checkpoint", "nowhere"), "expected a checkpoint of the tabletop"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(arguments: tuple[str, ...], told: str) -> None:

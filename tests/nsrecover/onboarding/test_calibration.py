@@ -32,7 +32,7 @@ def alarms_on_fresh_runs(system: nsrecover.System, count: int, **errors: float) 
         episode = box_run(rng, **errors)
         monitor = system.monitor(episode.plan, episode.scenes[0])
         for action, scene in zip(episode.plan, episode.scenes[1:], strict=True):
-            alarms += bool(monitor.step(action, scene))
+            alarms += monitor.step(action, scene).deviates
             steps += 1
     return alarms / steps
 
@@ -104,7 +104,7 @@ def test_too_few_runs_and_runs_that_failed_are_named(tmp_path: Path) -> None:
         (lambda d: d["scenes"].pop(), "one before the first action and one after each"),
         (lambda d: d.pop("plan"), "record it again"),
         (lambda d: d.update(format="other"), "nsrecover boxes"),
-        (lambda d: d["scenes"][0].update(red=[400, 0, 20]), "centre x, y, z and size x, y, z in metres"),
+        (lambda d: d["scenes"][0].update(red=[400, 0, 20]), "expected 6 values as scenes"),
     ],
 )
 def test_recordings_of_boxes_that_cannot_be_used_are_refused(change: Any, message: str, tmp_path: Path) -> None:

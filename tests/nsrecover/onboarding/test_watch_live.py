@@ -50,5 +50,5 @@ def test_a_robot_is_watched_on_its_page_to_the_end(tmp_path: Path) -> None:
     finally:
         process.kill()
     assert process.returncode == 0
-    assert "completed, 1 errors." in said
+    assert "completed, 1 error." in said
     assert episode_log.load(log).status is EpisodeStatus.COMPLETED

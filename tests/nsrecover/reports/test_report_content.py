@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,6 @@ from nsrecover.reports.curves import HEIGHT, WIDTH, chart
 from nsrecover.reports.media import Judgement, Media
 from nsrecover.reports.model import Kind, Mark, Report
 from nsrecover.reports.page import html_of
-from nsrecover.reports.raw import FACTS_FORMAT, raw_json
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
 from tests.nsrecover.kitchen_facts import HOME, START, WATERED, WINE, FactWorld, after
 from tests.nsrecover.reports.shown_reports import carried_out, in_kitchen, instructed
@@ -184,15 +182,6 @@ def test_scene_graphs_mark_the_same_objects_in_both_drawings_and_in_the_table() 
     blue = next(row for row in step.rows if row.name == "blue cube")
     assert blue.seen == "on the table, 29 cm to the left of its place"
     assert blue.distance_m == pytest.approx(0.286, abs=0.01)
-
-
-def test_raw_data_of_facts_are_json_with_every_turn() -> None:
-    episode = carried_out(FactWorld(hook=after(1, WINE)))
-    document = json.loads(raw_json(episode))
-    assert document["format"] == FACTS_FORMAT
-    assert len(document["records"]) == len(episode.records)
-    assert ["filled", "pot", "wine"] in document["records"][0]["discrepancy"]["observed"]["facts"]
-    assert document["records"][0]["recovery"]["actions"] == ["pour(pot, sink)"]
 
 
 def test_the_curve_goes_down_step_by_step_inside_its_frame() -> None:

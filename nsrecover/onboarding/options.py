@@ -1,0 +1,58 @@
+"""Options that several commands take, and how commands print their results."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, get_type_hints
+
+import typer
+
+from nsrecover.util.json_data import to_json
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Budget = Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")]
+Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; by default the shipped one.")]
+Episodes = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="EPISODES...",
+        help="Recorded runs: .npz, .h5, boxes as .json, ROS 2 bags (.mcap, .db3 or their folder), or folders of these.",
+    ),
+]
+Plan = Annotated[
+    str | None, typer.Option(help="Actions as 'top(red, blue); ...'; by default the attribute `plan` of the world.")
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")]
+Rerun = Annotated[
+    Path | None,
+    typer.Option(help="Write a file (.rrd) for the Rerun viewer, too; needs nsrecover[rerun].", dir_okay=False),
+]
+
+
+def show(document: object, lines: Iterable[object], as_json: bool) -> None:
+    """Print a result: as JSON, or line by line."""
+    for line in [json.dumps(to_json(document), indent=2)] if as_json else lines:
+        print(line)
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose last parameter, a dataclass, is given as one option for each of its fields."""
+    hints = get_type_hints(command, include_extras=True)
+    *own, group = inspect.signature(command).parameters.values()
+    kind, types = hints[group.name], get_type_hints(hints[group.name], include_extras=True)
+
+    @wraps(command)
+    def spread_out(**given: object) -> None:
+        chosen = {item.name: given.pop(item.name) for item in fields(kind)}
+        command(**given, **{group.name: kind(**chosen)})
+
+    options = [inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default) for f in fields(kind)]
+    every = [each.replace(annotation=(hints | types)[each.name]) for each in (*own, *options)]
+    spread_out.__annotations__ = {each.name: each.annotation for each in every}
+    vars(spread_out)["__signature__"] = inspect.Signature(every)
+    return spread_out
