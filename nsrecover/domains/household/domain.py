@@ -325,7 +325,7 @@ LAWS = (
 """What follows from a state without an action."""
 
 WORDS: dict[str, Words] = {
-    predicate: Words(text)
+    str(predicate): Words(text)
     for predicate, text in {
         "at": "{0} in or on {1}",
         "atop": "{0} on top of {1}",

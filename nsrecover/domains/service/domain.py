@@ -275,7 +275,7 @@ DERIVED = (
 """What follows about the robot's place, people and doors."""
 
 WORDS = {
-    predicate: Words(text)
+    str(predicate): Words(text)
     for predicate, text in {
         "at": "{0} is at {1}",
         "found": "{0} found",
