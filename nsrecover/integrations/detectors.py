@@ -19,8 +19,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.observation import Camera
-from nsrecover.core.scene import Box
+from nsrecover.core import Box, Camera
 from nsrecover.errors import InvalidObservation
 
 

@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Camera, Observation, Plan
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import Action, Observation, Plan, SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidPlan
 from nsrecover.perception.cameras.checks import require_plausible

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.discrepancy import Verdict
-from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core import FloatArray, SceneGraph, Verdict
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.records.runs import Run

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from nsrecover.core.protocols import Perceiver
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import Perceiver, SceneGraph
 
 
 class FunctionPerceiver:

@@ -11,8 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
-from nsrecover.core.observation import Observation
+from nsrecover.core import PLACE, FactScene, Observation, Property, StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, slice_of

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation
 
 MIN_PIXELS = 12
 """An object with fewer depth pixels over all views counts as not seen."""

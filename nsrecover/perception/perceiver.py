@@ -14,10 +14,7 @@ from itertools import chain, count
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.discrepancy import Unseen, UnseenReason
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.core.sensing import SensorFinding
+from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, Unseen, UnseenReason
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
 from nsrecover.perception.cameras.levelling import levelled

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import binary_closing, label, uniform_filter
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation
 from nsrecover.perception.spectrogram import FLOOR_DB, FRAMES, HOP, RATE_HZ, check_recording, mel_levels, window_of
 
 UNKNOWN_SOUND = "unknown sound"

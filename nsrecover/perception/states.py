@@ -11,8 +11,7 @@ import numpy.typing as npt
 from PIL import Image
 from scipy.ndimage import find_objects
 
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import FloatArray, ObjectStates
+from nsrecover.core import Camera, FloatArray, ObjectStates, Observation
 from nsrecover.domains.household.names import operated_by
 from nsrecover.perception.objects.detections import CROP_MARGIN, index_map
 

@@ -35,8 +35,7 @@ from typing import Any
 import numpy as np
 
 import nsrecover
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.arrays import (
     DTYPES,

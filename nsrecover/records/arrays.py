@@ -33,8 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Camera, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.reading import check_readable, plan_with_targets, readable
 from nsrecover.util.untrusted_json import parse_json

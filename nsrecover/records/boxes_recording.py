@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.scene import Box
+from nsrecover.core import Box, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.reading import check_readable, plan_with_targets, read_document, readable

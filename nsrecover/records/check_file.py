@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.sensing import ADVICE, SensorFinding
+from nsrecover.core import ADVICE, Observation, SensorFinding
 from nsrecover.perception.cameras.checks import check_observation, table_plane
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording, example, load

@@ -6,11 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy, Unseen
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import Action, Discrepancy, Episode, EpisodeStatus, Plan, Recovery, SceneGraph, StepRecord, Unseen
 
 
 def check_consistent(episode: Episode) -> None:

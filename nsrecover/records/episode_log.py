@@ -15,10 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.discrepancy import AnyDeviation, Deviation
-from nsrecover.core.episode import Episode
-from nsrecover.core.facts import FactScene, StateFact
-from nsrecover.core.scene import Box, ObjectStates, SceneGraph, Visibility
+from nsrecover.core import (
+    AnyDeviation,
+    Box,
+    Deviation,
+    Episode,
+    FactScene,
+    ObjectStates,
+    SceneGraph,
+    StateFact,
+    Visibility,
+)
 from nsrecover.records.episode_checks import check_consistent
 from nsrecover.records.reading import check_document, read_document, readable
 from nsrecover.util.atomic_write import atomic_write

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.episode import Episode
-from nsrecover.core.protocols import LanguageModel
+from nsrecover.core import Episode, LanguageModel
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.explanation.answers.questions import Answer, ask

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.scene import Box
+from nsrecover.core import Action, Box, Plan
 from nsrecover.errors import InvalidAction, InvalidRecording
 from nsrecover.util.json_data import from_json
 from nsrecover.util.untrusted_json import read_json

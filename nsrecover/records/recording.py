@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Observation, Plan
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.arrays import MAX_BYTES, arrays_to_episode, episode_to_arrays, stored_names, too_large
 from nsrecover.records.reading import readable

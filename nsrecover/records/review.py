@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.explanation import Explanation
-from nsrecover.core.observation import Observation
-from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import (
+    Action,
+    Discrepancy,
+    Episode,
+    EpisodeStatus,
+    Explanation,
+    Observation,
+    Recovery,
+    SceneGraph,
+    StepRecord,
+)
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.loading import geometric, load
 from nsrecover.monitoring.monitor import Monitor

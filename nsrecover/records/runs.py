@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import boxes_recording, recording
 from nsrecover.records.archive import Archive

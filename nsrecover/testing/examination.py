@@ -7,9 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import World
+from nsrecover.core import Action, Observation, World
 from nsrecover.perception.perceiver import object_names
 from nsrecover.testing import observation_rules
 from nsrecover.testing.lifted import LiftedObservation, covered, digest, displaced, lift, lost, renamed, shifted

@@ -10,9 +10,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import cast
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import World
+from nsrecover.core import Action, Observation, World
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain

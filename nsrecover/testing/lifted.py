@@ -9,8 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core import FloatArray, Observation, SceneGraph
 from nsrecover.perception.cameras.visibility import seen_through
 from nsrecover.perception.lifting import MIN_PIXELS
 from nsrecover.perception.objects.detections import lift_boxes

@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
+from nsrecover.core import ADVICE, Camera, FloatArray, Observation
 from nsrecover.core.geometry import gaps
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import FloatArray
-from nsrecover.core.sensing import ADVICE
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.checks import check_observation

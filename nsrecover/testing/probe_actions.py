@@ -7,9 +7,8 @@ from itertools import permutations
 
 import numpy as np
 
-from nsrecover.core.actions import Action
+from nsrecover.core import Action, Box, SceneGraph
 from nsrecover.core.geometry import as_box, bottom, gaps
-from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.domains.tabletop.operators import SET_ASIDE, STACK, TABLETOP
 from nsrecover.domains.tabletop.relations import is_clear, supporter
 from nsrecover.domains.tabletop.spatial import SpatialDomain

@@ -7,9 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core import Action, FloatArray, Plan
 from nsrecover.core.geometry import gaps
-from nsrecover.core.scene import FloatArray
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.kinds import KINDS, Trait, traits_of
 from nsrecover.domains.household.names import noun

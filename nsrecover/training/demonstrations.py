@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
 from nsrecover.perception.cameras.visibility import seen_through

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation
 from nsrecover.perception.lifting import MIN_PIXELS, mask_pixels, to_world
 
 ABOVE_M = 0.02

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import Camera, FloatArray, Observation
 from nsrecover.perception.lifting import ViewPixels
 
 Pose = npt.NDArray[np.float64]

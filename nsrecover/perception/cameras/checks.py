@@ -16,9 +16,7 @@ from itertools import permutations, product
 
 import numpy as np
 
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import FloatArray
-from nsrecover.core.sensing import SensorFinding, SensorProblem
+from nsrecover.core import Camera, FloatArray, Observation, SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.agreement import contradicted, unmasked
 from nsrecover.perception.cameras.levelling import fitted_plane

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
-from nsrecover.core.observation import Camera
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import Camera, FloatArray
 from nsrecover.perception.lifting import shifted
 
 Floats = npt.NDArray[np.float64]

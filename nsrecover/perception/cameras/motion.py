@@ -15,8 +15,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.spatial.transform import Rotation
 
-from nsrecover.core.observation import Camera
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import Camera, FloatArray
 from nsrecover.perception.cameras.landmarks import (
     BLURS_PX,
     QUICK_LEVEL,

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.discrepancy import Unseen, UnseenReason
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation, Unseen, UnseenReason
 
 DEPTH_SLACK_M = 0.012
 """How much farther than a surface a reading must be to show that the surface is not there."""

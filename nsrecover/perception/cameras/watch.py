@@ -13,9 +13,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import FloatArray
-from nsrecover.core.sensing import SensorFinding, SensorProblem
+from nsrecover.core import Camera, FloatArray, Observation, SensorFinding, SensorProblem
 from nsrecover.perception.cameras.agreement import readings_at
 from nsrecover.perception.cameras.checks import READINGS
 from nsrecover.perception.cameras.landmarks import Landmarks, landmarks_of

@@ -9,9 +9,8 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core import FloatArray, Observation
 from nsrecover.core.geometry import gaps
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
 from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views
 from nsrecover.perception.objects.detections import Detections
 from nsrecover.perception.objects.oriented import smallest_rectangle

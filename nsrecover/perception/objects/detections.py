@@ -12,8 +12,7 @@ import numpy.typing as npt
 from PIL import Image
 from scipy.ndimage import find_objects
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation
 from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views, view_points
 from nsrecover.perception.objects.unseen_sides import with_unseen_sides
 from nsrecover.perception.objects.views import Sighting, join_views

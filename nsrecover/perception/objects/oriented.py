@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation
 from nsrecover.perception.lifting import MIN_PIXELS, TRIM, ViewPixels, box_around, depth_noise
 
 CALIBRATION_M = 0.003

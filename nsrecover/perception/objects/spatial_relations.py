@@ -30,8 +30,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
-from nsrecover.core.observation import Camera
-from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core import Camera, FloatArray, SceneGraph
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 
 CONTACT_BELOW_M = 0.05

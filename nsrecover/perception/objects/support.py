@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.perception.lifting import MIN_PIXELS, TRIM, lift_points
 from nsrecover.perception.objects.detections import detected_numbers

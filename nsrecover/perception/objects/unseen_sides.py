@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation
 from nsrecover.perception.cameras.visibility import sees_through
 from nsrecover.perception.lifting import TRIM
 

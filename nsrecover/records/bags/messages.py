@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Camera, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.formats import instances_of
 from nsrecover.records.bags.images import colour_of, depth_of, labels_of

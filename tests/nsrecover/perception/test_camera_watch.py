@@ -11,8 +11,7 @@ import pytest
 from scipy import ndimage
 
 import nsrecover
-from nsrecover.core.observation import Observation
-from nsrecover.core.sensing import SensorProblem
+from nsrecover.core import Observation, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.landmarks import BESIDE_OBJECTS_PX, landmarks_of, near_objects
 from nsrecover.perception.cameras.motion import motion_of

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nsrecover.core.facts import PLACE, FactScene
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import ObjectStates
+from nsrecover.core import PLACE, Camera, FactScene, ObjectStates, Observation
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, household
 from nsrecover.domains.household.names import operated_by

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import ObjectStates, SceneGraph
+from nsrecover.core import Camera, ObjectStates, Observation, SceneGraph
 from nsrecover.models.bundle import Bundle, BundleConfig
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.perception.states import StateCrops, elevation, read_states, state_crops

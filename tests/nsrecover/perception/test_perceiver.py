@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core.discrepancy import Unseen, UnseenReason
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import Visibility
+from nsrecover.core import Observation, Unseen, UnseenReason, Visibility
 from nsrecover.errors import InvalidObservation
 from nsrecover.models.bundle import Bundle
 from nsrecover.perception.cameras.visibility import why_unseen

@@ -10,9 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import nsrecover
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Observation
-from nsrecover.core.sensing import SensorProblem
+from nsrecover.core import Observation, Plan, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.agreement import contradicted, unmasked
 from nsrecover.perception.cameras.checks import check_observation, require_plausible, table_plane

@@ -7,9 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.facts import PLACE
-from nsrecover.core.observation import Observation
+from nsrecover.core import PLACE, Action, Observation
 from nsrecover.models.states import StateModel
 from nsrecover.perception.household import HouseholdPerceiver
 from nsrecover.perception.objects.support import SupportRelations

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from nsrecover import load
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray
+from nsrecover.core import FloatArray, Observation, Plan
 from nsrecover.monitoring.comparison import Circumstances
 from nsrecover.perception.lifting import box_around, view_points
 from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided, with_unseen_sides

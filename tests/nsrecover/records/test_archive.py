@@ -8,8 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Action, Camera, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.archive import Archive, pack_archives, write_archive
 from nsrecover.records.recording import Recording, load, save

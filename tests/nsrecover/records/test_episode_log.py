@@ -13,10 +13,7 @@ import numpy as np
 import pytest
 
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.discrepancy import Cause, Unseen, UnseenReason
-from nsrecover.core.episode import Episode, EpisodeStatus
-from nsrecover.core.scene import Visibility
-from nsrecover.core.sensing import SensorFinding, SensorProblem
+from nsrecover.core import Cause, Episode, EpisodeStatus, SensorFinding, SensorProblem, Unseen, UnseenReason, Visibility
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation import facts_of
 from nsrecover.loading import load, symbolic

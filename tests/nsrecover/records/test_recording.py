@@ -10,8 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Action, Camera, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import recording
 from nsrecover.records.recording import Recording, load

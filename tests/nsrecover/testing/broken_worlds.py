@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation
 from nsrecover.errors import UnknownObject
 from nsrecover.testing import Rule
 from sim.sound.microphone import Microphone

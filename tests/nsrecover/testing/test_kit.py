@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Action, Camera, Observation
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
 from nsrecover.testing import Limits, Report, Rule, Status, WorldNotConforming, check_world, load_factory
 from sim.common.cameras import FRONT, CameraRig
