@@ -165,6 +165,7 @@ def symbolic(
     assumed: Iterable[StateFact] | None = None,
     ahead: bool = True,
     check: bool = True,
+    visits: bool = False,
 ) -> System[FactScene]:
     """A system for a symbolic domain that needs facts only: no images, no checkpoint, no torch.
 
@@ -175,6 +176,7 @@ def symbolic(
         assumed: the facts for which plans are made, where they differ from those at the start, see `FactRules`.
         ahead: whether plans are checked ahead before every action.
         check: whether anything is checked before actions.
+        visits: whether places are looked at before something is done there, see `FactRules`.
 
     Raises:
         InvalidConfiguration: the goal contradicts itself, an operator is unknown, or a duration is not positive.
@@ -189,6 +191,7 @@ def symbolic(
         None if assumed is None else frozenset(assumed),
         FactLookahead(planner) if ahead else None,
         check,
+        visits=visits,
     )
     return System(FactWatching(instance, rules), planner, FactExplainer(instance))
 
@@ -228,12 +231,8 @@ class HouseholdSystem:
         """
         known = self.models.config.durations
         costs = {name: known[name] for name in instance.domain.operators if name in known}
-        made = symbolic(instance, goal, durations or costs or None, assumed=assumed)
-        return with_facts(
-            made,
-            perceiver=lambda home: self.models.perceiver(home, reads, hears),
-            rules=replace(made.facts.rules, visits=True),
-        )
+        made = symbolic(instance, goal, durations or costs or None, assumed=assumed, visits=True)
+        return with_facts(made, perceiver=lambda home: self.models.perceiver(home, reads, hears))
 
 
 def with_facts(system: System[FactScene], **changes: Any) -> System[FactScene]:

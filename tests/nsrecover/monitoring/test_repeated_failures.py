@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import nsrecover
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.facts import FactScene
@@ -22,9 +20,7 @@ def test_a_reading_that_never_changes_does_not_stop_the_robot() -> None:
     plan = nsrecover.Plan.parse("toggle_on(faucet); pick_up(mug); put_on(mug, dining table)")
     world = FactWorld(show=lambda state: FactScene(state - {FAUCET}))
     goal = (("at", "mug", "dining table"),)
-    episode = nsrecover.RecoveryAgent(replace(nsrecover.symbolic(HOME, (*goal, FAUCET)), assumed=START), world).run(
-        plan
-    )
+    episode = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, (*goal, FAUCET), assumed=START), world).run(plan)
     assert set(goal) <= world.state
     assert [str(action) for action in world.done].count("toggle_on(faucet)") == 3
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP  # the goal includes what could not be read
@@ -34,7 +30,7 @@ def test_a_reading_that_never_changes_does_not_stop_the_robot() -> None:
 def test_a_place_is_relied_on_however_often_it_is_seen() -> None:
     plan = nsrecover.Plan.parse("pick_up(mug); put_on(mug, dining table)")
     world = FactWorld(hook=lambda number, state: (state - {("holding", "mug")}) | {("at", "mug", "countertop")})
-    episode = nsrecover.RecoveryAgent(replace(nsrecover.symbolic(HOME), assumed=START), world).run(plan)
+    episode = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, assumed=START), world).run(plan)
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
     assert "mug" in episode.reason
     assert [str(action) for action in world.done].count("pick_up(mug)") >= 3
@@ -43,7 +39,7 @@ def test_a_place_is_relied_on_however_often_it_is_seen() -> None:
 def test_what_is_not_seen_is_not_believed_to_be_hot_on_a_burner_that_is_seen_to_be_off() -> None:
     home = household(["stove burner", "pot"], complete=True, one_handed=True)
     start: State = frozenset({("at", "pot", "stove burner")})
-    system = replace(nsrecover.symbolic(home, (HOT,)), assumed=start)
+    system = nsrecover.symbolic(home, (HOT,), assumed=start)
     plan = nsrecover.Plan.parse("toggle_on(stove burner)")
     cold = {("hot", "pot"): 0.0}
     failed = system.monitor(plan, FactScene(start))

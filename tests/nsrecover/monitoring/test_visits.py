@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -51,7 +50,7 @@ class NearWorld(FactWorld):
 
 
 def run(world: NearWorld, visits: bool) -> Episode:
-    system = replace(nsrecover.symbolic(HOME, FRIED), assumed=START, visits=visits)
+    system = nsrecover.symbolic(HOME, FRIED, assumed=START, visits=visits)
     return nsrecover.RecoveryAgent(system, world).run(FRY)
 
 
@@ -85,7 +84,7 @@ def test_what_is_undone_behind_the_robot_is_seen_in_the_end(visits: bool) -> Non
     plan = nsrecover.Plan.parse("toggle_on(faucet); pick_up(mug); put_on(mug, dining table)")
     goal = (("at", "mug", "dining table"), ("running", "faucet"))
     world = NearWorld(hook=after(3, less=(("running", "faucet"),)))
-    system = replace(nsrecover.symbolic(HOME, goal), assumed=START, visits=visits)
+    system = nsrecover.symbolic(HOME, goal, assumed=START, visits=visits)
     nsrecover.RecoveryAgent(system, world).run(plan)
     assert (("running", "faucet") in world.state) is visits
 
@@ -96,7 +95,7 @@ def test_what_is_gone_is_looked_for_where_things_are(visits: bool) -> None:
     taken = after(1, ("at", "mug", "dining table"), less=(("holding", "mug"),))
     world = NearWorld(start, taken)
     goal = (("at", "mug", "sink"),)
-    system = replace(nsrecover.symbolic(HOME, goal), assumed=start, visits=visits)
+    system = nsrecover.symbolic(HOME, goal, assumed=start, visits=visits)
     episode = nsrecover.RecoveryAgent(system, world).run(nsrecover.Plan.parse("pick_up(mug); put_in(mug, sink)"))
     assert ("dining table" in world.looked) is visits
     assert episode.records[0].discrepancy.deviating == ("mug",)
