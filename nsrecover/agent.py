@@ -51,6 +51,12 @@ class RecoveryAgent(Generic[SceneT]):
         action_limit_s: float | None = None,
         supervisor: Supervisor | None = None,
     ) -> None:
+        for part, kind, needs in ((system, "a system", ("session",)), (world, "a world", ("observe", "execute"))):
+            if missing := [name for name in needs if not callable(getattr(part, name, None))]:
+                raise InvalidConfiguration(
+                    f"expected {kind} with {' and '.join(f'{name}()' for name in needs)}, found {type(part).__name__} "
+                    f"without {' and '.join(missing)}; give the system first, then the world"
+                )
         self.system, self.world = system, world
         self.supervisor = supervisor or Supervisor()
         self.settings = SessionSettings(budget_s, max_recoveries, check_sensors)

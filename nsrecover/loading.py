@@ -181,6 +181,11 @@ def symbolic(
     Raises:
         InvalidConfiguration: the goal contradicts itself, an operator is unknown, or a duration is not positive.
     """
+    if not isinstance(instance, Instance):
+        raise InvalidConfiguration(
+            f"expected a domain over the objects of a scene, found {type(instance).__name__}; make one with "
+            "nsrecover.domains.instance.Instance(domain, objects)"
+        )
     if durations is not None:
         instance = replace(instance, domain=with_durations(instance.domain, durations))
     for one, other in contradictions(goal or (), instance.domain):

@@ -50,7 +50,7 @@ from nsrecover.core.scene import SceneT
 from nsrecover.core.supervision import Listener
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
-from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, OutOfTurn, UnknownObject
 from nsrecover.explanation.fact_explainer import proposal
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
@@ -83,6 +83,12 @@ class SessionSettings:
     max_recoveries: int = MAX_RECOVERIES
     check_sensors: bool = True
     approve: bool = False
+
+    def __post_init__(self) -> None:
+        if self.budget_s is not None and not self.budget_s >= 0:
+            raise InvalidConfiguration(f"expected a budget_s of at least 0 seconds, or None, found {self.budget_s}")
+        if not self.max_recoveries >= 0:
+            raise InvalidConfiguration(f"expected max_recoveries of at least 0, found {self.max_recoveries}")
 
 
 class Explains(Protocol):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from nsrecover.core.actions import Plan
+from nsrecover.core.entrance import checked_plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneT
 from nsrecover.core.supervision import Listener
@@ -59,7 +60,7 @@ class System(Generic[SceneT]):
         Raises:
             InvalidAction: it has an unknown operator or wrong arguments.
         """
-        self.watching.check_plan(plan)
+        self.watching.check_plan(checked_plan(plan))
 
     def monitor(
         self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True
@@ -79,7 +80,7 @@ class System(Generic[SceneT]):
             UnknownObject: it names an object that is not in the scene.
             InvalidObservation: the observation cannot be used, or is implausible.
         """
-        return self.watching.monitor(plan, observation, perceiver, check_sensors)
+        return self.watching.monitor(checked_plan(plan), observation, perceiver, check_sensors)
 
     def session(
         self,

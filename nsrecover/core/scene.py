@@ -21,6 +21,10 @@ ObjectStates = Mapping[str, Mapping[str, float]]
 """State variable -> probability of each value, the normal value first; no values: it cannot be seen now."""
 
 
+LONGEST_NAME = 80
+"""Characters of the name of an object at most."""
+
+
 class Visibility(StrEnum):
     """Whether an object is visible, and if not, what is known of its place."""
 
@@ -39,13 +43,22 @@ def check_names(names: tuple[str, ...]) -> None:
     """Check the names of the objects of a scene.
 
     Raises:
-        InvalidObservation: two are equal, or one is empty or has characters that cannot be printed.
+        InvalidObservation: two are equal, or one cannot be written in a plan: it is no text, is empty or too long, or
+            has brackets, commas, semicolons, outer spaces or characters that cannot be printed.
     """
     if len(set(names)) != len(names):
         raise InvalidObservation(f"expected different object names, found {list(names)}")
     for name in names:
-        if not name.strip() or UNPRINTABLE.search(name):
-            raise InvalidObservation(f"expected object names that can be printed, found {name!r}; rename the object")
+        if not isinstance(name, str) or not name or name != name.strip() or len(name) > LONGEST_NAME:
+            raise InvalidObservation(
+                f"expected object names of 1 to {LONGEST_NAME} characters without outer spaces, found {name!r}; rename "
+                "the object"
+            )
+        if UNPRINTABLE.search(name) or any(mark in name for mark in "(),;"):
+            raise InvalidObservation(
+                f"expected object names without brackets, commas and characters that cannot be printed, found {name!r}"
+                "; rename the object"
+            )
 
 
 @dataclass(frozen=True, eq=False)

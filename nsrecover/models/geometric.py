@@ -23,6 +23,7 @@ KIND = "geometric"
 """Value of the field `kind` in the configuration of a checkpoint without weights."""
 
 CONFIG = "config.json"
+MOST_TOLERANCE_M = 0.5
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,11 @@ class GeometricModels:
     room_m: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.tolerance_m > 0:
-            raise InvalidConfiguration(f"expected a tolerance_m above 0, found {self.tolerance_m}")
+        if not 0 < self.tolerance_m <= MOST_TOLERANCE_M:
+            raise InvalidConfiguration(
+                f"expected a tolerance_m above 0 and at most {MOST_TOLERANCE_M} metres, found {self.tolerance_m}; "
+                "divide millimetres by 1000"
+            )
         if not 0 < self.threshold <= 1:
             raise InvalidConfiguration(f"expected a threshold above 0 and at most 1, found {self.threshold}")
         x_min, y_min, x_max, y_max = self.workspace

@@ -10,11 +10,12 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.entrance import check_boxes, check_reserved
 from nsrecover.core.protocols import Perceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.relations import support_name
+from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.models.protocols import SceneModels
@@ -88,6 +89,8 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
                 f"expected appearance features of length {expected}, as the checkpoint's encoder makes them, found "
                 f"{found}; hand in camera images, or use nsrecover.geometric(), which needs boxes only"
             )
+        check_boxes(graph)
+        check_reserved(graph.names, (TABLE,))
         self._domain.check(plan, graph)
         trace = replace(self._imagination.trace(graph, plan), named=_named(plan))
         self._now = MonitorState(perceiver, graph, ExpectedTrace(self._imagination, trace), RestingPlaces(graph))
@@ -272,6 +275,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         """Perceive the scene, which should be like scene `number` of the expected trace."""
         expected = state.expected.up_to(number).graphs[number]
         seen = state.perceiver.step(observation, expected)
+        check_boxes(seen)
         absent = expected.chosen([name for name in expected.names if name in self._belonging - set(seen.names)])
         nothing = np.zeros(len(absent), np.bool_)
         seen = seen.with_objects_of(replace(absent, seen=nothing, occluded=None, unknown=None))

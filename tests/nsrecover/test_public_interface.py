@@ -42,7 +42,7 @@ boxes = {"a": (0.5, 0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04
 system = nsrecover.geometric()
 monitor = system.monitor(nsrecover.Plan.parse("top(a, b)"), boxes)
 found = monitor.step(monitor.plan[0], boxes)
-assert found and system.planner.recover(found.observed, monitor.trace, found).found
+assert found.deviates and system.planner.recover(found.observed, monitor.trace, found).found
 """
     assert not loaded_by(program) & HEAVY
 

@@ -126,7 +126,7 @@ def test_changing_a_node_leaves_the_original_alone() -> None:
 
 
 def test_a_trace_has_one_graph_more_than_actions() -> None:
-    with pytest.raises(InvalidPlan, match="expected 2 graphs for 1 actions, found 1"):
+    with pytest.raises(InvalidPlan, match="expected 2 scenes for 1 actions, found 1"):
         Trace(Plan.parse("free(a)"), (graph("a"),))
 
 
