@@ -15,7 +15,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
-from nsrecover.explanation.fact_explainer import FactExplainer
+from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.models.conformal import Calibration
 from nsrecover.models.geometric import GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
@@ -193,7 +193,7 @@ def symbolic(
         check,
         visits=visits,
     )
-    return System(FactWatching(instance, rules), planner, FactExplainer(instance))
+    return System(FactWatching(instance, rules), planner, GroundedExplainer(instance.domain))
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,9 @@ from nsrecover.core.supervision import Listener
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
-from nsrecover.explanation.fact_explainer import proposal
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.templates import proposal
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.monitor import LOOKS, Monitor
 from nsrecover.util.english import counted, objects
