@@ -15,7 +15,6 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
-from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.models.conformal import Calibration
 from nsrecover.models.geometric import GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
