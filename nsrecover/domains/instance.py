@@ -12,6 +12,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Atom, Binding, Formula, Operator, State, bound, grounded
 from nsrecover.domains.compiled import CompiledDomain, compiled
 from nsrecover.domains.domain import Domain
+from nsrecover.domains.values import plain
 from nsrecover.errors import InvalidAction, UnknownObject, did_you_mean
 
 _MOST_VIEWS = 5000
@@ -65,7 +66,7 @@ class Instance:
 
     def condition(self, fact: StateFact) -> Formula:
         """A condition of a goal as a formula."""
-        return Atom(fact[0], fact[1:])
+        return plain(Atom(fact[0], fact[1:]), self.domain.variables)
 
     def limited(self, state: State) -> Instance:
         """The instance without traits that what has happened in a state takes from objects for good."""
