@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
+from nsrecover.domains.entrances import check_goal
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
@@ -178,10 +179,13 @@ def symbolic(
         visits: whether places are looked at before something is done there, see `FactRules`.
 
     Raises:
-        InvalidConfiguration: the goal contradicts itself, an operator is unknown, or a duration is not positive.
+        InvalidConfiguration: the goal contradicts itself, has an unknown predicate or value or a wrong number of terms, or
+            an operator is unknown or a duration not positive.
+        UnknownObject: the goal names an object that is not in the scene.
     """
     if durations is not None:
         instance = replace(instance, domain=with_durations(instance.domain, durations))
+    check_goal(instance, goal or ())
     for one, other in contradictions(goal or (), instance.domain):
         raise InvalidConfiguration(f"expected a goal that can hold, found {one} and {other} in it; leave one out")
     planner = FactPlanner(instance)

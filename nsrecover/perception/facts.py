@@ -60,28 +60,25 @@ class FactsPerceiver:
             raise InvalidObservation(f"expected facts such as ('open', 'fridge'), found {given!r}")
         known, terms = (*domain.variables, *domain.relations), given[1:]
         if given[0] not in known:
-            raise InvalidObservation(
-                f"expected facts of the domain {domain.name!r}, found {given[0]!r}."
-                + (
-                    " It follows from other facts; leave it out."
-                    if given[0] in domain.derived
-                    else did_you_mean(given[0], known)
+            follows = " It follows from other facts; leave it out." if given[0] in domain.derived else ""
+            fix = follows or did_you_mean(given[0], known)
+            raise InvalidObservation(f"expected facts of the domain {domain.name!r}, found {given[0]!r}.{fix}")
+        role, variable = domain.relations.get(given[0]), domain.variables.get(given[0])
+        if variable is not None and len(terms) == 2:
+            values = variable.values  # and for several values any object, such as a liquid that no kind has
+            if terms[1] not in values and (len(values) == 2 or terms[1] not in objects):
+                raise InvalidObservation(
+                    f"expected a value of {given[0]}, found {terms[1]!r}.{did_you_mean(terms[1], values)}"
                 )
-            )
         fact, count = stored(given, domain.variables), domain.arities.get(given[0])
         if fact is not None and count not in (None, len(fact) - 1):
             raise InvalidObservation(f"expected {count} terms of {given[0]!r}, found {given}")
-        role, variable = domain.relations.get(given[0]), domain.variables.get(given[0])
         for name in terms if role in (Role.PLAIN, Role.STATIC) else terms[:1]:
             self._check_object(name)
         if role is Role.STATIC:
             if given not in self.instance.static:
                 raise InvalidObservation(f"expected static facts as in the scene, found {given}; add it to the scene")
             return None
-        if variable is not None and len(terms) == 2 and terms[1] not in (*variable.values, *objects):
-            raise InvalidObservation(
-                f"expected a value of {given[0]}, found {terms[1]!r}.{did_you_mean(terms[1], variable.values)}"
-            )
         return fact
 
     def _check_object(self, name: str) -> None:
