@@ -179,8 +179,8 @@ def symbolic(
         visits: whether places are looked at before something is done there, see `FactRules`.
 
     Raises:
-        InvalidConfiguration: the goal contradicts itself, has an unknown predicate or value or a wrong number of terms, or
-            an operator is unknown or a duration not positive.
+        InvalidConfiguration: the goal contradicts itself, or has an unknown predicate or value or a wrong number of
+            terms; or an operator is unknown, or a duration not positive.
         UnknownObject: the goal names an object that is not in the scene.
     """
     if durations is not None:
