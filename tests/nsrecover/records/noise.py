@@ -35,16 +35,9 @@ def recorded(seed: int = 0) -> Recording:
 
 def heard(seed: int = 0, samples: tuple[int | None, ...] = (None, 1000, 0)) -> Recording:
     """With audio of some lengths; None: without."""
-    silent = recorded(seed)
-    steps = [None if n is None else np.random.default_rng(n).integers(-32_768, 32_768, n) / 32_768 for n in samples]
-    return changed(
-        silent,
-        **{
-            f"at_{t}": {"audio": a.astype(np.float32), "audio_rate_hz": 16_000}
-            for t, a in enumerate(steps)
-            if a is not None
-        },
-    )
+    steps = {t: np.random.default_rng(n).integers(-32_768, 32_768, n) for t, n in enumerate(samples) if n is not None}
+    audio = {t: (each / 32_768).astype(np.float32) for t, each in steps.items()}
+    return changed(recorded(seed), **{f"at_{t}": {"audio": each, "audio_rate_hz": 16_000} for t, each in audio.items()})
 
 
 def changed(recording: Recording, **at: dict[str, object]) -> Recording:

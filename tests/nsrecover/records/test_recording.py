@@ -124,14 +124,15 @@ def test_places_and_examples_that_are_not_there_are_named(tmp_path: Path) -> Non
     for place, said in ((tmp_path / "nowhere.npz", r"nowhere\.npz, found no file"), (tmp_path, "found a folder")):
         with pytest.raises(InvalidRecording, match=said):
             load(place)
-    with pytest.raises(InvalidRecording, match="found 'colapse'.*'collapse'"):
+    with pytest.raises(InvalidRecording, match=r"found 'colapse'.*'collapse'"):
         recording.example("colapse")
 
 
 @pytest.mark.parametrize(
     ("program", "code", "said"),
     [
-        ("import nsrecover.records.recording as r; r.example(); print({'torch', 'scipy'} & set(sys.modules))", 0, "set()"),
+        ("from nsrecover.records.recording import example; example(); print({'torch', 'scipy'} & {*sys.modules})", 0,
+         "set()"),
         ("sys.modules['h5py'] = None; from nsrecover.errors import cli_errors\n"
          "from nsrecover.records.archive import Archive\nwith cli_errors(): Archive('a.h5')", 2, "nsrecover[hdf5]"),
     ],
