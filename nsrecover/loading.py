@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
+from nsrecover.domains.entrances import check_goal
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
-from nsrecover.explanation.fact_explainer import FactExplainer
 from nsrecover.models.conformal import Calibration
 from nsrecover.models.geometric import GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
@@ -179,7 +179,9 @@ def symbolic(
         visits: whether places are looked at before something is done there, see `FactRules`.
 
     Raises:
-        InvalidConfiguration: the goal contradicts itself, an operator is unknown, or a duration is not positive.
+        InvalidConfiguration: the goal contradicts itself, or has an unknown predicate or value or a wrong number of
+            terms; or an operator is unknown, or a duration not positive.
+        UnknownObject: the goal names an object that is not in the scene.
     """
     if not isinstance(instance, Instance):
         raise InvalidConfiguration(
@@ -188,6 +190,7 @@ def symbolic(
         )
     if durations is not None:
         instance = replace(instance, domain=with_durations(instance.domain, durations))
+    check_goal(instance, goal or ())
     for one, other in contradictions(goal or (), instance.domain):
         raise InvalidConfiguration(f"expected a goal that can hold, found {one} and {other} in it; leave one out")
     planner = FactPlanner(instance)
@@ -198,7 +201,7 @@ def symbolic(
         check,
         visits=visits,
     )
-    return System(FactWatching(instance, rules), planner, FactExplainer(instance))
+    return System(FactWatching(instance, rules), planner, GroundedExplainer(instance.domain))
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from itertools import takewhile
 from typing import Any, Generic, Protocol, cast
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.discrepancy import Cause, Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.observation import Observation
@@ -51,9 +52,9 @@ from nsrecover.core.supervision import Listener
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, OutOfTurn, UnknownObject
-from nsrecover.explanation.fact_explainer import proposal
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.templates import proposal
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.monitor import LOOKS, Monitor
 from nsrecover.util.english import counted, objects
@@ -63,6 +64,9 @@ MAX_RECOVERIES = 10
 
 SAME_ALARM = 3
 """At the same alarm with the same way back for this time a session asks for help."""
+
+IN_VAIN = 3
+"""After this many actions in a row that changed nothing, whichever they were, a session asks for help."""
 
 MOST_VETOES = 5
 """After this many vetoes of one way back a session asks for help."""
@@ -486,7 +490,7 @@ class Session(Generic[SceneT]):
         self.listener.turned(turn)
         if recovery is None:
             self._go_on(turn)
-        elif (stopped := self._why_stop(found, recovery)) is not None:
+        elif (stopped := self._why_stop(turn, recovery)) is not None:
             self._keep(turn)
             self._request = stopped
         elif self.settings.approve:
@@ -503,8 +507,9 @@ class Session(Generic[SceneT]):
         missing = "; ".join(missing_texts(turn.discrepancy))
         self._stop(StopCode.CANNOT_TELL, f"it cannot be told whether {turn.discrepancy.action} can be done: {missing}")
 
-    def _why_stop(self, found: Discrepancy[SceneT], recovery: Recovery[SceneT]) -> Stopped | None:
+    def _why_stop(self, turn: StepRecord[SceneT], recovery: Recovery[SceneT]) -> Stopped | None:
         """Count an alarm; why to ask for help, None to go on."""
+        found = turn.discrepancy
         alarm = _alarm(found, recovery)
         self._alarms[alarm] += 1
         what = ", ".join(found.deviating or violated_texts(found, self.system.domain))
@@ -515,6 +520,9 @@ class Session(Generic[SceneT]):
             return Stopped(StopCode.NO_WAY_BACK, reason_text(recovery))
         if times >= SAME_ALARM:
             return Stopped(StopCode.REPEATED, f"failed {counted(times, 'time')} with the same recovery: {what}")
+        vain = len(list(takewhile(_changed_nothing, (turn, *reversed(self._records)))))
+        if vain >= IN_VAIN:
+            return Stopped(StopCode.REPEATED, f"{counted(vain, 'action')} in a row changed nothing: {what}")
         return None
 
     def _ask_approval(self, turn: StepRecord[SceneT]) -> None:
@@ -575,6 +583,11 @@ class Session(Generic[SceneT]):
         if self._turn is not None:
             self._keep(self._turn)
         self._request = Stopped(why, reason)
+
+
+def _changed_nothing(turn: StepRecord[Any]) -> bool:
+    causes = {each.cause for each in turn.discrepancy.deviations}
+    return turn.action is not None and bool(causes) and causes <= {Cause.NOT_LIFTED, Cause.NOT_DONE}
 
 
 def _alarm(found: Discrepancy[Any], recovery: Recovery[Any]) -> object:

@@ -28,8 +28,8 @@ def test_every_program_runs_and_the_first_explains_the_collapse(number: int, tmp
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
     if number == 0:
-        assert "went wrong: the tower fell" in done.stdout
-        assert "The way back takes" in done.stdout
+        assert "went wrong:" in done.stdout
+        assert "The recovery takes" in done.stdout
 
 
 def test_links_and_pictures_are_there() -> None:

@@ -20,7 +20,7 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.grammar import instruction
 from nsrecover.reports.media import Media, Photo
 from nsrecover.reports.model import Kind
-from nsrecover.reports.wording import kind_of, wording_of_boxes
+from nsrecover.reports.wording import Wording, kind_of
 from nsrecover.system import System
 from nsrecover.util.english import capital, counted
 from sim.common.cameras import DEFAULT_RIG
@@ -35,7 +35,7 @@ FRAME_STEPS = 20
 PHOTO_SIZE = (400, 300)
 """Pixels of the pictures before and after an action."""
 
-WORDS = wording_of_boxes()
+WORDS = Wording()
 """The words of captions."""
 
 FAILED = "failed"

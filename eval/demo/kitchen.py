@@ -18,12 +18,11 @@ from nsrecover.core.episode import StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.fact_explainer import in_short
-from nsrecover.explanation.facts import violated_texts
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import SHIPPED, HouseholdModels
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.pictures import outlines_of_masks
+from nsrecover.reports.wording import Wording
 from sim.film.script import Script
 from sim.film.shooting import STILL_SIZE, Act, Footage, over_the_shoulder, still
 from sim.film.video import QUIET, write_film
@@ -195,7 +194,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
                 errors.append(
                     NoticedError(label, found.step + 1, found, record.recovery, record.explanation, true or None)
                 )
-                robot.trouble = (in_short(found, HOUSEHOLD) or "; ".join(violated_texts(found)),)
+                robot.trouble = (Wording(HOUSEHOLD).in_short(found),)
             turned(label, record)
 
         made = system.system(robot.home, robot.goal, assumed=robot.assumed)

@@ -18,35 +18,31 @@ ORDINALS = (
 )  # fmt: skip
 
 _WHO = r"(?P<who>the <\d+>(?:, the <\d+>)*(?: and the <\d+>)?)"
-_PLACE = r"(?:the <\d+>|the table|elsewhere)"
 _HOW_FAR = (
     r"(?:(?:about )?\d+ (?:cm|mm) (?:from its place|to the (?:left|right) of its place"
     r"|(?:nearer to|farther from) the robot than its place))"
 )
-_ON = rf"(?: on {_PLACE}| elsewhere)"
+_NOW = rf"(?:: (?:it|they) (?:is|are) (?:now|still) (?:on (?:the <\d+>|the table))?(?:,? ?{_HOW_FAR})?)?"
 _EVENTS: tuple[tuple[Cause, str], ...] = (
-    (Cause.TOPPLED, rf"toppled(?: onto {_PLACE}| and now lies?{_ON})?"),
-    (Cause.DROPPED, rf"(?:was|were) dropped(?: on the way)? and now lies?{_ON}(?:, {_HOW_FAR})?"),
-    (
-        Cause.NOT_LIFTED,
-        rf"(?:was|were) not lifted(?:: (?:it|they)| and) still stands?(?:{_ON}| where (?:it|they) (?:was|were))",
-    ),
-    (Cause.MISPLACED, rf"(?:was|were) misplaced: (?:it|they) stands?{_ON}(?:, {_HOW_FAR})?"),
-    (Cause.MISSING, r"(?:is|are) (?:nowhere to be seen|missing from the table)"),
-    (Cause.SWAPPED, r"(?:has|have) changed places(?: with one another| with something else)?"),
-    (
-        Cause.MOVED,
-        r"(?:has|have) moved, though (?:nothing was to touch (?:it|them)|(?:it|they) (?:was|were) to stay where "
-        rf"(?:it|they) (?:was|were))(?:: (?:it|they) (?:is|are) now(?:{_ON})?(?:,? ?{_HOW_FAR})?)?",
-    ),
+    (Cause.TOPPLED, rf"toppled{_NOW}"),
+    (Cause.DROPPED, rf"(?:was|were) dropped{_NOW}"),
+    (Cause.NOT_LIFTED, rf"(?:was|were) not lifted{_NOW}"),
+    (Cause.MISPLACED, rf"(?:was|were) put in the wrong place{_NOW}"),
+    (Cause.MISSING, r"(?:is|are) missing"),
+    (Cause.SWAPPED, r"(?:has|have) swapped places(?: with one another| with something else)?"),
+    (Cause.MOVED, rf"(?:has|have) moved, although no action should have moved (?:it|them){_NOW}"),
+    (Cause.NOT_DONE, r"(?:was|were) not changed by the step"),
+    (Cause.MISTAKEN, r"(?:was|were) mistaken(?: for the <\d+>)?"),
+    (Cause.CHANGED, r"(?:has|have) changed, although no action should have changed (?:it|them)"),
     (Cause.BLOCKING, r"(?:is|are) in the way(?: of the <\d+>)?"),
-    (Cause.HELPED, r"(?:is|are) already where (?:it|they) should be(?: later| after (?:step \d+|the \w+ step))?"),
+    (Cause.HELPED, r"(?:is|are) already as (?:it|they) should be(?: later| after (?:step \d+|the \w+ step))?"),
 )
-_STEP = re.compile(r"step (\d+), [a-z]+\(|the (\w+) step, (?:putting|setting)")
+_STEP = re.compile(r"step (\d+), [a-z]+\(|the (\w+) step, [a-z]+ing\b")
 _OTHER = re.compile(
-    r"^(?:So the <\d+> is not |The <\d+> should be |The <\d+>(?: and|,) .* may stay |The <\d+> may stay |"
-    r"The way back takes |It takes .* to put this right|Then the scene is |This also takes care of |"
-    r"Nothing has to be |There is no way back|No way back was found|What makes it impossible )"
+    r"^(?:So the <\d+> is not |The <\d+> should be |The <\d+> (?:is|are) (?:now|still) |"
+    r"The <\d+>(?: and|,) .* may stay |The <\d+> may stay |"
+    r"The recovery takes |Then the scene is |This also completes |No recovery (?:is needed|exists|was found)|"
+    r".* makes? it impossible)"
 )
 """Beginnings of sentences about consequences and recoveries, which name no cause."""
 
@@ -81,6 +77,9 @@ def read_back(text: str, names: Sequence[str]) -> ParsedText:
     step = _step_of(headline)
     causes: dict[str, Cause] = {}
     unread = [] if step is not None else [headline]
+    told = re.search(r" (?:went wrong:|worked, but|something was not as expected:) (.*)", headline)
+    if told is not None and _event_of(told[1]) is not None:
+        rest = [told[1], *rest]
     for sentence in rest:
         if _OTHER.match(sentence):
             continue

@@ -169,7 +169,7 @@ def read_domain(data: bytes) -> None:
             domain = domain_from_pddl(domain_file, words_file if parts[2] else None)
             if parts[1]:
                 instance, state, goal = scene_from_pddl(domain, domain_file, problem_file)
-                solve(instance, state, [goal], max_expansions=50)
+                solve(instance, state, [instance.condition(fact) for fact in goal], max_expansions=50)
             return
         (folder / "home.yaml").write_bytes(data)
         home = load_home(folder / "home.yaml")

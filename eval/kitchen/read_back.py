@@ -9,23 +9,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_WHEN = (
-    re.compile(
-        r"(?P<when>Before|After) step \d+, (?P<action>\w+\([^)]*\)), "
-        r"(something was not as expected|the scene is already ahead)"
-    ),
-    re.compile(r"(?P<when>Step) \d+, (?P<action>\w+\([^)]*\)), cannot be done as things are"),
+_STEP = r"(?:S|s)tep \d+, (?P<action>\w+\([^)]*\)),"
+_BEFORE = re.compile(
+    rf"(?:Before )?{_STEP} (?:something was not as expected|the scene is already ahead|cannot be done)"
+)
+_AFTER = re.compile(
+    rf"{_STEP} (?:went wrong|worked, but)|After {_STEP.replace('action', 'ahead')} the scene is already"
 )
 _EVENTS = {
-    "missing": re.compile(r"The (?P<who>.+) is nowhere to be seen any more: "),
-    "dropped": re.compile(r"The robot lost the (?P<who>.+?): "),
-    "not_done": re.compile(r"The step did not change the (?P<who>.+?): "),
-    "misplaced": re.compile(r"The (?P<who>.+) was put in the wrong place: "),
-    "mistaken": re.compile(r"The robot took the (?P<who>.+?) for the "),
-    "helped": re.compile(r"The (?P<who>.+) already is as a later step makes it: "),
-    "blocking": re.compile(r"The (?P<who>.+?) is in the way of the .+?: "),
-    "moved": re.compile(r"The (?P<who>.+) was moved, though no step was to move it: "),
-    "changed": re.compile(r"The (?P<who>.+) has changed, though no step was to change it: "),
+    kind: re.compile(rf"(?:.* (?:wrong:|but|expected:) )?[Tt]he (?P<who>.+?) {words}")
+    for kind, words in {
+        "missing": "(?:is|are) missing",
+        "dropped": "(?:was|were) dropped",
+        "not_done": "(?:was|were) not changed by the step",
+        "misplaced": "(?:was|were) (?:put in the wrong place|not found)",
+        "mistaken": "(?:was|were) mistaken for the ",
+        "helped": "(?:is|are) already as (?:it|they) should be",
+        "blocking": "(?:is|are) in the way",
+        "moved": "(?:has|have) moved, although no action should have",
+        "changed": "(?:has|have) changed, although no action should have",
+    }.items()
 }
 BEFORE = ""
 """Action of what is seen before an action: it has happened since the action before, or was so from the start."""
@@ -47,11 +50,13 @@ class ParsedText:
 def read(text: str) -> ParsedText | None:
     """Read the text of an explanation; None if it does not say that something was not as expected."""
     head, *rest = re.split(r"\. (?=[A-Z])", text)
-    found = next((match for form in _WHEN if (match := form.match(head))), None)
-    if found is None:
+    before, after = _BEFORE.match(head), _AFTER.match(head)
+    if before is None and after is None:
         return None
-    kinds = {event["who"]: kind for line in rest for kind, form in _EVENTS.items() if (event := form.match(line))}
-    return ParsedText(found["action"] if found["when"] == "After" else BEFORE, kinds)
+    kinds = {
+        event["who"]: kind for line in (head, *rest) for kind, form in _EVENTS.items() if (event := form.match(line))
+    }
+    return ParsedText(BEFORE if after is None else after["action"] or after["ahead"], kinds)
 
 
 def judged(text: str, events: Mapping[str, tuple[str, str]], last: str = BEFORE) -> tuple[bool, bool, bool]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from nsrecover.core.scene import Box
 from nsrecover.errors import InvalidAction, InvalidPlan
 
-_ACTION = re.compile(r"^\s*(\w+)\s*\(([^()]*)\)\s*$")
+_ACTION = re.compile(r"^\s*([\w-]+)\s*\(([^()]*)\)\s*$")
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ the objects of one scene.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from string import Formatter
 
@@ -203,6 +204,8 @@ class Role(StrEnum):
     """The first object is in the way of the second."""
     BELIEVED = "believed"
     """The first object is believed to be in or on the second, and has not been seen there."""
+    STATIC = "static"
+    """Never changes, and belongs to the scene (`Instance.static`) and not to its states."""
     PLAIN = "plain"
     """Anything else, such as one tube being connected to another."""
 
@@ -256,10 +259,6 @@ class Effect:
     for_each: tuple[Parameter, ...] = ()
 
 
-def _is_name(text: str) -> bool:
-    return text.isidentifier() or text.isdecimal()
-
-
 @dataclass(frozen=True)
 class Words:
     """Templates of English, with parameters (without their question mark) in braces; {0}, {1} for terms of a predicate.
@@ -284,7 +283,7 @@ class Words:
         for text in (self.imperative, self.past, self.unkept, *self.logged):
             try:
                 plain = all(
-                    name is None or (_is_name(name) and not spec and conversion in (None, "s"))
+                    name is None or (re.fullmatch(r"[\w-]+", name) and not spec and conversion in (None, "s"))
                     for _, name, spec, conversion in Formatter().parse(text)
                 )
             except ValueError:
@@ -293,6 +292,12 @@ class Words:
                 raise InvalidConfiguration(
                     f"expected braces around the name of a parameter, or the number of a term, found {text!r}"
                 )
+
+    @property
+    def placeholders(self) -> set[str]:
+        """The names and numbers in braces."""
+        texts = (self.imperative, self.past, self.unkept, *self.logged)
+        return {name for text in texts for _, name, _, _ in Formatter().parse(text) if name is not None}
 
     @property
     def takes_two(self) -> bool:
@@ -310,7 +315,7 @@ class Operator:
         preconditions: what has to hold before, in the order in which it is best brought about.
         effects: what it changes.
         cost: what it costs; positive.
-        words: how to say it.
+        words: how to say it; without an instruction in words it is made of the names.
         reversible: False if what it does cannot be undone by other operators (slicing, cracking).
     """
 
@@ -321,6 +326,13 @@ class Operator:
     cost: float = 1.0
     words: Words = Words()
     reversible: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.words.imperative:
+            first, *others = (f"{{{each.variable.removeprefix('?')}}}" for each in self.parameters or (Parameter(""),))
+            more = f" ({', '.join(each.replace('}', '!s}') for each in others)})" if others else ""
+            text = f"{spaced(self.name)} {first}{more}" if self.parameters else spaced(self.name)
+            object.__setattr__(self, "words", replace(self.words, imperative=text))
 
 
 @dataclass(frozen=True)
@@ -338,3 +350,12 @@ class Law:
 
     name: str
     effect: Effect
+
+
+Part = Kind | StateVariable | Operator | Derived | Law
+"""What a domain is made of, besides its relations."""
+
+
+def spaced(name: str) -> str:
+    """A name of a domain as words."""
+    return name.replace("_", " ").replace("-", " ").strip()

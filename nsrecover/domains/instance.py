@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Atom, Binding, Formula, Operator, State, bound, grounded
 from nsrecover.domains.compiled import CompiledDomain, compiled
 from nsrecover.domains.domain import Domain
-from nsrecover.errors import InvalidAction, UnknownObject, did_you_mean
+from nsrecover.domains.values import plain
+from nsrecover.errors import InvalidAction, did_you_mean
 
 _MOST_VIEWS = 5000
 
@@ -65,7 +66,7 @@ class Instance:
 
     def condition(self, fact: StateFact) -> Formula:
         """A condition of a goal as a formula."""
-        return Atom(fact[0], fact[1:])
+        return plain(Atom(fact[0], fact[1:]), self.domain.variables)
 
     def limited(self, state: State) -> Instance:
         """The instance without traits that what has happened in a state takes from objects for good."""
@@ -136,20 +137,3 @@ class Instance:
         gone, new = set[StateFact](), set[StateFact]()
         change(self.view(state), gone, new, *arguments)
         return (state - gone) | new if not gone.isdisjoint(state) or not new <= state else state
-
-
-def check_plan(instance: Instance, plan: Plan) -> None:
-    """Refuse a plan that fits no scene of an instance.
-
-    Raises:
-        InvalidAction: an operator is unknown, or takes another number of arguments.
-        UnknownObject: an action names an object that is not in the instance.
-    """
-    for action in plan:
-        instance.operator(action.operator, action.arguments)
-        for name in action.arguments:
-            if name not in instance.objects:
-                raise UnknownObject(
-                    f"expected an object of the scene in {str(action)!r}, found {name!r}."
-                    f"{did_you_mean(name, instance.objects)}"
-                )

@@ -6,14 +6,17 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from nsrecover.core.facts import PLACE, Property, StateFact
-from nsrecover.domains.base import Role, State, facts_of
+from nsrecover.domains.base import Not, Role, State, facts_of
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 
 
 def property_of(fact: StateFact, domain: Domain) -> Property:
     """The property of its first object that a fact is about: `PLACE`, or for variables and plain relations its name."""
-    return (PLACE if domain.relations.get(fact[0], Role.PLAIN) is not Role.PLAIN else fact[0], fact[1])
+    if len(fact) == 1:
+        return fact[0], fact[0]
+    plain = domain.relations.get(fact[0], Role.PLAIN) in (Role.PLAIN, Role.STATIC)
+    return (fact[0] if plain else PLACE), fact[1]
 
 
 def facts_with(
@@ -96,8 +99,7 @@ def literal(condition: StateFact, domain: Domain) -> tuple[StateFact, bool]:
     rule = domain.derived.get(condition[0])
     if rule is not None:
         inner = facts_of(rule.definition)
-        negated = len(inner) == 1 and type(rule.definition).__name__ == "Not"
-        if negated and inner[0][1:] == rule.variables:
+        if isinstance(rule.definition, Not) and len(inner) == 1 and inner[0][1:] == rule.variables:
             return (inner[0][0], *condition[1:]), False
     return condition, True
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -27,24 +25,16 @@ class Phrasing:
 
     Attributes:
         audience: readers of the text.
-        seed: chooses between equivalent phrases; equal seeds give equal texts.
         domain: provides the words for actions.
     """
 
     audience: Audience = Audience.ENGINEER
-    seed: str = ""
     domain: Domain = TABLETOP
 
     @property
     def lay(self) -> bool:
         """Whether the readers do not know the plan."""
         return self.audience is Audience.LAY
-
-    def choose(self, *options: str) -> str:
-        """Return one of several equivalent phrases; always the first for engineers."""
-        if not self.lay:
-            return options[0]
-        return options[zlib.crc32(f"{self.seed} {options[0]}".encode()) % len(options)]
 
     def step(self, number: int | str) -> str:
         """Return the name of a step: `step 4`, `the fourth step`."""
@@ -71,8 +61,3 @@ class Phrasing:
 def participle(action: Action, domain: Domain = TABLETOP) -> str:
     """Return an action as a participle phrase: `putting the red cube on the blue cube`."""
     return doing(instruction(action, domain=domain))
-
-
-def seed_of(parts: Sequence[object]) -> str:
-    """Return a seed from facts, so that the same facts always get the same words."""
-    return ";".join(map(str, parts))

@@ -11,25 +11,35 @@ from itertools import chain
 import numpy as np
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
+from nsrecover.core.discrepancy import AnyDeviation, Cause, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.core.sensing import SensorFinding
+from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
+from nsrecover.domains.properties import facts_with
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
-from nsrecover.domains.tabletop.spatial import SpatialDomain
+from nsrecover.domains.tabletop.spatial import SpatialOperator
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import NOWHERE, missing_facts
 
 DIRECTION_M = 0.01
 """Smallest shift along an axis that gets a direction, metres."""
 
+PLACED = (Cause.TOPPLED, Cause.DROPPED, Cause.NOT_LIFTED, Cause.MISPLACED, Cause.MOVED)
+"""Causes of objects that are elsewhere than expected."""
+
+_BY_OTHERS = (Cause.MOVED, Cause.CHANGED, Cause.HELPED, Cause.BLOCKING)
+"""Causes that are no failure of the step."""
+
+NOT_FOUND = "not_found"
+"""Detail of an object that was searched for in vain; its explaining object is the place."""
+
 
 def facts_of(
-    discrepancy: Discrepancy,
-    recovery: Recovery | None,
-    domain: SpatialDomain = TABLETOP,
+    discrepancy: Discrepancy[object], recovery: Recovery | None, domain: Domain = TABLETOP
 ) -> tuple[Fact, ...]:
     """Return all facts that an explanation may state.
 
@@ -39,42 +49,50 @@ def facts_of(
         domain: the domain of the actions, which has the words for preconditions.
 
     Returns:
-        Facts in the order of the text. The predicates are `step` (number from 1, action, phase), `violated` (a
-        precondition as text), each `Cause` (object, explaining object or `nowhere`, detail), `unachieved` or `achieved`
-        (the action), `should_be_on` (object, support), `unseen` (object, reason, the object whose mask is there or
-        `nowhere`), `sensor` (problem, camera, what was found), `recovery` (status, number of actions), `does` (number
-        from 1, action, support of the object afterwards), `rejoins` (number of steps done then), `stays` (displaced
-        object that may stay), `steps_done` (before the recovery), `optimal`, `searched` (seconds, states), `reason`
-        (text) and `blamed` (object).
+        Facts in the order of the text. The predicates are `step` (number from 1, action, phase), `violated` (what
+        violates a precondition, as text), each `Cause` (object, explaining object or `nowhere`, detail), of scenes of
+        facts `lacks` and `has` (predicate, object, ...), `unachieved` or `achieved` (the action), `should_be_on`
+        (object, support), `plan` (fault, step, steps or objects), `misses` (condition as text), `cause` (objects
+        without whose deviation the plan would have reached its goal), `unseen` (object, reason, the object whose mask
+        is there or `nowhere`), `unknown` (object, property), `sensor` (problem, camera, what was found), and those of
+        `recovery_facts`.
     """
-    facts = [Fact("step", (str(discrepancy.step + 1), str(discrepancy.action), discrepancy.phase.value))]
-    facts += [Fact("violated", (text,)) for text in violated_texts(discrepancy, domain)]
-    facts += [_deviation_fact(discrepancy, deviation) for deviation in discrepancy.deviations]
-    facts += _consequences(discrepancy, domain)
-    facts += missing_facts(discrepancy)
     done = discrepancy.step + (1 if discrepancy.phase is Phase.AFTER else 0)
-    return (*facts, *(recovery_facts(done, recovery) if recovery else ()))
+    return (
+        Fact("step", (str(discrepancy.step + 1), str(discrepancy.action), discrepancy.phase.value)),
+        *(Fact("violated", (text,)) for text in violated_texts(discrepancy, domain)),
+        *(fact for deviation in discrepancy.deviations for fact in _deviation_facts(discrepancy, deviation, domain)),
+        *_effect_facts(discrepancy, domain),
+        *_plan_facts(discrepancy, domain),
+        *missing_facts(discrepancy),
+        *(recovery_facts(done, recovery) if recovery else ()),
+    )
 
 
 def violated_texts(discrepancy: Discrepancy[object], domain: Domain = TABLETOP) -> tuple[str, ...]:
-    """Return the preconditions that do not hold, in words."""
-    return tuple(map(domain.text, discrepancy.unmet))
+    """Return what violates the preconditions of the action, in words."""
+    # In scenes of facts, a condition is given that should hold and does not.
+    holds = isinstance(discrepancy.observed, SceneGraph)
+    return tuple(domain.text(fact, holds) for fact in discrepancy.unmet)
 
 
-def _deviation_fact(discrepancy: Discrepancy, deviation: Deviation) -> Fact:
-    """Return the fact about one object: `cause(name, explaining object, detail)`."""
-    other = deviation.other or NOWHERE
-    match deviation.cause:
-        case Cause.TOPPLED | Cause.DROPPED | Cause.NOT_LIFTED | Cause.MOVED | Cause.MISPLACED:
-            # The explaining object is the current support, from the boxes if the monitor does not provide it.
-            if deviation.other is None and deviation.observed is not None:
-                other = support_name(discrepancy.observed, discrepancy.observed.index(deviation.name))
-            detail = shift(deviation.expected, deviation.observed)
-        case Cause.HELPED:
-            detail = NOWHERE if deviation.subgoal is None else str(deviation.subgoal)
-        case _:
-            detail = NOWHERE
-    return Fact(deviation.cause.value, (deviation.name, other, detail))
+def _deviation_facts(discrepancy: Discrepancy[object], deviation: AnyDeviation, domain: Domain) -> list[Fact]:
+    """Return `cause(name, explaining object, detail)` of one object, and the facts that it lacks and has."""
+    other, detail = deviation.other or NOWHERE, NOWHERE
+    if deviation.cause is Cause.HELPED and deviation.subgoal is not None:
+        detail = str(deviation.subgoal)
+    if not isinstance(discrepancy.observed, SceneGraph):
+        if facts_with((Role.BELIEVED,), deviation.observed or (), domain):
+            detail, other = NOT_FOUND, next((fact[2] for fact in deviation.expected if len(fact) == 3), NOWHERE)
+        changes = (("lacks", deviation.expected), ("has", deviation.observed or ()))
+        own = [Fact(word, tuple(map(str, fact))) for word, facts in changes for fact in facts]
+        return [Fact(deviation.cause.value, (deviation.name, other, detail)), *own]
+    if deviation.cause in PLACED:
+        # The explaining object is the current support, from the boxes if the monitor does not provide it.
+        if deviation.other is None and deviation.observed is not None:
+            other = support_name(discrepancy.observed, discrepancy.observed.index(deviation.name))
+        detail = shift(deviation.expected, deviation.observed)
+    return [Fact(deviation.cause.value, (deviation.name, other, detail))]
 
 
 def shift(expected: Box, observed: Box | None) -> str:
@@ -105,31 +123,43 @@ def swap_groups(swaps: Iterable[Sequence[str]]) -> list[list[str]]:
     return groups
 
 
-def _consequences(discrepancy: Discrepancy, domain: SpatialDomain) -> list[Fact]:
-    """Return the facts about the lost effect of the step and the lost supports."""
+def _effect_facts(discrepancy: Discrepancy[object], domain: Domain) -> list[Fact]:
+    """Return the facts about the effect of the step and the lost supports."""
+    expected, observed, action = discrepancy.expected, discrepancy.observed, discrepancy.action
+    if not isinstance(observed, SceneGraph) or not isinstance(expected, SceneGraph):
+        unknown = (each.name for each in discrepancy.missing_to_tell if not isinstance(each, SensorFinding))
+        wrong = (each.name for each in discrepancy.deviations if each.cause not in _BY_OTHERS)
+        doubtful = {*wrong, *unknown}
+        worked = discrepancy.phase is Phase.AFTER and doubtful.isdisjoint(action.arguments)
+        return [Fact("achieved", (str(action),))] * worked
     facts = []
     names, unseen = set(discrepancy.deviating), {each.name for each in discrepancy.unseen}
-    if discrepancy.phase is Phase.AFTER and set(discrepancy.action.arguments) <= set(discrepancy.observed.names):
-        moved = discrepancy.action.arguments[0]
-        operator = domain.operators.get(discrepancy.action.operator)
-        if operator is not None:
-            achieved = operator.achieved(discrepancy.observed, discrepancy.action)
-            # Neither fact if the relation holds, but at another place than intended.
-            if moved not in unseen and (not achieved or moved not in names):
-                facts.append(Fact("achieved" if achieved else "unachieved", (str(discrepancy.action),)))
+    operator = domain.operators.get(action.operator)
+    known = set(action.arguments) <= set(observed.names) and action.arguments[0] not in unseen
+    if discrepancy.phase is Phase.AFTER and known and isinstance(operator, SpatialOperator):
+        achieved = operator.achieved(observed, action)
+        # Neither fact if the relation holds, but at another place than intended.
+        if not achieved or action.arguments[0] not in names:
+            facts.append(Fact("achieved" if achieved else "unachieved", (str(action),)))
     for deviation in discrepancy.deviations:
         # The causes SWAPPED and HELPED already say where an object is.
-        if deviation.cause in (Cause.HELPED, Cause.SWAPPED) or deviation.name not in discrepancy.expected.names:
+        if deviation.cause in (Cause.HELPED, Cause.SWAPPED) or deviation.name not in expected.names:
             continue
-        wanted = support_name(discrepancy.expected, discrepancy.expected.index(deviation.name))
-        found = (
-            support_name(discrepancy.observed, discrepancy.observed.index(deviation.name))
-            if deviation.observed is not None
-            else NOWHERE
-        )
-        if wanted not in (TABLE, found):
+        wanted = support_name(expected, expected.index(deviation.name))
+        gone = deviation.observed is None
+        if wanted not in (TABLE, NOWHERE if gone else support_name(observed, observed.index(deviation.name))):
             facts.append(Fact("should_be_on", (deviation.name, wanted)))
     return facts
+
+
+def _plan_facts(discrepancy: Discrepancy[object], domain: Domain) -> list[Fact]:
+    """Return the facts about a plan that does not reach its goal."""
+    facts, problem = [], discrepancy.plan_problem
+    if problem is not None:
+        about = (*map(str, problem.steps), *problem.objects)
+        facts.append(Fact("plan", (problem.fault.value, str(problem.step + 1), *about)))
+        facts += [Fact("misses", (domain.text(fact, False),)) for fact in problem.unmet]
+    return facts + ([Fact("cause", discrepancy.cause)] if discrepancy.cause else [])
 
 
 def recovery_facts(done: int, recovery: Recovery) -> tuple[Fact, ...]:
@@ -138,6 +168,12 @@ def recovery_facts(done: int, recovery: Recovery) -> tuple[Fact, ...]:
     Args:
         done: number of plan steps that should have been done before it.
         recovery: the planned recovery.
+
+    Returns:
+        `recovery` (status, number of actions), `steps_done` (before the recovery), `does` (number from 1, action,
+        support of the object afterwards), `rejoins` (number of steps done then), `stays` (displaced object that may
+        stay), `optimal`, `searched` (seconds, states), `reason` (text), `blamed` (object), `lost` (predicate, object,
+        ...) and `closest` (the actions to the rest of the goal).
     """
     facts = [
         Fact("recovery", (recovery.status.value, str(len(recovery.actions)))),
@@ -157,6 +193,9 @@ def recovery_facts(done: int, recovery: Recovery) -> tuple[Fact, ...]:
         if reason := reason_text(recovery):
             facts.append(Fact("reason", (reason,)))
         facts += [Fact("blamed", (name,)) for name in recovery.blamed]
+    facts += [Fact("lost", fact) for fact in recovery.lost]
+    if recovery.lost and recovery.closest is not None:
+        facts.append(Fact("closest", tuple(map(str, recovery.closest.actions))))
     return tuple(facts)
 
 

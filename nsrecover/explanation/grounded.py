@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
+from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.templates import verbalize
@@ -20,14 +22,14 @@ class GroundedExplainer:
     """Explains a discrepancy by templates from computed facts; a `nsrecover.core.protocols.Explainer`.
 
     Attributes:
-        domain: the domain of the actions.
+        domain: the domain of the actions and facts.
         audience: readers of the text.
     """
 
-    domain: SpatialDomain = TABLETOP
+    domain: Domain = TABLETOP
     audience: Audience = Audience.ENGINEER
 
-    def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
+    def __call__(self, discrepancy: Discrepancy[object], recovery: Recovery | None) -> Explanation:
         """Explain what went wrong, its consequences and the recovery.
 
         Args:
@@ -40,10 +42,15 @@ class GroundedExplainer:
         facts = facts_of(discrepancy, recovery, self.domain)
         sentences = verbalize(facts, self.audience, self.domain)
         text = " ".join(sentence.text for sentence in sentences)
-        names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
+        names = (*_names(discrepancy.expected), *_names(discrepancy.observed), *discrepancy.deviating)
         return Explanation(
             sentences=sentences,
             step=discrepancy.step + 1,
             source="grounded",
-            verified=not disagreements(text, facts, names),
+            verified=not disagreements(text, facts, tuple(dict.fromkeys(names))),
         )
+
+
+def _names(scene: SceneGraph | FactScene) -> tuple[str, ...]:
+    """Return the objects of a scene."""
+    return scene.names if isinstance(scene, SceneGraph) else tuple(fact[1] for fact in scene.facts if len(fact) > 1)

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from nsrecover.core.recovery import ReasonCode, Recovery
 from nsrecover.planning.symbolic.repair import Repair
-from nsrecover.util.english import objects
+from nsrecover.util.english import Forms, objects
 
 STOPPED = {
-    ReasonCode.NODE_BUDGET: "the node budget was used up",
-    ReasonCode.TIME_BUDGET: "the time was used up",
+    ReasonCode.NODE_BUDGET: "the node limit was reached",
+    ReasonCode.TIME_BUDGET: "the time limit was reached",
     ReasonCode.CANCELLED: "it was cancelled",
 }
 
 _SCENE = {
-    ReasonCode.MISSING_OBJECTS: "{objects} cannot be found any more, and the plan needs {it}",
-    ReasonCode.OUT_OF_REACH: "{objects} {are} out of the robot's reach",
+    ReasonCode.MISSING_OBJECTS: "{objects} cannot be found, and the plan needs [them]",
+    ReasonCode.OUT_OF_REACH: "{objects} [is] out of the robot's reach",
     ReasonCode.NO_ROOM: "there is no room on the table to put {objects} down",
-    ReasonCode.BLOCKED_OUT_OF_REACH: "{objects} {are} in the way and out of the robot's reach",
-    ReasonCode.BLOCKED_BY_NEWCOMER: "{objects} {are} in the way and {have} appeared only during the run",
-    ReasonCode.PRECONDITION_UNMET: "everything is where the plan has it, and still its next action cannot be run",
-    ReasonCode.NO_SEQUENCE: "no sequence of moves brings {objects} back to where the plan has {it}",
-    ReasonCode.UNACHIEVABLE: "no action brings {objects} into the state that the goal needs any more",
+    ReasonCode.BLOCKED_OUT_OF_REACH: "{objects} [is] in the way and out of the robot's reach",
+    ReasonCode.BLOCKED_BY_NEWCOMER: "{objects} [is] in the way and appeared only during the run",
+    ReasonCode.PRECONDITION_UNMET: "every object is in its place, but the next action cannot be executed",
+    ReasonCode.NO_SEQUENCE: "no sequence of actions brings {objects} back to where the plan needs [them]",
+    ReasonCode.UNACHIEVABLE: "no action can bring {objects} into the state that the goal needs",
 }
 
 _SYMBOLIC = {
-    ReasonCode.UNACHIEVABLE: "no action can bring about {facts} any more",
+    ReasonCode.UNACHIEVABLE: "no action can achieve {facts}",
     ReasonCode.CONFLICTING_GOALS: "these facts of the goal exclude each other: {conflicts}",
-    ReasonCode.NO_SEQUENCE: "every state that can be reached was searched, and none leads to the goal",
+    ReasonCode.NO_SEQUENCE: "every reachable state was searched, and none reaches the goal",
 }
 
 
 def reason_text(found: Recovery[object] | Repair) -> str:
-    """Return why there is no way back, or why the search stopped; empty if neither applies.
+    """Return why there is no recovery, or why the search stopped; empty if neither applies.
 
     Args:
-        found: the answer of the recovery planner or of symbolic repair.
+        found: from the recovery planner or from symbolic repair.
     """
     code, blamed, symbolic = found.reason_code, found.blamed, isinstance(found, Repair)
     if isinstance(found, Recovery) and found.note:
@@ -42,11 +42,9 @@ def reason_text(found: Recovery[object] | Repair) -> str:
     if code is None:
         return ""
     if code in STOPPED:
-        way = "no way to the goal" if symbolic else "no way back"
-        start = "the search stopped because" if found.found else f"{way} was found before the search stopped:"
+        what = "plan to the goal" if symbolic else "recovery"
+        start = "the search stopped because" if found.found else f"no {what} was found before the search stopped:"
         return f"{start} {STOPPED[code]}"
-    it, are, have = ("it", "is", "has") if len(blamed) == 1 else ("them", "are", "have")
-    template = (_SYMBOLIC if symbolic else _SCENE)[code]
+    template = Forms(len(blamed) > 1).agree((_SYMBOLIC if symbolic else _SCENE)[code])
     conflicts = "; ".join(f"{a} and {b}" for a, b in found.conflicts) if isinstance(found, Repair) else ""
-    facts = ", ".join(blamed)
-    return template.format(objects=objects(blamed), it=it, are=are, have=have, facts=facts, conflicts=conflicts)
+    return template.format(objects=objects(blamed), facts=", ".join(blamed), conflicts=conflicts)

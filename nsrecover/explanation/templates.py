@@ -4,34 +4,56 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.discrepancy import Cause, Phase, PlanFault
 from nsrecover.core.explanation import Fact, Sentence
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
-from nsrecover.explanation.audience import Audience, Phrasing, seed_of
-from nsrecover.explanation.facts import swap_groups
+from nsrecover.explanation.audience import Audience, Phrasing
+from nsrecover.explanation.facts import NOT_FOUND, PLACED, swap_groups
 from nsrecover.explanation.grammar import instruction, not_achieved
 from nsrecover.explanation.unseen import NOWHERE, missing_text
-from nsrecover.util.english import capital, counted, listed, objects, the
+from nsrecover.util.english import Forms, capital, counted, listed, objects, the
 
-_IN_SHORT = {
-    Cause.TOPPLED: ("{0} fell over", "the tower fell"),
-    Cause.DROPPED: ("the gripper lost {0}", "what the gripper carried fell"),
-    Cause.NOT_LIFTED: ("the gripper came up empty",) * 2,
-    Cause.MISPLACED: ("{0} missed its place", "some objects missed their places"),
-    Cause.MISSING: ("{0} is gone", "some objects are gone"),
-    Cause.SWAPPED: ("{1} were exchanged",) * 2,
-    Cause.MOVED: ("{0} was shifted", "some objects were shifted"),
-    Cause.BLOCKING: ("{0} blocks the way", "some objects block the way"),
-    Cause.HELPED: ("part of the work is done already",) * 2,
+Known = dict[str, list[Fact]]
+"""Predicate -> its facts."""
+
+PHRASES = {
+    Cause.TOPPLED: "toppled",
+    Cause.DROPPED: "[was] dropped",
+    Cause.NOT_LIFTED: "[was] not lifted",
+    Cause.NOT_DONE: "[was] not changed by the step",
+    Cause.MISPLACED: "[was] put in the wrong place",
+    Cause.MISTAKEN: "[was] mistaken",
+    Cause.MISSING: "[is] missing",
+    Cause.SWAPPED: "[has] swapped places",
+    Cause.MOVED: "[has] moved, although no action should have moved [them]",
+    Cause.CHANGED: "[has] changed, although no action should have changed [them]",
+    Cause.BLOCKING: "[is] in the way",
+    Cause.HELPED: "[is] already as [they] should be",
 }
-"""Cause -> a few words about one object and about several; later sentences name the objects."""
+"""Cause -> what is said of the objects, the worst cause first; before the comma, in short."""
 
-WORST_FIRST = tuple(_IN_SHORT)
+NOT_FOUND_PHRASE = "[was] not found"
+"""What is said of a misplaced object that was searched for in vain."""
+
+_OF_OTHER = {Cause.BLOCKING: "of", Cause.MISTAKEN: "for"}
+"""Cause -> preposition before the explaining object."""
+
+_PLAN = {
+    PlanFault.WRONG_OBJECT: "from {step} on, the plan names {wrong} instead of {right}",
+    PlanFault.WRONG_ORDER: "{step} ({steps}) is out of order",
+    PlanFault.MISSING_STEP: "the plan lacks steps before {step} ({steps})",
+    PlanFault.DESTROYS: "{step} would make the goal unreachable and cannot be undone",
+    PlanFault.UNREACHABLE: "the goal can no longer be reached",
+    PlanFault.FAILS: "the plan fails at {step}",
+}
+
+WORST_FIRST = tuple(PHRASES)
 """Order of the causes in a text."""
 
 
@@ -42,157 +64,199 @@ def verbalize(
 
     Args:
         facts: from `nsrecover.explanation.facts.facts_of`; the text depends on nothing else.
-        audience: readers of the text. Engineers get step numbers, action names and fixed phrases; lay readers get plain
-            words with varying phrases.
-        domain: provides the words for actions.
+        audience: readers of the text. Engineers get step numbers and action names; lay readers get plain words.
+        domain: provides the words for actions and facts.
 
     Returns:
         Sentences in reading order, each with its facts.
     """
-    known: dict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        known[fact.predicate].append(fact)
-    phrasing = Phrasing(audience, seed_of(facts), domain)
-    elsewhere = frozenset(fact.arguments[0] for fact in known["should_be_on"])
+    known, phrasing = _by_predicate(facts), Phrasing(audience, domain)
+    events = [event for cause in WORST_FIRST for event in _events(cause, known, phrasing)]
     return (
-        _headline(known, phrasing),
-        *(sentence for cause in WORST_FIRST for sentence in _happened(cause, known[cause.value], elsewhere, phrasing)),
+        _headline(known, events, phrasing),
+        *_details(known, events),
         *_consequences(known, phrasing),
-        *_missing_to_tell(known),
+        *_plan(known, phrasing),
+        *(_sentence(missing_text(fact), fact) for kind in ("unseen", "unknown", "sensor") for fact in known[kind]),
         *recovery_sentences(facts, phrasing),
     )
 
 
-def _headline(known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
+@dataclass(frozen=True)
+class _Event:
+    """What happened to objects with the same fate.
+
+    Attributes:
+        names: the objects.
+        phrase: what happened to them.
+        details: how they are now, with `[they]` for them; empty if nothing is known.
+        facts: those that it rests on.
+    """
+
+    names: Sequence[str]
+    phrase: str
+    details: str
+    facts: tuple[Fact, ...]
+
+    @property
+    def clause(self) -> str:
+        """What happened, with the names."""
+        return f"{objects(self.names)} {self.phrase}"
+
+
+def _by_predicate(facts: Sequence[Fact]) -> Known:
+    known: Known = defaultdict(list)
+    for fact in facts:
+        known[fact.predicate].append(fact)
+    return known
+
+
+def _sentence(text: str, *facts: Fact) -> Sentence:
+    return Sentence(f"{capital(text)}.", facts)
+
+
+def _told_at_once(known: Known, events: Sequence[_Event]) -> bool:
+    """Return whether the headline tells the only event in full."""
+    return len(events) == 1 and not known["violated"] and not known[Cause.HELPED.value]
+
+
+def _headline(known: Known, events: Sequence[_Event], phrasing: Phrasing) -> Sentence:
     """Return the sentence about the failed step and the kind of failure."""
     (step,) = known["step"]
     number, action, phase = step.arguments
-    causes = [cause for cause in WORST_FIRST if known[cause.value]]
-    deviating = [fact for cause in causes for fact in known[cause.value]]
-    violated, missing = known["violated"], [*known["unseen"], *known["sensor"]]
-    step_phrase = phrasing.step_with_action(number, action)
-    if missing and not causes and not violated:
-        if phase == Phase.BEFORE:
-            doubt = phrasing.choose("cannot be told whether it can be done", "is not certain that it can be done")
-            return Sentence(f"Before {step_phrase} it {doubt}.", (step, *missing))
-        doubt = phrasing.choose("cannot be told whether all is as expected", "is not certain that all went well")
-        return Sentence(f"After {step_phrase} it {doubt}.", (step, *missing))
-    if causes == [Cause.HELPED]:
-        when = "Before" if phase == Phase.BEFORE else "After"
-        return Sentence(f"{when} {step_phrase} the scene is already ahead of the plan.", (step, *deviating))
-    if violated:
-        reasons = listed([fact.arguments[0] for fact in violated])
-        return Sentence(f"{capital(step_phrase)} cannot be done as things are: {reasons}.", (step, *violated))
-    what = in_short(deviating)
+    name, when = phrasing.step_with_action(number, action), "before" if phase == Phase.BEFORE else "after"
+    deviating = [fact for cause in WORST_FIRST for fact in known[cause.value]]
+    what = events[0].clause if _told_at_once(known, events) else in_short(deviating)
+    if known["violated"]:
+        reasons = listed(fact.arguments[0] for fact in known["violated"])
+        return _sentence(f"{name} cannot be done: {reasons}", step, *known["violated"])
+    if not deviating and known["plan"]:
+        return _sentence(f"{when} {name} the plan does not reach its goal", step)
+    if not deviating:
+        missing = [*known["unseen"], *known["unknown"], *known["sensor"]]
+        return _sentence(f"{when} {name} the scene cannot be judged", step, *missing)
+    if len(known[Cause.HELPED.value]) == len(deviating):
+        return _sentence(f"{when} {name} the scene is already ahead of the plan", step, *deviating)
     if phase == Phase.BEFORE:
-        return Sentence(f"Before {step_phrase} something was not as expected: {what}.", (step, *deviating))
+        return _sentence(f"before {name} something was not as expected: {what}", step, *deviating)
     if known["achieved"]:
-        worked = phrasing.choose(
-            f"{step_phrase} did what it should, but", f"{step_phrase} worked, but", f"though {step_phrase} worked,"
-        )
-        return Sentence(f"{capital(worked)} {what}.", (step, *known["achieved"], *deviating))
-    wrong = phrasing.choose(f"{step_phrase} went wrong", f"something went wrong at {step_phrase.rstrip(',')}")
-    return Sentence(f"{capital(wrong)}: {what}.", (step, *deviating))
+        return _sentence(f"{name} worked, but {what}", step, *known["achieved"], *deviating)
+    return _sentence(f"{name} went wrong: {what}", step, *deviating)
+
+
+def _details(known: Known, events: Sequence[_Event]) -> list[Sentence]:
+    """Return sentences about the events and how the objects are now."""
+    sentences = []
+    for event in events:
+        forms = Forms.of(event.names)
+        if not _told_at_once(known, events):
+            details = f": {forms.agree(event.details)}" if event.details else ""
+            sentences.append(_sentence(f"{event.clause}{details}", *event.facts))
+        elif event.details:
+            text = forms.agree(event.details.replace("[they]", objects(event.names)))
+            sentences.append(_sentence(text, *event.facts))
+    return sentences
 
 
 def in_short(facts: Sequence[Fact]) -> str:
-    """Return what happened in a few words: `the tower fell`; help only if nothing else happened.
+    """Return what happened in a few words: `three objects toppled`; help only if nothing else happened.
 
     Args:
-        facts: those about objects, from `nsrecover.explanation.facts.facts_of`; others are ignored.
+        facts: from `nsrecover.explanation.facts.facts_of`.
     """
-    groups = {cause: [fact for fact in facts if fact.predicate == cause.value] for cause in WORST_FIRST}
-    causes = [cause for cause in WORST_FIRST if groups[cause]]
+    known = _by_predicate(facts)
+    causes = [cause for cause in WORST_FIRST if known[cause.value]]
     wrong = [cause for cause in causes if cause is not Cause.HELPED] or causes
-    return listed([_in_short(cause, groups[cause]) for cause in wrong[:2]])
+    if not wrong and known["violated"]:
+        return "a condition of the step did not hold"
+    if not wrong and known["plan"]:
+        return "the plan does not reach its goal"
+    return ", and ".join(_in_short(cause, known[cause.value]) for cause in wrong[:2])
 
 
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
-    names = the(facts[0].arguments[0]), counted(max(2, len(facts)), "object")
-    return _IN_SHORT[cause][len(facts) > 1].format(*names)
+    names = {fact.arguments[0] for fact in facts}
+    if cause is Cause.SWAPPED:
+        names |= {fact.arguments[1] for fact in facts}
+    who = the(facts[0].arguments[0]) if len(names) == 1 else counted(len(names), "object")
+    forms = Forms(many=True) if len(names) > 1 else Forms.of(list(names))
+    return f"{who} {forms.agree(_phrase(cause, facts[0].arguments[2]).partition(',')[0])}"
 
 
-def _happened(cause: Cause, facts: Sequence[Fact], elsewhere: Collection[str], phrasing: Phrasing) -> list[Sentence]:
-    """Return sentences about the objects with a cause; objects with the same fate share one.
+def _phrase(cause: Cause, detail: str) -> str:
+    return NOT_FOUND_PHRASE if detail == NOT_FOUND else PHRASES[cause]
 
-    Args:
-        cause: the cause.
-        facts: the facts about it.
-        elsewhere: objects that do not stand on their expected support.
-        phrasing: of the text.
-    """
+
+def _events(cause: Cause, known: Known, phrasing: Phrasing) -> list[_Event]:
+    """Return the events with a cause; objects with the same fate share one."""
+    facts = known[cause.value]
     if cause is Cause.SWAPPED:
         return _swaps(facts)
-    groups: dict[str, list[Fact]] = defaultdict(list)
     if cause is Cause.HELPED:
         facts = sorted(facts, key=lambda fact: int(fact.arguments[2]) if fact.arguments[2] != NOWHERE else 0)
+    groups: dict[object, list[Fact]] = defaultdict(list)
     for fact in facts:
-        # Grouped by the support; for HELPED, by the step after which the place is correct.
-        groups[fact.arguments[2 if cause is Cause.HELPED else 1]].append(fact)
-    sentences = []
-    for group in groups.values():
-        names, (_, other, detail) = [fact.arguments[0] for fact in group], group[0].arguments
-        sentences.append(Sentence(capital(_fate(cause, names, other, detail, elsewhere, phrasing)), tuple(group)))
-    return sentences
+        # Grouped by the explaining object; for HELPED, by the step after which it is right.
+        groups[_own(fact, known) or fact.arguments[2 if cause is Cause.HELPED else 1]].append(fact)
+    return [_event(cause, group, known, phrasing) for group in groups.values()]
 
 
-def _fate(
+def _own(fact: Fact, known: Known) -> tuple[Fact, ...]:
+    """Return the facts that a deviating object lacks and has, of scenes of facts."""
+    return tuple(own for own in (*known["lacks"], *known["has"]) if own.arguments[1:2] == fact.arguments[:1])
+
+
+def _event(cause: Cause, group: Sequence[Fact], known: Known, phrasing: Phrasing) -> _Event:
+    """Return the event of objects with the same cause and explaining object."""
+    names, (_, other, detail), own = [fact.arguments[0] for fact in group], group[0].arguments, _own(group[0], known)
+    phrase, tail, details = _phrase(cause, detail), "", ""
+    if cause is Cause.HELPED:
+        tail = f" after {phrasing.step(detail)}" if detail != NOWHERE else " later"
+    elif other != NOWHERE and (detail == NOT_FOUND or cause in _OF_OTHER):
+        tail = f" {_OF_OTHER.get(cause, 'at')} {the(other)}"
+    if own:
+        has = [fact.arguments for fact in own if fact.predicate == "has"]
+        lacks = [fact.arguments for fact in own if fact.predicate == "lacks"]
+        details = listed(phrasing.domain.text(fact, holds=bool(has)) for fact in has or lacks)
+    elif cause in PLACED:
+        elsewhere = {fact.arguments[0] for fact in known["should_be_on"]}
+        place = _place(cause, names, other, detail, elsewhere, phrasing)
+        details = f"[they] [is] {'still' if cause is Cause.NOT_LIFTED else 'now'} {place}" if place else ""
+    return _Event(names, f"{Forms.of(names).agree(phrase)}{tail}", details, (*group, *own))
+
+
+def _place(
     cause: Cause, names: Sequence[str], other: str, detail: str, elsewhere: Collection[str], phrasing: Phrasing
 ) -> str:
-    """Return the sentence for objects with the same cause and explaining object."""
-    who = objects(names)
-    one = len(names) == 1
-    be, was, has, it = ("is", "was", "has", "it") if one else ("are", "were", "have", "they")
-    them, lies, stands = ("it", "lies", "stands") if one else ("them", "lie", "stand")
-    offset = f", {phrasing.offset(detail)}" if one and detail != NOWHERE else ""
-    on = "" if other == NOWHERE else f" on {the(other)}"
-    match cause:
-        case Cause.TOPPLED:
-            onto = f" onto {the(other)}" if other != NOWHERE else ""
-            return phrasing.choose(f"{who} toppled{onto}.", f"{who} toppled and now {lies}{on or ' elsewhere'}.")
-        case Cause.DROPPED:
-            now = f"now {lies}{on or ' elsewhere'}{offset}."
-            return phrasing.choose(f"{who} {was} dropped on the way and {now}", f"{who} {was} dropped and {now}")
-        case Cause.NOT_LIFTED:
-            return phrasing.choose(
-                f"{who} {was} not lifted: {it} still {stands}{on or ' where ' + it + ' ' + was}.",
-                f"{who} {was} not lifted and still {stands}{on or ' where ' + it + ' ' + was}.",
-            )
-        case Cause.MISPLACED:
-            return f"{who} {was} misplaced: {it} {stands}{on or ' elsewhere'}{offset}."
-        case Cause.MISSING:
-            return phrasing.choose(f"{who} {be} nowhere to be seen.", f"{who} {be} missing from the table.")
-        case Cause.MOVED:
-            where = on if other != TABLE or set(names) & set(elsewhere) else ""
-            rest = f": {it} {be} now{where}{offset if where else offset.removeprefix(',')}" if where or offset else ""
-            why = phrasing.choose(f"though nothing was to touch {them}", f"though {it} {was} to stay where {it} {was}")
-            return f"{who} {has} moved, {why}{rest}."
-        case Cause.BLOCKING:
-            return f"{who} {be} in the way{'' if other == NOWHERE else ' of ' + the(other)}."
-        case Cause.HELPED:
-            when = "" if detail == NOWHERE else f" after {phrasing.step(detail)}"
-            return f"{who} {be} already where {it} should be{when or ' later'}."
-        case Cause.NOT_DONE:
-            return f"{who} {be} as before."
-        case Cause.CHANGED:
-            return f"{who} {has} changed, though nothing was to change {them}."
-        case Cause.MISTAKEN:
-            return f"{who} {was} taken for {the(other)}."
-        case Cause.SWAPPED:
-            raise AssertionError("swapped objects share a sentence")
+    """Return where objects are now: their support, and for a single one how far it is from its place.
+
+    Args:
+        cause: of their deviation.
+        names: the objects.
+        other: their support, or `nowhere`.
+        detail: distance and direction, or `nowhere`.
+        elsewhere: objects that are not on their expected support.
+        phrasing: of the text.
+    """
+    parts = []
+    if other != NOWHERE and (cause is not Cause.MOVED or other != TABLE or set(names) & set(elsewhere)):
+        parts.append(f"on {the(other)}")
+    if len(names) == 1 and detail != NOWHERE and cause not in (Cause.TOPPLED, Cause.NOT_LIFTED):
+        parts.append(phrasing.offset(detail))
+    return ", ".join(parts)
 
 
-def _swaps(facts: Sequence[Fact]) -> list[Sentence]:
-    """Return one sentence for each set of objects that changed places with each other."""
-    sentences = []
+def _swaps(facts: Sequence[Fact]) -> list[_Event]:
+    """Return one event for each set of objects that changed places with each other."""
+    events = []
     for names in swap_groups(fact.arguments for fact in facts):
         ending = {1: " with something else", 2: ""}.get(len(names), " with one another")
-        text = f"{capital(objects(names))} {'has' if len(names) == 1 else 'have'} changed places{ending}."
-        sentences.append(Sentence(text, tuple(fact for fact in facts if fact.arguments[0] in names)))
-    return sentences
+        phrase = f"{Forms.of(names).agree(PHRASES[Cause.SWAPPED])}{ending}"
+        events.append(_Event(names, phrase, "", tuple(fact for fact in facts if fact.arguments[0] in names)))
+    return events
 
 
-def _consequences(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:
+def _consequences(known: Known, phrasing: Phrasing) -> list[Sentence]:
     """Return sentences about the lost effect of the step and the lost supports."""
     sentences = []
     promised: set[tuple[str, ...]] = set()
@@ -200,121 +264,145 @@ def _consequences(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sent
         action = Action.parse(fact.arguments[0])
         promised.add(action.arguments)
         same = [other for other in known["should_be_on"] if other.arguments == action.arguments]
-        promise = phrasing.choose("as the step was to bring about", "which is what the step was for")
-        sentences.append(Sentence(f"So {not_achieved(action, phrasing.domain)}, {promise}.", (fact, *same)))
+        sentences.append(_sentence(f"so {not_achieved(action, phrasing.domain)}", fact, *same))
     lost = [fact for fact in known["should_be_on"] if fact.arguments not in promised]
     if lost:
-        pairs = [
-            f"{the(name)} {'should be ' if first else ''}on {the(support)}"
-            for first, (name, support) in zip([True] + [False] * len(lost), (f.arguments for f in lost), strict=False)
-        ]
-        sentences.append(Sentence(f"{capital(listed(pairs))}.", tuple(lost)))
+        (first, support), *others = (fact.arguments for fact in lost)
+        pairs = [f"{the(first)} should be on {the(support)}", *(f"{the(a)} on {the(b)}" for a, b in others)]
+        sentences.append(_sentence(listed(pairs), *lost))
     return sentences
 
 
-def _missing_to_tell(known: dict[str, list[Fact]]) -> list[Sentence]:
-    """Return one sentence for each thing that is missing for a verdict."""
-    return [
-        Sentence(f"{capital(missing_text(fact))}.", (fact,)) for kind in ("unseen", "sensor") for fact in known[kind]
-    ]
+def _plan(known: Known, phrasing: Phrasing) -> list[Sentence]:
+    """Return sentences about what is wrong with the plan, and without which deviation it would have worked."""
+    sentences = []
+    for fact in known["plan"]:
+        fault, step, *about = fact.arguments
+        named = PlanFault(fault) is PlanFault.WRONG_OBJECT
+        wrong, right = map(the, about) if named else ("", "")
+        steps = "" if named else _instructions(about, phrasing.domain)
+        text = _PLAN[PlanFault(fault)].format(step=f"step {step}", steps=steps, wrong=wrong, right=right)
+        missed = listed(each.arguments[0] for each in known["misses"])
+        sentences.append(_sentence(f"{text}: {missed}" if missed else text, fact, *known["misses"]))
+    for fact in known["cause"]:
+        text = f"had {objects(fact.arguments)} been as expected, the plan would have reached its goal"
+        sentences.append(_sentence(text, fact))
+    return sentences
+
+
+def _instructions(actions: Sequence[str], domain: Domain) -> str:
+    return listed(instruction(Action.parse(action), domain=domain) for action in actions)
 
 
 def recovery_sentences(facts: Sequence[Fact], phrasing: Phrasing) -> list[Sentence]:
     """Return sentences about the recovery, or why there is none; of other facts than `recovery_facts` none."""
-    known: dict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        known[fact.predicate].append(fact)
+    known = _by_predicate(facts)
     if not known["recovery"]:
         return []
     (recovery,) = known["recovery"]
     match RecoveryStatus(recovery.arguments[0]):
         case RecoveryStatus.RECOVERED if known["does"]:
-            return [_way_back(recovery, known, phrasing), *_staying(known), *_rejoining(known, phrasing)]
+            sentences = [_actions(recovery, known, phrasing), *_staying(known), *_rejoining(known, phrasing)]
         case RecoveryStatus.RECOVERED | RecoveryStatus.ALREADY_AT_SUBGOAL:
-            return [*_staying(known), *_nothing_to_do(recovery, known, phrasing)]
+            sentences = [*_staying(known), *_nothing_to_do(recovery, known, phrasing)]
         case RecoveryStatus.IMPOSSIBLE:
-            text = "There is no way back onto the plan"
-            facts = [recovery]
+            sentences = _none_found("no recovery exists", [recovery], known)
         case RecoveryStatus.BUDGET_EXHAUSTED:
             (searched,) = known["searched"]
             seconds, states = searched.arguments
-            text = f"No way back was found in {seconds} seconds, after looking at {counted(int(states), 'scene')}"
-            facts = [recovery, searched]
+            text = f"no recovery was found in {seconds} seconds, after looking at {counted(int(states), 'scene')}"
+            sentences = _none_found(text, [recovery, searched], known)
+    return [*sentences, *_lost(known, phrasing.domain)]
+
+
+def _none_found(text: str, facts: Sequence[Fact], known: Known) -> list[Sentence]:
+    """Return the sentences that say why there is no recovery."""
     reasons = known["reason"]
     if reasons:
         text += f": {reasons[0].arguments[0].rstrip('. ')}"
-    sentences = [Sentence(f"{text}.", (*facts, *reasons))]
+    sentences = [_sentence(text, *facts, *reasons)]
     unnamed = [fact for fact in known["blamed"] if not any(fact.arguments[0] in r.arguments[0] for r in reasons)]
     if unnamed:
         names = [fact.arguments[0] for fact in unnamed]
-        sentences.append(
-            Sentence(f"What makes it impossible {'is' if len(names) == 1 else 'are'} {objects(names)}.", tuple(unnamed))
-        )
+        sentences.append(_sentence(f"{objects(names)} {Forms.of(names).verb('makes')} it impossible", *unnamed))
     return sentences
 
 
-def _way_back(recovery: Fact, known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
+def _actions(recovery: Fact, known: Known, phrasing: Phrasing) -> Sentence:
     """Return the sentence with the actions of the recovery."""
     does = known["does"]
     instructions = [
         instruction(Action.parse(action), None if place == NOWHERE else place, phrasing.domain)
         for _, action, place in (fact.arguments for fact in does)
     ]
-    count = counted(len(does), "action")
-    shortest = ", and there is no shorter way" if known["optimal"] else ""
-    text = phrasing.choose(f"The way back takes {count}", f"It takes {count} to put this right") + f"{shortest}: "
+    shortest = ", and there is no shorter one" if known["optimal"] else ""
+    text = f"the recovery takes {counted(len(does), 'action')}{shortest}: "
     if len(instructions) <= 2:
         text += ", then ".join(instructions)
     else:
         text += f"first {instructions[0]}, then {', '.join(instructions[1:-1])} and finally {instructions[-1]}"
-    return Sentence(f"{text}.", (recovery, *known["optimal"], *does))
+    return _sentence(text, recovery, *known["optimal"], *does)
 
 
-def _staying(known: dict[str, list[Fact]]) -> list[Sentence]:
+def _staying(known: Known) -> list[Sentence]:
     """Return the sentence about displaced objects that may stay."""
     names = [fact.arguments[0] for fact in known["stays"]]
     if not names:
         return []
-    where, them = ("where it is", "it") if len(names) == 1 else ("where they are", "them")
-    text = f"{capital(objects(names))} may stay {where}: nothing that follows needs {them} elsewhere."
-    return [Sentence(text, tuple(known["stays"]))]
+    text = Forms.of(names).agree("may stay where [they] [is]: no later step needs [them] elsewhere")
+    return [_sentence(f"{objects(names)} {text}", *known["stays"])]
 
 
-def _rejoining(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:
+def _rejoining(known: Known, phrasing: Phrasing) -> list[Sentence]:
     """Return the sentence about the step with which the plan continues."""
     if not known["rejoins"]:
         return []
     (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
     subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
     if subgoal > done:
-        text = f"This also takes care of {phrasing.steps(done + 1, subgoal)}, and the plan goes on from there."
-    elif subgoal == done:
-        text = f"Then the scene is {_as_after(subgoal, phrasing)}, and the plan goes on from there."
+        text = f"this also completes {phrasing.steps(done + 1, subgoal)}, and the plan continues"
     else:
-        again = phrasing.steps(subgoal + 1, done)
-        text = f"Then the scene is {_as_after(subgoal, phrasing)}, and the plan goes on with {again} again."
-    return [Sentence(text, (rejoins, done_fact))]
+        again = f"repeats {phrasing.steps(subgoal + 1, done)}" if subgoal < done else "continues"
+        text = f"then the scene is {_as_after(subgoal, phrasing)}, and the plan {again}"
+    return [_sentence(text, rejoins, done_fact)]
 
 
-def _nothing_to_do(recovery: Fact, known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:
+def _nothing_to_do(recovery: Fact, known: Known, phrasing: Phrasing) -> list[Sentence]:
     """Return the sentence for a scene that is on the plan already."""
     if not known["rejoins"]:
-        return [Sentence("Nothing has to be done to get back onto the plan.", (recovery,))]
+        return [_sentence("no recovery is needed", recovery)]
     (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
     subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
     if subgoal > done:
         rest = f"{phrasing.steps(done + 1, subgoal)} can be skipped"
     elif subgoal == done:
-        rest = "the plan simply goes on"
+        rest = "the plan continues"
     else:
-        rest = f"{phrasing.steps(subgoal + 1, done)} can simply be done again"
-    return [
-        Sentence(
-            f"Nothing has to be put right: the scene is {_as_after(subgoal, phrasing)}, so {rest}.",
-            (recovery, rejoins, done_fact),
-        )
-    ]
+        rest = f"{phrasing.steps(subgoal + 1, done)} can be repeated"
+    text = f"no recovery is needed: the scene is {_as_after(subgoal, phrasing)}, so {rest}"
+    return [_sentence(text, recovery, rejoins, done_fact)]
 
 
 def _as_after(step: int, phrasing: Phrasing) -> str:
     return "as it was at the start" if step == 0 else f"as it should be after {phrasing.step(step)}"
+
+
+def _lost(known: Known, domain: Domain) -> list[Sentence]:
+    """Return sentences about what is lost for good, and about what can still be achieved."""
+    if not known["lost"]:
+        return []
+    lost = listed(domain.text(fact.arguments) for fact in known["lost"])
+    if known["recovery"][0].arguments[0] == RecoveryStatus.RECOVERED.value:
+        return [_sentence(f"it gives up this part of the goal: {lost}", *known["lost"])]
+    sentences = [_sentence(f"this part of the goal can no longer be achieved: {lost}", *known["lost"])]
+    for closest in known["closest"]:
+        way = f": {_instructions(closest.arguments, domain)}" if closest.arguments else " with the rest of the plan"
+        sentences.append(_sentence(f"the other parts can still be achieved{way}", closest))
+    return sentences
+
+
+def proposal(recovery: Recovery, domain: Domain) -> str:
+    """Return the question whether to go on with the closest goal that can be reached."""
+    assert recovery.closest is not None
+    lost = listed(map(domain.text, recovery.closest.lost))
+    return f"This part of the goal can no longer be achieved: {lost}. Do the rest of the task?"

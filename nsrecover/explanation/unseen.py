@@ -12,16 +12,16 @@ NOWHERE = "nowhere"
 """Argument of a fact if an object has no partner, support or place."""
 
 _WHY = {
-    UnseenReason.OCCLUDED: "no camera sees where {0} should be",
-    UnseenReason.NO_MASK: "something is where {0} should be, but the segmenter gives no mask of it",
-    UnseenReason.NO_DEPTH: "no camera has depth readings where {0} should be",
+    UnseenReason.OCCLUDED: "no camera sees the place of {0}",
+    UnseenReason.NO_MASK: "something is in the place of {0}, but the segmenter gives no mask of it",
+    UnseenReason.NO_DEPTH: "no camera has depth readings at the place of {0}",
     UnseenReason.MERGED_MASKS: "{0} and {1} share one mask",
     UnseenReason.LOOKS_DISAGREE: "the observations disagree on whether {0} is in its place",
 }
 
 
 def missing_facts(discrepancy: Discrepancy[object]) -> list[Fact]:
-    """Facts about what is missing.
+    """Return the facts about what is missing.
 
     The predicates are `unseen` (object, reason, other object), `sensor` (problem, camera, finding) and, in symbolic
     domains, `unknown` (object, property).
@@ -40,19 +40,19 @@ def _missing_fact(missing: Unseen | SensorFinding | Unknown) -> Fact:
 
 
 def missing_text(fact: Fact) -> str:
-    """A fact of `missing_facts` as a clause without a full stop."""
+    """Return a fact of `missing_facts` as a clause without a full stop."""
     if fact.predicate == "sensor":
         problem, camera, found = fact.arguments
         whose = f"camera {camera}" if camera else "the cameras"
         return f"{whose}: {found} ({ADVICE[SensorProblem(problem)]})"
     if fact.predicate == "unknown":
         name, prop = fact.arguments
-        what = "where {0} is" if prop == PLACE else "whether {0} is {1}"
-        return f"it cannot be told {what.format(the(name), prop.replace('_', ' '))}"
+        what = "place" if prop == PLACE else f"state '{prop.replace('_', ' ')}'"
+        return f"the {what} of {the(name)} is unknown"
     name, reason, other = fact.arguments
     return next(words for code, words in _WHY.items() if code.value == reason).format(the(name), the(other))
 
 
 def missing_texts(discrepancy: Discrepancy[object]) -> tuple[str, ...]:
-    """What is missing for a verdict, as clauses without full stops."""
+    """Return what is missing for a verdict, as clauses without full stops."""
     return tuple(map(missing_text, missing_facts(discrepancy)))

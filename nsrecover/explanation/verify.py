@@ -7,28 +7,29 @@ from collections.abc import Sequence
 
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.explanation import Fact
+from nsrecover.explanation.templates import NOT_FOUND_PHRASE, PHRASES
+from nsrecover.util.english import Forms
 
-_SIGNATURES: dict[Cause, str] = {
-    Cause.TOPPLED: r"\btoppled\b",
-    Cause.DROPPED: r"\bdropped\b",
-    Cause.NOT_LIFTED: r"\bnot lifted\b",
-    Cause.MISPLACED: r"\bmisplaced\b",
-    Cause.MISSING: r"\b(?:missing|nowhere to be seen)\b",
-    Cause.SWAPPED: r"\b(?:swapped|changed places)\b",
-    Cause.MOVED: r"\b(?:has|have) moved\b",
-    Cause.BLOCKING: r"\bin the way\b",
-    Cause.HELPED: r"\balready where\b",
+_CLAUSE = re.compile(r"[.;:!?]\s|, (?:and|but) ")
+
+
+def _pattern(*phrases: str) -> str:
+    """Return a pattern of what phrases say about one object or several."""
+    forms = [Forms(many).agree(phrase.partition(",")[0]) for phrase in phrases for many in (False, True)]
+    return rf"\b(?:{'|'.join(map(re.escape, forms))})\b"
+
+
+_SIGNATURES = {cause: _pattern(phrase) for cause, phrase in PHRASES.items()} | {
+    Cause.MISPLACED: _pattern(PHRASES[Cause.MISPLACED], NOT_FOUND_PHRASE)
 }
 """Cause -> pattern; a clause that contains it states this cause for the objects named before it."""
 
-_CLAUSE = re.compile(r"[.;:!?]\s")
-
 
 def claims(text: str, names: Sequence[str]) -> frozenset[tuple[Cause, str]]:
-    """Return which causes a text states for which objects.
+    """Return which causes a text in the words of the templates states for which objects.
 
     Args:
-        text: an explanation by any author.
+        text: an explanation.
         names: the objects of the scene.
 
     Returns:
@@ -52,7 +53,7 @@ def disagreements(text: str, facts: Sequence[Fact], names: Sequence[str]) -> tup
     """Return the differences between a text and the facts.
 
     Args:
-        text: an explanation by any author.
+        text: an explanation in the words of the templates.
         facts: the facts, from `nsrecover.explanation.facts.facts_of`.
         names: the objects of the scene.
 

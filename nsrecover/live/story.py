@@ -13,7 +13,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.monitoring.watching import FactWatching
 from nsrecover.reports.media import Clip, Media, Photo
-from nsrecover.reports.wording import Wording, wording_of_boxes, wording_of_facts
+from nsrecover.reports.wording import Wording
 
 MOST_MEDIA = 100
 """Photographs and sound of more turns are not kept."""
@@ -31,9 +31,7 @@ class Story:
 
     def __init__(self, system: Any, plan: Plan, start: Any, observed: Sequence[Any] = ()) -> None:
         self.symbolic = system.watching if isinstance(system.watching, FactWatching) else None
-        self.words: Wording = (
-            wording_of_boxes(system.domain) if self.symbolic is None else wording_of_facts(self.symbolic.instance)
-        )
+        self.words = Wording(system.domain if self.symbolic is None else self.symbolic.instance.domain)
         self.plan, self.media = plan, list[Media]()
         self.episode = Episode(plan, EpisodeStatus.COMPLETED, "", start, ())
         self._before: Photo | None = None

@@ -14,7 +14,8 @@ from nsrecover.core.facts import FactScene, Property, StateFact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State
-from nsrecover.domains.instance import Instance, check_plan
+from nsrecover.domains.entrances import check_plan
+from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
 from nsrecover.errors import InvalidPlan
 from nsrecover.monitoring.beliefs import DECAY, by_laws, fused, updated

@@ -10,7 +10,8 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph, SceneT
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.instance import Instance, check_plan
+from nsrecover.domains.entrances import check_plan
+from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
@@ -125,7 +126,7 @@ class FactWatching:
         return self.instance.domain
 
     def check_plan(self, plan: Plan) -> None:
-        """Refuse a plan with unknown operators, objects or wrong numbers of arguments."""
+        """Refuse a plan with unknown operators or objects, or with arguments that do not fit."""
         check_plan(self.instance, plan)
 
     def monitor(self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool) -> FactMonitor[Any]:

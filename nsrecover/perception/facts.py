@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
+from nsrecover.domains.base import Role
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
+from nsrecover.domains.values import stored
 from nsrecover.errors import InvalidObservation, did_you_mean
 
 GivenFacts = FactScene | Iterable[StateFact] | Mapping[StateFact, float]
@@ -32,8 +34,8 @@ class FactsPerceiver:
                 terms, a variable has two values, or a probability or certainty is not from 0 to 1.
         """
         scene = observation if isinstance(observation, FactScene) else scene_of_facts(observation, self.instance)
-        for fact in scene.facts:
-            self._check(fact)
+        facts = frozenset(kept for fact in scene.facts if (kept := self._stored(fact)) is not None)
+        scene = scene if facts == scene.facts else replace(scene, facts=facts)
         for (variable, name), sure in scene.certainty.items():
             if variable != PLACE and variable not in self.instance.domain.variables:
                 known = [PLACE, *self.instance.domain.variables]
@@ -51,23 +53,33 @@ class FactsPerceiver:
                     raise InvalidObservation(f"expected one value of {fact[0]} of {fact[1]}, found {other} and {fact}")
         return scene
 
-    def _check(self, fact: StateFact) -> None:
-        domain = self.instance.domain
-        sizes = {name: 2 if len(each.values) == 2 else 3 for name, each in domain.variables.items()}
-        known = [*sizes, *domain.relations]
-        if not fact or fact[0] not in known:
-            what = fact[0] if fact else ""
-            raise InvalidObservation(
-                f"expected facts of the domain {domain.name!r}, found {what!r}.{did_you_mean(what, known)}"
-            )
-        if len(fact) not in (sizes.get(fact[0], len(fact)), 3 if fact[0] not in sizes else -1, 2):
-            raise InvalidObservation(f"expected {sizes.get(fact[0], 3) - 1} terms of {fact[0]!r}, found {fact}")
-        self._check_object(fact[1])
-        variable = domain.variables.get(fact[0])
-        if variable is not None and len(fact) == 3 and fact[2] not in self.instance.objects:
-            raise InvalidObservation(
-                f"expected a value of {fact[0]}, found {fact[2]!r}.{did_you_mean(fact[2], variable.values)}"
-            )
+    def _stored(self, given: StateFact) -> StateFact | None:
+        """A fact as states have it; None for what they do not have: normal values, and what never changes."""
+        domain, objects = self.instance.domain, self.instance.objects
+        if not given or not isinstance(given, tuple) or not all(isinstance(term, str) for term in given):
+            raise InvalidObservation(f"expected facts such as ('open', 'fridge'), found {given!r}")
+        known, terms = (*domain.variables, *domain.relations), given[1:]
+        if given[0] not in known:
+            follows = " It follows from other facts; leave it out." if given[0] in domain.derived else ""
+            fix = follows or did_you_mean(given[0], known)
+            raise InvalidObservation(f"expected facts of the domain {domain.name!r}, found {given[0]!r}.{fix}")
+        role, variable = domain.relations.get(given[0]), domain.variables.get(given[0])
+        if variable is not None and len(terms) == 2:
+            values = variable.values  # and for several values any object, such as a liquid that no kind has
+            if terms[1] not in values and (len(values) == 2 or terms[1] not in objects):
+                raise InvalidObservation(
+                    f"expected a value of {given[0]}, found {terms[1]!r}.{did_you_mean(terms[1], values)}"
+                )
+        fact, count = stored(given, domain.variables), domain.arities.get(given[0])
+        if fact is not None and count not in (None, len(fact) - 1):
+            raise InvalidObservation(f"expected {count} terms of {given[0]!r}, found {given}")
+        for name in terms if role in (Role.PLAIN, Role.STATIC) else terms[:1]:
+            self._check_object(name)
+        if role is Role.STATIC:
+            if given not in self.instance.static:
+                raise InvalidObservation(f"expected static facts as in the scene, found {given}; add it to the scene")
+            return None
+        return fact
 
     def _check_object(self, name: str) -> None:
         if name not in self.instance.objects:

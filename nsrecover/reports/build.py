@@ -37,7 +37,7 @@ from nsrecover.reports.scenes.box_scenes import BoxScenes
 from nsrecover.reports.scenes.fact_scenes import FactScenes
 from nsrecover.reports.sounds import sounds_of
 from nsrecover.reports.way import way_of
-from nsrecover.reports.wording import Found, Wording, kind_of, kinds_of, wording_of_boxes, wording_of_facts
+from nsrecover.reports.wording import Found, Wording, kind_of, kinds_of
 
 PAGE_BYTES = 4_800_000
 """The page is not to be larger than this; a film that does not fit is left out."""
@@ -158,12 +158,12 @@ def _files(episode: Episode, extras: Sequence[Extra]) -> tuple[Download, ...]:
 
 def _wording(episode: Episode, instance: Instance | None) -> Wording:
     if not isinstance(episode.start, FactScene):
-        return wording_of_boxes()
+        return Wording()
     if instance is None:
         raise InvalidConfiguration(
             "expected the instance of the domain for scenes of facts, found none; pass instance="
         )
-    return wording_of_facts(instance)
+    return Wording(instance.domain)
 
 
 def moments_of(episode: Episode, words: Wording, first: int = 0) -> list[Moment]:

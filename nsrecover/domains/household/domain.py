@@ -62,9 +62,12 @@ VARIABLES = (
 )
 """What about an object can change."""
 
-RELATIONS = {"at": Role.LOCATION, "atop": Role.LOCATION, "covers": Role.COVERS, "holding": Role.HELD}
+RELATIONS = {
+    **{"at": Role.LOCATION, "atop": Role.LOCATION, "covers": Role.COVERS, "holding": Role.HELD},
+    **{"slices_of": Role.STATIC, "one_handed": Role.STATIC},
+}
 """`at`: in or on a place; `atop`: merely on top of something that things are put into; `covers`: keeps something else
-from being taken; `holding`: the gripper holds it."""
+from being taken; `holding`: the gripper holds it; static ones: see `nsrecover.domains.household.scene`."""
 
 OPERATORS = (
     Operator(
@@ -324,51 +327,42 @@ LAWS = (
 )
 """What follows from a state without an action."""
 
-WORDS: dict[str, Words] = {
-    str(predicate): Words(text)
-    for predicate, text in {
-        "at": "{0} in or on {1}",
-        "atop": "{0} on top of {1}",
-        "filled": "{0} filled with {1!s}",
-        "running": "{0} turned on",
-        "off": "{0} turned off",
-        "away_from": "{0} not in or on {1}",
-        "hot": "{0} heated",
-        "set_down": "{0} set down",
-        "shut": "the door of {0} is closed",
-        "shut_in": "{0} is behind a closed door",
-        "covering": "{0} is in the way of {1}",
-        "room": "there is room for {1} in or on {0}",
-        "taking_room": "{0} takes the room of {2} in or on {1}",
-        "hand_free": "the gripper is empty",
-        "operable": "{0} can be operated",
-        "tool": "a cutting tool is in the gripper",
-        "remote": "the remote control is in the gripper",
-        "liftable": "{0} can be picked up",
-        "receptive": "{0} can be filled",
-        "slices_of": "{0} can be cut from {1}",
-        "one_handed": "the robot has only one hand",
-        Trait.HOLLOW: "objects can be put into {0}",
-        Trait.FLAT: "objects can be put on {0}",
-        **{
-            trait: f"{{0}} is a {trait}"
-            for trait in (Trait.SURFACE, Trait.VESSEL, Trait.LIQUID, Trait.SLICE, Trait.BASIN)
-        },
-    }.items()
+WORDS: dict[str, str] = {
+    "at": "{0} in or on {1}",
+    "atop": "{0} on top of {1}",
+    "filled": "{0} filled with {1!s}",
+    "running": "{0} turned on",
+    "off": "{0} turned off",
+    "away_from": "{0} not in or on {1}",
+    "hot": "{0} heated",
+    "set_down": "{0} set down",
+    "shut": "the door of {0} is closed",
+    "shut_in": "{0} is behind a closed door",
+    "covering": "{0} is in the way of {1}",
+    "room": "there is room for {1} in or on {0}",
+    "taking_room": "{0} takes the room of {2} in or on {1}",
+    "hand_free": "the gripper is empty",
+    "operable": "{0} can be operated",
+    "tool": "a cutting tool is in the gripper",
+    "remote": "the remote control is in the gripper",
+    "liftable": "{0} can be picked up",
+    "receptive": "{0} can be filled",
+    "slices_of": "{0} can be cut from {1}",
+    "one_handed": "the robot has only one hand",
+    Trait.HOLLOW: "objects can be put into {0}",
+    Trait.FLAT: "objects can be put on {0}",
+    **{trait: f"{{0}} is a {trait}" for trait in (Trait.SURFACE, Trait.VESSEL, Trait.LIQUID, Trait.SLICE, Trait.BASIN)},
 }
-"""How to say that a condition holds; others are said by their name."""
+"""How to say that a condition holds; others are said by their name or role."""
 
-HOUSEHOLD = Domain(
+HOUSEHOLD = Domain.of(
     "household",
-    KINDS,
-    {variable.name: variable for variable in VARIABLES},
-    RELATIONS,
-    {operator.name: operator for operator in OPERATORS},
-    {rule.predicate: rule for rule in DERIVED},
-    LAWS,
-    WORDS,
+    *(*KINDS.values(), *VARIABLES, *OPERATORS, *DERIVED, *LAWS),
+    relations=RELATIONS,
+    words=WORDS,
+    traits=Trait,
 )
-"""The household domain. `slices_of` and `one_handed` are static, see `nsrecover.domains.household.scene`."""
+"""The household domain."""
 
 _LASTS = {
     "pick_up": Derived("liftable", ("?x",), absent("cracked", "?x")),

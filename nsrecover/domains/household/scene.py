@@ -13,7 +13,6 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
 from nsrecover.domains.instance import Instance
-from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
 
 _FALLBACKS = {
     "countertop": Trait.SURFACE,
@@ -155,35 +154,6 @@ def _traits(name: str, learned: Mapping[str, frozenset[str]]) -> frozenset[str]:
 def formula_of(condition: StateFact) -> Formula:
     """A condition of a goal or an action as a formula; in conditions `at` is in or on, also indirectly."""
     return Atom("inside" if condition[0] == "at" else condition[0], condition[1:])
-
-
-def check_condition(condition: StateFact, home: Household) -> None:
-    """Check that the domain can express a condition about the objects of a household.
-
-    Raises:
-        InvalidConfiguration: the predicate is unknown or takes another number of terms.
-        UnknownObject: a term is neither an object of the household nor a liquid.
-    """
-    domain = home.domain
-    arity = {name: 1 if len(each.values) == 2 else 2 for name, each in domain.variables.items()}
-    arity |= {name: 1 if name == "holding" else 2 for name in domain.relations}
-    arity |= {name: len(rule.variables) for name, rule in domain.derived.items()}
-    predicate, terms = condition[0], condition[1:]
-    if predicate not in arity:
-        raise InvalidConfiguration(
-            f"expected a condition that the domain {domain.name!r} can express, found {predicate!r}."
-            f"{did_you_mean(predicate, arity)}"
-        )
-    if len(terms) != arity[predicate]:
-        raise InvalidConfiguration(
-            f"expected {arity[predicate]} objects for the condition {predicate!r}, found {len(terms)}: {list(terms)}"
-        )
-    for name in terms:
-        if name not in home.objects:
-            raise UnknownObject(
-                f"expected an object of the household in the condition {predicate!r}, found {name!r}."
-                f"{did_you_mean(name, home.objects)}"
-            )
 
 
 def holds(state: State, condition: StateFact, home: Household) -> bool:

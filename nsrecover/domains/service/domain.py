@@ -62,7 +62,7 @@ VARIABLES = (
 )
 """What the skills change besides places: what was said, counted and noticed."""
 
-STATIC = ("for_person", "leads_to", "counts_at", "has_pose")
+STATIC = dict.fromkeys(("for_person", "leads_to", "counts_at", "has_pose"), Role.STATIC)
 """Static facts: whom something is told or asked, which places a door leads to, where something is counted, poses."""
 
 
@@ -275,43 +275,38 @@ DERIVED = (
 """What follows about the robot's place, people and doors."""
 
 WORDS = {
-    str(predicate): Words(text)
-    for predicate, text in {
-        "at": "{0} is at {1}",
-        "found": "{0} found",
-        "way_open": "the way to {0} is open",
-        "likely": "{0} believed to be at {1}",
-        "beside": "the robot is next to {0}",
-        "in_reach": "{0} is in reach",
-        "told": "{0!s} has been told",
-        "answered": "the question '{0!s}' has been answered",
-        "asked": "the robot has asked about {0}",
-        "answered_to": "the robot has answered {0}",
-        "pose_known": "the pose of {0} is known",
-        "metal_in_microwave": "metal is in the microwave",
-        "for_person": "{0!s} is meant for {1}",
-        "has_pose": "{0} is {1!s}",
-        "leads_to": "{0} leads to {1}",
-        "counts_at": "{0!s} is to be counted at {1}",
-        **{trait: f"{{0}} is a {trait}" for trait in (ServiceTrait.LOCATION, ServiceTrait.PERSON, ServiceTrait.POSE)},
-        **{trait: f"{{0!s}} is a {trait}" for trait in (ServiceTrait.REQUEST, ServiceTrait.QUESTION)},
-        Trait.DOOR: "{0} has a door",
-        ServiceTrait.CATEGORY: "{0} is a category of objects",
-        ServiceTrait.ROOM_DOOR: "{0} is a door between rooms",
-    }.items()
+    "at": "{0} is at {1}",
+    "found": "{0} found",
+    "way_open": "the way to {0} is open",
+    "likely": "{0} believed to be at {1}",
+    "beside": "the robot is next to {0}",
+    "in_reach": "{0} is in reach",
+    "told": "{0!s} has been told",
+    "answered": "the question '{0!s}' has been answered",
+    "asked": "the robot has asked about {0}",
+    "answered_to": "the robot has answered {0}",
+    "pose_known": "the pose of {0} is known",
+    "metal_in_microwave": "metal is in the microwave",
+    "for_person": "{0!s} is meant for {1}",
+    "has_pose": "{0} is {1!s}",
+    "leads_to": "{0} leads to {1}",
+    "counts_at": "{0!s} is to be counted at {1}",
+    **{trait: f"{{0}} is a {trait}" for trait in (ServiceTrait.LOCATION, ServiceTrait.PERSON, ServiceTrait.POSE)},
+    **{trait: f"{{0!s}} is a {trait}" for trait in (ServiceTrait.REQUEST, ServiceTrait.QUESTION)},
+    Trait.DOOR: "{0} has a door",
+    ServiceTrait.CATEGORY: "{0} is a category of objects",
+    ServiceTrait.ROOM_DOOR: "{0} is a door between rooms",
 }
 """How to say that a condition holds; others are said by their name."""
 
 _NOUNS = {noun: Kind(noun, frozenset({Trait.PORTABLE})) for nouns in CATEGORIES.values() for noun in nouns}
 
-SERVICE = Domain(
+SERVICE = Domain.of(
     "service",
-    {**_NOUNS, **KINDS},
-    {**HOUSEHOLD.variables, **{variable.name: variable for variable in VARIABLES}},
-    {**HOUSEHOLD.relations, "likely": Role.BELIEVED},
-    {operator.name: operator for operator in _OPERATORS},
-    {**HOUSEHOLD.derived, **{rule.predicate: rule for rule in DERIVED}},
-    HOUSEHOLD.laws,
-    {**HOUSEHOLD.words, **WORDS},
+    *({**_NOUNS, **KINDS}.values()),
+    *(*HOUSEHOLD.variables.values(), *VARIABLES, *_OPERATORS, *HOUSEHOLD.derived.values(), *DERIVED, *HOUSEHOLD.laws),
+    relations={**HOUSEHOLD.relations, **STATIC, "likely": Role.BELIEVED},
+    words={**HOUSEHOLD.words, **WORDS},
+    traits=(*Trait, *ServiceTrait),
 )
 """The service domain."""

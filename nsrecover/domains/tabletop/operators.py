@@ -192,6 +192,7 @@ TABLETOP = SpatialDomain(
     kinds={name: Kind(name) for name in ("cube", "die", "lego")},
     relations={one.value: Role.LOCATION if one is Relation.ON else Role.PLAIN for one in Relation},
     operators=OPERATORS,
+    traits=frozenset({"movable", TABLE}),
     words={
         "occupied": Words("{0} already stands on {1}"),
         **{f"{side}_taken": Words(f"{{0}} already stands {where} {{1}}") for side, (where, *_) in _SIDES.items()},

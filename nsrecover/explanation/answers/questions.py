@@ -75,7 +75,7 @@ def ask(episode: Episode, questions: Sequence[str], audience: Audience = Audienc
     answers: list[Answer] = []
     about: tuple[str, ...] = ()
     for question in questions:
-        answer = _answer(episode, question, about, Phrasing(audience, question))
+        answer = _answer(episode, question, about, Phrasing(audience))
         about = answer.objects or about
         answers.append(answer)
     return tuple(answers)

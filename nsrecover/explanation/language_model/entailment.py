@@ -59,6 +59,7 @@ class _Consequences:
         self.known: dict[str, list[tuple[str, ...]]] = defaultdict(list)
         for fact in facts:
             self.known[fact.predicate].append(fact.arguments)
+        self.alone = False
         self.true = set[Fact]()
         self.points = dict[Fact, str]()
 
@@ -83,6 +84,8 @@ class _Consequences:
         known, add = self.known, self.add
         ((number, action, phase),) = known["step"]
         causes = {name for name in _CAUSES if known[name]}
+        # A single event is told in the headline; its place has a sentence of its own.
+        self.alone = sum(len(known[name]) for name in _CAUSES) == 1
         add("step", "at_step", number, phase)
         add("step", "step_action", number, action)
         add("", "action", action)
@@ -109,15 +112,16 @@ class _Consequences:
             add(f"{name} {who}", name, who)
             if name not in _IN_PLACE:
                 add("", "displaced", who)
+            place = f"place {who}" if self.alone else ""
             if name in _PLACED and other != NOWHERE:
-                add("", "on", who, other)
+                add(place, "on", who, other)
             if name == Cause.BLOCKING.value and other != NOWHERE:
                 add(f"{name} {who}", "blocks", who, other)
             if name == Cause.HELPED.value and detail != NOWHERE:
                 add(f"{name} {who}", "right_after", who, detail)
             offset = re.match(r"(\d+ (?:cm|mm)) (.*)$", detail)
             if offset:
-                add("", "off_by", who, offset[1])
+                add(place, "off_by", who, offset[1])
                 add("", "off_towards", who, direction(offset[2]))
         if found:
             add("", "some", name)

@@ -80,7 +80,7 @@ _EVENTS: dict[Cause, str] = {
     ),
     Cause.BLOCKING: r"(?:is|are|stands?) in the way|blocks? the way|(?:is|are) blocking the way",
     Cause.HELPED: (
-        r"(?:is|are) already (?:where (?:it|they) should be|in (?:its|their)(?: final| right)? places?|"
+        r"(?:is|are) already (?:(?:where|as) (?:it|they) should be|in (?:its|their)(?: final| right)? places?|"
         r"where (?:it|they) belongs?)(?: later)?|"
         r"(?:has|have) already been (?:put|placed) (?:in (?:its|their) places?|where (?:it|they) should be)"
     ),
@@ -185,8 +185,8 @@ def _event_rules() -> RuleTable:
             rf" (?:{_ON}|to|down onto|down on) <object:x>": claims("on", EACH, "x"),
             r" (?:off|from|from on top of) <object:x>": claims("fell_from", EACH, "x"),
             rf",? ?{_OFFSET}": _offset,
-            r",? (?:though|although|even though) nothing (?:was to|should have|was supposed to|was meant to) "
-            r"touch(?:ed)? (?:it|them)": each("moved"),
+            r",? (?:though|although|even though) (?:nothing|no action|no step) "
+            r"(?:should have|was to|was supposed to|was meant to) (?:touch(?:ed)?|moved?) (?:it|them)": each("moved"),
             r" (?:on the way|in transit|while being moved|while it was being moved|during the move|"
             r"while being carried|while it was being carried|before reaching its place|"
             r"before it reached its place)": each("dropped"),

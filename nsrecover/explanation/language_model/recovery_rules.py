@@ -71,8 +71,9 @@ def _rejoining_rules() -> RuleTable:
             rf"(?P<then>then,? |after that,? |afterwards,? )?the scene {will} (?:{after}|{start})": _as_after,
             rf"{goes_on}(?: from there| as before)?": claims("goes_on"),
             rf"{goes_on} (?:from|after) step <number:n>": claims("goes_on_after", "n"),
+            r"the plan (?:then )?repeats <steps:s>": _range("again"),
             rf"{goes_on} with <steps:s> again": _range("again"),
-            r"(?:this|that|it)(?: also)? takes care of <steps:s>": _range("skips"),
+            r"(?:this|that|it)(?: also)? (?:completes|takes care of) <steps:s>": _range("skips"),
             r"<steps:s> can(?: then)? be skipped": _range("skips"),
             r"<steps:s> can (?:simply )?be (?:done|repeated)(?: again)?": _range("again"),
             r"(?:nothing (?:has to|needs to|must) be (?:put right|done|corrected|fixed)|"
@@ -110,12 +111,13 @@ def _search_rules() -> RuleTable:
             rf"(?:i|the robot|we) (?:needs?|will need) {moves}(?: to (?:recover|repair this|get back))?": _length(),
             r"there is no (?:shorter|cheaper) (?:way|one)|(?:this|that|it|which)? ?is the shortest(?: possible)?"
             r"(?: way| one)?(?: back)?|no (?:shorter|cheaper) way exists": claims("shortest"),
-            r"(?:there is no way|it is impossible to get) back(?: (?:on)?to the plan)?": claims("no_way"),
-            r"no way back was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?": _searched,
+            r"(?:there is no way|it is impossible to get) back(?: (?:on)?to the plan)?|"
+            r"no (?:recovery|way back) exists|there is no recovery": claims("no_way"),
+            r"no (?:recovery|way back) was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?": _searched,
             r"what makes it impossible (?:is|are) <objects:x>": claims("blamed", "each x"),
         },
         Role(Position.OPENING): {
-            r"after looking at <number:n> scenes": claims("looked_at", "n"),
+            r"after looking at <number:n> scenes?": claims("looked_at", "n"),
             r"(?:to (?:recover|fix this|get back(?: onto the plan| on track)?|put (?:this|things) right|"
             r"correct this)|the way back(?: is)?|for the recovery)": claims("way_back"),
         },
@@ -126,7 +128,9 @@ def _search_rules() -> RuleTable:
         },
         Role(Position.MODIFIER, after=(Topic.REMEDY,)): {
             r",? after looking at <number:n> (?:scenes?|states?)": claims("looked_at", "n"),
-            r"(?::|,| because|, because) ?nothing that follows needs (?:it|them) elsewhere": each("stays"),
+            r"(?::|,| because|, because) ?(?:nothing that follows|no later step) needs (?:it|them) elsewhere": each(
+                "stays"
+            ),
         },
     }
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
-from nsrecover.domains.base import Words
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import is_slice
 from nsrecover.explanation.audience import Audience
@@ -156,23 +155,12 @@ def _did(step: Action | None, otherwise: str = "went on") -> str:
 
 
 def _condition(condition: StateFact) -> str:
-    words = HOUSEHOLD.words.get(condition[0])
-    return f"'{words.imperative.format(*condition[1:]) if words else ' '.join(reversed(condition))}'"
+    return f"'{HOUSEHOLD.text(condition)}'"
 
 
 def _would_be(condition: StateFact) -> str:
     """A condition in the subjunctive."""
-    match condition:
-        case ("at", name, place):
-            return f"{thing(name)} would be in or on {the(place)}"
-        case ("filled", name, content):
-            return f"{thing(name)} would be filled with {content}"
-        case ("holding", name):
-            return f"the robot would hold {thing(name)}"
-        case (state, name, *_):
-            words = HOUSEHOLD.words.get(state, Words(f"{{0}} {state}"))
-            return words.imperative.format(f"{thing(name)} would be")
-    return "it would be so"
+    return HOUSEHOLD.text(condition).replace(" is ", " would be ", 1)
 
 
 def _cause(finding: Finding) -> str:

@@ -32,7 +32,7 @@ Terms = Mapping[str, Any]
 """Variable -> expression of unified-planning."""
 
 
-def to_unified_planning(instance: Instance, state: base.State, goal: base.Formula) -> Problem:
+def to_unified_planning(instance: Instance, state: base.State, goal: base.Formula | Iterable[StateFact]) -> Problem:
     """A planning problem over the objects of an instance.
 
     Traits are unary fluents that never change. A derived predicate is replaced by its definition. One that refers to
@@ -44,12 +44,14 @@ def to_unified_planning(instance: Instance, state: base.State, goal: base.Formul
     Args:
         instance: the domain and the objects.
         state: where to start, after the laws have acted.
-        goal: what has to hold in the end.
+        goal: what has to hold in the end: a formula, or facts.
 
     Raises:
-        InvalidConfiguration: a predicate is used with different numbers of terms.
+        InvalidConfiguration: a predicate of the goal has another number of terms than in the domain.
     """
-    return _Export(instance, state, goal).problem
+    if not isinstance(goal, base.Formula):
+        goal = base.And(tuple(map(instance.condition, goal)))
+    return _Export(instance, state | instance.static, goal).problem
 
 
 def steps_of(domain: Domain, plan: SequentialPlan) -> list[Action]:

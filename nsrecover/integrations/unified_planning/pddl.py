@@ -2,6 +2,7 @@
 
     domain = domain_from_pddl("logistics.pddl", words={"load": "load {p} into {t}"})
     instance, state, goal = scene_from_pddl(domain, "logistics.pddl", "problem.pddl")
+    system = nsrecover.symbolic(instance, goal)
 
 docs/domains.md shows a whole program. Needs unified-planning: `pip install 'nsrecover[up]'`.
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nsrecover.core.facts import StateFact
 from nsrecover.domains import base
+from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -30,31 +32,38 @@ WordTable = Mapping[str, str | Mapping[str, str]]
 """Operator or predicate -> its instruction or clause, or several forms of it by the names of `Words`."""
 
 
-def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = None) -> Domain:
+def domain_from_pddl(
+    domain: str | Path, words: WordTable | str | Path | None = None, roles: Mapping[str, Role] | None = None
+) -> Domain:
     """A domain from PDDL.
 
-    Types become kinds, and traits of their objects. Conditional and universal effects, quantifiers, disjunctions,
-    negation and constant action costs are read; numbers and durations are refused.
+    Types become kinds, and traits of their objects. Predicates of one object become state variables, others relations;
+    relations between objects that no action changes are static. Conditional and universal effects, quantifiers,
+    disjunctions, negation and constant action costs are read; numbers and durations are refused.
 
     Args:
         domain: file, or the text itself.
         words: how to say operators (parameters in braces) and predicates ({0}, {1}); a table, or a JSON file with one.
+        roles: predicate -> its role as a relation, such as `{"on": Role.LOCATION, "holding": Role.HELD}`.
 
     Raises:
-        InvalidConfiguration: unified-planning is missing, the text is not PDDL of this kind, or a word is for nothing.
+        InvalidConfiguration: unified-planning is missing, the text is not PDDL of this kind, or a word or role is for
+            nothing.
     """
     read = _read(domain, None)
     name = str(read.name)
     if any(fluent.name == "total-cost" for fluent in read.fluents):  # costs are read with a problem that asks for them
         read = _read(domain, f"(define (problem p) (:domain {name}) (:init (= (total-cost) 0)) (:goal (and)) "
                              "(:metric minimize (total-cost)))")  # fmt: skip
-    return _domain(read, name, words or {})
+    return _domain(read, name, words or {}, roles or {})
 
 
 def scene_from_pddl(
     domain: Domain, domain_source: str | Path, problem: str | Path
-) -> tuple[Instance, base.State, base.Formula]:
-    """The objects, the initial state and the goal of a PDDL problem.
+) -> tuple[Instance, base.State, tuple[StateFact, ...]]:
+    """The scene, the initial state and the goal of a PDDL problem.
+
+    What the goal has besides facts becomes derived predicates of the scene's domain: `not-open` for `(not (open ?x))`.
 
     Args:
         domain: from `domain_from_pddl`.
@@ -66,8 +75,28 @@ def scene_from_pddl(
     """
     read = _read(domain_source, problem)
     objects = {item.name: _traits(item.type) for item in read.all_objects}
-    facts = (_fact(fluent) for fluent in true_fluents(read, read.explicit_initial_values))
-    return Instance(domain, objects), frozenset(facts), base.And(tuple(map(_formula, read.goals)))
+    facts = frozenset(_fact(fluent) for fluent in true_fluents(read, read.explicit_initial_values))
+    static = frozenset(fact for fact in facts if domain.relations.get(fact[0]) is Role.STATIC)
+    goal, derived = list[StateFact](), dict(domain.derived)
+    for part in map(_formula, itertools.chain(*map(_conjuncts, read.goals))):
+        fact, rule = _condition(part, len(derived))
+        goal.append(fact)
+        if rule is not None:
+            derived[rule.predicate] = rule
+    return Instance(replace(domain, derived=derived), objects, static), facts - static, tuple(goal)
+
+
+def _condition(formula: base.Formula, number: int) -> tuple[StateFact, base.Derived | None]:
+    """A part of a goal as a fact, and the derived predicate that it needs."""
+    match formula:
+        case base.Atom(predicate, terms):
+            return (predicate, *terms), None
+        case base.Not(base.Atom(predicate, terms)):
+            variables = tuple(f"?{i}" for i in range(len(terms)))
+            return (f"not-{predicate}", *terms), base.Derived(
+                f"not-{predicate}", variables, base.absent(predicate, *variables)
+            )
+    return (f"goal-{number}",), base.Derived(f"goal-{number}", (), formula)
 
 
 def _read(domain: str | Path, problem: str | Path | None) -> Problem:
@@ -95,14 +124,15 @@ def _text(source: str | Path) -> str:
         ) from error
 
 
-def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> Domain:
-    words = _words(given)
-    names = [item.name for item in (*read.actions, *read.fluents)]
-    for name in words:
-        if name not in names:
-            raise InvalidConfiguration(
-                f"expected words for an action or a predicate, found {name!r}.{did_you_mean(name, names)}"
-            )
+def _domain(read: Problem, domain_name: str, given: WordTable | str | Path, roles: Mapping[str, Role]) -> Domain:
+    words, predicates = _words(given), {fluent.name: fluent for fluent in read.fluents if fluent.name != "total-cost"}
+    for what, names, known in (
+        ("words for an action or a predicate", words, (*(action.name for action in read.actions), *predicates)),
+        ("roles of predicates", roles, tuple(predicates)),
+    ):
+        for name in names:
+            if name not in known:
+                raise InvalidConfiguration(f"expected {what}, found {name!r}.{did_you_mean(name, known)}")
     # Only constant costs are read.
     metrics = [metric for metric in read.quality_metrics if metric.is_minimize_action_costs()]
     priced = [(action.name, metric.get_action_cost(action)) for metric in metrics for action in read.actions]
@@ -120,10 +150,26 @@ def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> D
     return Domain(
         domain_name,
         kinds={each.name: base.Kind(each.name, _traits(each)) for each in read.user_types},
-        relations={fluent.name: base.Role.PLAIN for fluent in read.fluents if fluent.arity == 2},
+        variables={
+            name: base.StateVariable(name, (f"not {name}", name), fluent.signature[0].type.name)
+            for name, fluent in predicates.items()
+            if fluent.arity == 1 and name not in roles
+        },
+        relations=_relations(predicates, operators) | dict(roles),
         operators=operators,
         words={name: said for name, said in words.items() if name not in operators},
     )
+
+
+def _relations(predicates: Mapping[str, Any], operators: Mapping[str, base.Operator]) -> dict[str, Role]:
+    """The predicates of none and several objects, with their roles."""
+    effects = [effect for operator in operators.values() for effect in operator.effects]
+    changed = {fact[0] for effect in effects for fact in (*effect.adds, *effect.deletes)}
+    return {
+        name: Role.STATIC if fluent.arity and name not in changed else Role.PLAIN
+        for name, fluent in predicates.items()
+        if fluent.arity != 1
+    }
 
 
 def _words(given: WordTable | str | Path) -> dict[str, base.Words]:

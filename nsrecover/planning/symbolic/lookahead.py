@@ -14,7 +14,6 @@ from nsrecover.core.discrepancy import PlanFault, PlanProblem, Unknown
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Atom, Formula, Not, State
-from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import values_of, with_properties_of
 from nsrecover.monitoring.outlook import Outlook, imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.domain_model import solve
@@ -143,7 +142,7 @@ class FactLookahead:
 
     def _missing(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
         names, at = [name for action in actions for name in action.arguments], ahead.step
-        known = _known(self._instance)
+        known = self._instance.domain.predicates  # unmet traits are none
         needs = [(fact.predicate, *fact.arguments) for fact in ahead.unmet if fact.predicate in known]
         ends = [fact.arguments for fact in ahead.unmet if fact.predicate == "not" and fact.arguments[0] in known]
         found = self._planner.search(ahead.states[at], needs, names, without=ends)
@@ -158,12 +157,6 @@ class FactLookahead:
                 (i for i, pair in enumerate(zip(whole, actions, strict=False)) if pair[0] != pair[1]), len(actions)
             )
             yield PlanProblem(PlanFault.MISSING_STEP, min(at, len(actions) - 1), tuple(extra), unmet=ahead.unmet)
-
-
-def _known(instance: Instance) -> frozenset[str]:
-    """The predicates of an instance's domain; unmet traits are none."""
-    domain = instance.domain
-    return frozenset((*domain.variables, *domain.relations, *domain.derived))
 
 
 def _renamed(action: Action, old: str, new: str) -> Action:

@@ -41,8 +41,8 @@ def test_a_text_is_judged_by_what_truly_happened(
 
 def test_what_was_so_from_the_start_has_no_action() -> None:
     text = (
-        "Before step 1, pick_up(pot), something was not as expected. The mug has changed, though no step was to change "
-        "it: the mug is filled with wine."
+        "Before step 1, pick_up(pot), something was not as expected: the mug has changed, although no action should "
+        "have changed it. The mug is filled with wine."
     )
     parsed = read(text)
     assert parsed is not None
@@ -52,14 +52,14 @@ def test_what_was_so_from_the_start_has_no_action() -> None:
 
 def test_what_is_seen_before_an_action_has_happened_since_the_last_one() -> None:
     ahead = (
-        "Before step 3, open_obj(microwave), the scene is already ahead of the plan. The microwave already is as a "
-        "later step makes it: the microwave is open."
+        "Before step 3, open_obj(microwave), the scene is already ahead of the plan. The microwave is already as "
+        "it should be later: the microwave is open."
     )
     events = {"microwave": ("pick_up(plate)", "changed")}
     assert judged(ahead, events, "pick_up(plate)") == (True, True, True)
     assert judged(ahead, events, "put_on(plate, sink)") == (True, False, True)
     full = (
-        "Step 6, put_on(pot, sink), cannot be done as things are, for it needs this: there is room for the pot in or "
-        "on the sink. The mug is in the way of the sink: the mug is in or on the sink."
+        "Step 6, put_on(pot, sink), cannot be done: there is no room for the pot in or on the sink. "
+        "The mug is in the way of the sink: the mug is in or on the sink."
     )
     assert judged(full, {"mug": ("pick_up(pot)", "moved")}, "pick_up(pot)") == (True, True, True)

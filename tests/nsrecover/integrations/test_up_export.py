@@ -16,7 +16,9 @@ from nsrecover.domains.base import (
     Law,
     Operator,
     Parameter,
+    Role,
     State,
+    StateVariable,
     absent,
     both,
     either,
@@ -42,58 +44,53 @@ GRAPH = nsrecover.scene_of_boxes(
     }
 )
 
-KITCHEN = Domain(
+KITCHEN = Domain.of(
     "kitchen",
-    operators={
-        operator.name: operator
-        for operator in (
-            Operator(
-                "take",
-                (Parameter("?thing", "movable"),),
-                (
-                    absent("full_hand"),
-                    # nothing is taken out of a closed thing
-                    ForAll("?around", either(absent("inside", "?thing", "?around"), absent("closed", "?around"))),
-                ),
-                (Effect((("holding", "?thing"), ("full_hand",)), (("at", "?thing", "*"),)),),
-            ),
-            Operator(
-                "put",
-                (Parameter("?thing", "movable"), Parameter("?place")),
-                (fact("holding", "?thing"), absent("closed", "?place")),
-                (Effect((("at", "?thing", "?place"),), (("holding", "?thing"), ("full_hand",))),),
-                cost=2.0,
-            ),
-            Operator("open", (Parameter("?door"),), (), (Effect((), (("closed", "?door"),)),)),
-            Operator("run", (Parameter("?faucet", "faucet"),), (), (Effect((("running", "?faucet"),)),)),
-            Operator("inspect", (Parameter("?thing"),)),
-        )
-    },
-    derived={
-        "inside": Derived(
-            "inside",
-            ("?a", "?b"),
-            either(
-                fact("at", "?a", "?b"),
-                Exists("?between", both(fact("at", "?a", "?between"), fact("inside", "?between", "?b"))),
-            ),
+    StateVariable("closed", ("open", "closed")),
+    StateVariable("running", ("off", "running"), "faucet"),
+    StateVariable("full", ("empty", "full"), "vessel"),
+    StateVariable("dirty", ("clean", "dirty")),
+    Operator(
+        "take",
+        (Parameter("?thing", "movable"),),
+        (
+            absent("full_hand"),
+            # nothing is taken out of a closed thing
+            ForAll("?around", either(absent("inside", "?thing", "?around"), absent("closed", "?around"))),
         ),
-        "under_water": Derived(
-            "under_water",
-            ("?a",),
-            both(
-                Exists("?faucet", fact("running", "?faucet"), "faucet"),
-                Exists("?s", fact("inside", "?a", "?s"), "sink"),
-            ),
-        ),
-    },
-    laws=(
-        Law(
-            "water fills",
-            Effect((("full", "?v"),), when=fact("under_water", "?v"), for_each=(Parameter("?v", "vessel"),)),
-        ),
-        Law("full is clean", Effect(deletes=(("dirty", "?v"),), when=fact("full", "?v"), for_each=(Parameter("?v"),))),
+        (Effect((("holding", "?thing"), ("full_hand",)), (("at", "?thing", "*"),)),),
     ),
+    Operator(
+        "put",
+        (Parameter("?thing", "movable"), Parameter("?place")),
+        (fact("holding", "?thing"), absent("closed", "?place")),
+        (Effect((("at", "?thing", "?place"),), (("holding", "?thing"), ("full_hand",))),),
+        cost=2.0,
+    ),
+    Operator("open", (Parameter("?door"),), (), (Effect((), (("closed", "?door"),)),)),
+    Operator("run", (Parameter("?faucet", "faucet"),), (), (Effect((("running", "?faucet"),)),)),
+    Operator("inspect", (Parameter("?thing"),)),
+    Derived(
+        "inside",
+        ("?a", "?b"),
+        either(
+            fact("at", "?a", "?b"),
+            Exists("?between", both(fact("at", "?a", "?between"), fact("inside", "?between", "?b"))),
+        ),
+    ),
+    Derived(
+        "under_water",
+        ("?a",),
+        both(
+            Exists("?faucet", fact("running", "?faucet"), "faucet"),
+            Exists("?s", fact("inside", "?a", "?s"), "sink"),
+        ),
+    ),
+    Law(
+        "water fills", Effect((("full", "?v"),), when=fact("under_water", "?v"), for_each=(Parameter("?v", "vessel"),))
+    ),
+    Law("full is clean", Effect(deletes=(("dirty", "?v"),), when=fact("full", "?v"), for_each=(Parameter("?v"),))),
+    relations={"at": Role.LOCATION, "holding": Role.HELD, "full_hand": Role.PLAIN},
 )
 OBJECTS = {
     "cup": {"movable", "vessel"},

@@ -14,4 +14,6 @@ def test_metal_in_the_microwave_is_an_unmet_condition() -> None:
     instance = instance_of(home, ["spoon"], [], {})
     state = start_state(home, instance) - {("at", "robot", home.robot)}
     state |= {("at", "robot", "microwave"), ("holding", "spoon"), ("open", "microwave")}
-    assert unmet_conditions(instance, state, Action("place", ("spoon", "microwave"))) == (Fact("metal", ("spoon",)),)
+    assert unmet_conditions(instance, state, Action("place", ("spoon", "microwave"))) == (
+        Fact("not", ("metal_in_microwave", "spoon")),
+    )

@@ -63,7 +63,7 @@ def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: 
     page = tmp_path / "report.html"
     assert nsr("report", str(log), "--out", str(page)).code == 0
     assert "What went wrong?" in page.read_text()
-    assert "blue missed its place" in page.read_text()
+    assert "blue was put in the wrong place" in page.read_text()
     assert 'class="object wrong"' in page.read_text()
     assert "blue" in nsr("explain", str(log)).out
     assert "0 of 3 steps" in nsr("check", str(runs / "run000.json"), "--checkpoint", str(out)).out

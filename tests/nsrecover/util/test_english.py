@@ -137,5 +137,6 @@ def test_verbs_agree_with_their_subject(singular: str, expected: str) -> None:
 
 def test_pronouns() -> None:
     one, many = english.Forms.of(("cube",)), english.Forms.of(("scissors",))
-    assert (one.it, one.them, one.its) == ("it", "it", "its")
-    assert (many.it, many.them, many.its) == ("they", "them", "their")
+    text = "[is] where [they] should be, in [their] place: nothing touched [them]"
+    assert one.agree(text) == "is where it should be, in its place: nothing touched it"
+    assert many.agree(text) == "are where they should be, in their place: nothing touched them"

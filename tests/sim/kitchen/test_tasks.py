@@ -66,9 +66,9 @@ def test_no_plan_brings_back_what_is_lost_for_good() -> None:
 @pytest.mark.parametrize(
     ("goal", "kind", "text"),
     [
-        ((("boiling", "pot"),), InvalidConfiguration, "expected a condition that the domain"),
+        ((("boiling", "pot"),), InvalidConfiguration, "expected a condition of a goal of the domain"),
         ((("filed", "pot", "water"),), InvalidConfiguration, "Did you mean 'filled'?"),
-        ((("filled", "pot"),), InvalidConfiguration, "expected 2 objects for the condition 'filled', found 1"),
+        ((("filled", "pot"),), InvalidConfiguration, "expected 2 terms of 'filled'"),
         ((("clean", "pott"),), UnknownObject, "Did you mean 'pot'?"),
     ],
 )

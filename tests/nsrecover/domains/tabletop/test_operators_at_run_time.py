@@ -65,7 +65,7 @@ def test_it_can_be_used_in_plans_at_once_and_recovered_from() -> None:
     nsrecover.register(Halfway())
     monitor = system.monitor(plan, BOXES)
     np.testing.assert_allclose(monitor.trace.graphs[1].boxes[0, :2], (0.45, 0.1), atol=1e-6)
-    assert not monitor.step(plan[0], {**BOXES, "red": (0.45, 0.1, SIDE / 2, SIDE, SIDE, SIDE)})
+    assert monitor.step(plan[0], {**BOXES, "red": (0.45, 0.1, SIDE / 2, SIDE, SIDE, SIDE)}).as_expected
     monitor.set_plan(plan)
     found = system.monitor(plan, BOXES).step(plan[0], BOXES)
     assert [culprit.cause for culprit in found.deviations] == [Cause.NOT_LIFTED]

@@ -9,7 +9,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from tests.nsrecover.explanation.test_explain import BACK, COLLAPSE, ONE_OF_EACH, SIZE, discrepancy, on_table
+from tests.nsrecover.explanation.made_failures import BACK, COLLAPSE, ONE_OF_EACH, SIZE, discrepancy, on_table
 
 LATER = Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(dark red cube)"),), (), subgoal=6, cost=1)
 DONE = Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=6)
@@ -26,7 +26,7 @@ BLOCKED = discrepancy(
 )
 
 CASES: dict[str, tuple[Discrepancy, Recovery | None]] = {
-    **{cause.value: (case, None) for cause, (case, _) in ONE_OF_EACH.items()},
+    **{cause.value: (case, None) for cause, case in ONE_OF_EACH.items()},
     "collapse": (COLLAPSE, BACK),
     "collapse, later": (COLLAPSE, LATER),
     "collapse, done": (COLLAPSE, DONE),
@@ -208,7 +208,7 @@ def _phase(scene: Scene) -> Iterator[str]:
 
 
 def _worked(scene: Scene) -> Iterator[str]:
-    worked = any("did what it should" in text for text in scene.grounded)
+    worked = any(", worked, but" in text for text in scene.grounded)
     yield from (
         ("Step 4 went wrong.", "Step 4 failed.") if worked else ("Step 4 worked as planned.", "Step 4 succeeded.")
     )

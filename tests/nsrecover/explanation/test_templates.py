@@ -1,0 +1,187 @@
+"""The sentences of the templates: every cause and every status of a recovery, and their verification."""
+
+from __future__ import annotations
+
+import pytest
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.explanation import Fact
+from nsrecover.core.protocols import Explainer
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.explanation import Audience, GroundedExplainer, claims, disagreements, facts_of
+from tests.nsrecover.explanation.made_failures import (
+    BACK,
+    COLLAPSE,
+    ONE_OF_EACH,
+    PLACES,
+    SIZE,
+    culprit,
+    discrepancy,
+    graph,
+)
+
+STEP = "tep 4, top(red cube, blue cube),"
+
+
+@pytest.mark.parametrize(
+    ("cause", "text"),
+    [
+        (Cause.TOPPLED, f"S{STEP} went wrong: the blue cube toppled. The blue cube is now on the table. "
+         "So the red cube is not on the blue cube. The blue cube should be on the green die."),
+        (Cause.DROPPED, f"S{STEP} went wrong: the red cube was dropped. The red cube is now on the table, 32 cm to the "
+         "right of its place. So the red cube is not on the blue cube."),
+        (Cause.NOT_LIFTED, f"S{STEP} went wrong: the red cube was not lifted. The red cube is still on the table. "
+         "So the red cube is not on the blue cube."),
+        (Cause.MISPLACED, f"S{STEP} went wrong: the red cube was put in the wrong place. The red cube is now on the "
+         "blue cube, 3 cm nearer to the robot than its place."),
+        (Cause.MISSING, f"S{STEP} worked, but the dark red cube is missing."),
+        (Cause.SWAPPED, f"S{STEP} worked, but the white lego and the dark red cube have swapped places."),
+        (Cause.MOVED, f"S{STEP} worked, but the dark red cube has moved, although no action should have moved it. "
+         "The dark red cube is now 7 cm to the left of its place."),
+        (Cause.BLOCKING, f"Before s{STEP} something was not as expected: the dark red cube is in the way of the red "
+         "cube."),
+        (Cause.HELPED, f"Before s{STEP} the scene is already ahead of the plan. The red cube is already as it should "
+         "be after step 5."),
+    ],
+)  # fmt: skip
+def test_every_cause_has_its_sentences_and_is_read_back(cause: Cause, text: str) -> None:
+    case = ONE_OF_EACH[cause]
+    explanation = GroundedExplainer()(case, None)
+    assert explanation.text == text
+    assert explanation.step == 4
+    assert explanation.verified
+    assert claims(explanation.text, case.observed.names) == {(c.cause, c.name) for c in case.deviations}
+
+
+def test_several_causes_are_summed_up_first() -> None:
+    assert GroundedExplainer()(COLLAPSE, BACK).text == (
+        "Step 4, top(red cube, blue cube), went wrong: two objects toppled, and the red cube was dropped. "
+        "The green die and the blue cube toppled: they are now on the table. "
+        "The red cube was dropped: it is now on the table, 25 cm nearer to the robot than its place. "
+        "So the red cube is not on the blue cube. "
+        "The green die should be on the white lego and the blue cube on the green die. "
+        "The recovery takes three actions, and there is no shorter one: first put the green die back on the "
+        "white lego, then put the blue cube back on the green die and finally put the red cube on the blue cube. "
+        "Then the scene is as it should be after step 4, and the plan continues."
+    )
+
+
+def test_lay_readers_get_no_action_names() -> None:
+    text = GroundedExplainer(audience=Audience.LAY)(ONE_OF_EACH[Cause.DROPPED], None).text
+    assert text == (
+        "The fourth step, putting the red cube on the blue cube, went wrong: the red cube was dropped. The red cube is "
+        "now on the table, about 32 cm to the right of its place. So the red cube is not on the blue cube."
+    )
+
+
+@pytest.mark.parametrize(
+    ("recovery", "ending"),
+    [
+        (
+            Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(dark red cube)"),), subgoal=6),
+            "The recovery takes one action: set the dark red cube aside. "
+            "This also completes steps 5 and 6, and the plan continues.",
+        ),
+        (
+            Recovery(RecoveryStatus.RECOVERED, tuple(map(Action.parse, ("free(a)", "left(b, a)"))), subgoal=1),
+            "The recovery takes two actions: set the a aside, then put the b to the left of the a. "
+            "Then the scene is as it should be after step 1, and the plan repeats steps 2 to 4.",
+        ),
+        (
+            Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=6),
+            "No recovery is needed: the scene is as it should be after step 6, so steps 5 and 6 can be skipped.",
+        ),
+        (
+            Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=3),
+            "No recovery is needed: the scene is as it should be after step 3, so step 4 can be repeated.",
+        ),
+        (
+            Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=0),
+            "No recovery is needed: the scene is as it was at the start, so steps 1 to 4 can be repeated.",
+        ),
+        (
+            Recovery(RecoveryStatus.IMPOSSIBLE, note="the white lego is missing", blamed=("white lego", "blue cube")),
+            "No recovery exists: the white lego is missing. The blue cube makes it impossible.",
+        ),
+        (
+            Recovery(RecoveryStatus.BUDGET_EXHAUSTED, seconds=1.04, expansions=1),
+            "No recovery was found in 1.0 seconds, after looking at one scene.",
+        ),
+        (
+            Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(a)"),), subgoal=4, staying=("red cube", "b")),
+            "The red cube and the b may stay where they are: no later step needs them elsewhere. "
+            "Then the scene is as it should be after step 4, and the plan continues.",
+        ),
+    ],
+)
+def test_every_end_of_a_search_is_told(recovery: Recovery, ending: str) -> None:
+    explanation = GroundedExplainer()(COLLAPSE, recovery)
+    assert explanation.text.endswith(ending)
+    assert explanation.verified
+
+
+def test_every_sentence_rests_on_facts_of_the_failure() -> None:
+    recovery = Recovery(RecoveryStatus.RECOVERED, (Action.parse("restore(blue cube)"),), (graph(),), subgoal=4)
+    facts = set(facts_of(COLLAPSE, recovery))
+    explanation = GroundedExplainer()(COLLAPSE, recovery)
+    assert all(sentence.facts for sentence in explanation.sentences)
+    assert set(explanation.facts) == facts
+
+
+def test_a_failed_precondition_is_the_headline() -> None:
+    case = discrepancy(
+        culprit("dark red cube", Cause.BLOCKING, (0.5, 0.0, 0.18, SIZE, SIZE, SIZE), "red cube"),
+        phase=Phase.BEFORE,
+        unmet=(Fact("covered", ("dark red cube", "red cube")),),
+    )
+    assert GroundedExplainer()(case, None).sentences[0].text == (
+        "Step 4, top(red cube, blue cube), cannot be done: the dark red cube stands on the red cube."
+    )
+
+
+def test_a_helping_hand_is_no_failure() -> None:
+    text = GroundedExplainer()(ONE_OF_EACH[Cause.HELPED], Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=5)).text
+    assert "wrong" not in text
+    assert text.endswith("so steps 4 and 5 can be skipped.")
+
+
+def test_three_objects_that_changed_places_are_told_once() -> None:
+    places = [PLACES[name] for name in ("white lego", "green die", "dark red cube")]
+    case = discrepancy(
+        culprit("white lego", Cause.SWAPPED, places[1], "green die"),
+        culprit("green die", Cause.SWAPPED, places[2], "dark red cube"),
+        culprit("dark red cube", Cause.SWAPPED, places[0], "white lego"),
+    )
+    text = GroundedExplainer()(case, None).text
+    assert text.endswith("the white lego, the green die and the dark red cube have swapped places with one another.")
+    assert text.count("swapped places") == 1
+
+
+def test_a_name_inside_another_name_is_not_confused() -> None:
+    assert claims("The dark red cube toppled.", ("red cube", "dark red cube")) == {(Cause.TOPPLED, "dark red cube")}
+
+
+def test_a_text_that_blames_the_wrong_object_is_caught() -> None:
+    facts = facts_of(COLLAPSE, None)
+    text = GroundedExplainer()(COLLAPSE, None).text.replace(
+        "The green die and the blue cube toppled", "The white lego toppled"
+    )
+    problems = disagreements(text, facts, COLLAPSE.observed.names)
+    assert "the text says toppled(white lego), the facts do not" in problems
+    assert "the facts say toppled(green die), the text does not" in problems
+
+
+def test_a_reason_that_quotes_a_cause_does_not_count_as_a_claim() -> None:
+    recovery = Recovery(RecoveryStatus.IMPOSSIBLE, note="the white lego is missing and was dropped")
+    assert GroundedExplainer()(COLLAPSE, recovery).verified
+
+
+def test_an_operator_without_wording_is_quoted() -> None:
+    recovery = Recovery(RecoveryStatus.RECOVERED, (Action("pour", ("red cube", "blue cube")),), subgoal=4)
+    assert "do pour(red cube, blue cube)" in GroundedExplainer()(COLLAPSE, recovery).text
+
+
+def test_it_meets_the_protocol() -> None:
+    explainer: Explainer = GroundedExplainer()
+    assert isinstance(explainer(COLLAPSE, None).facts[0], Fact)

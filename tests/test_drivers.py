@@ -1,0 +1,95 @@
+"""One contract for everything that drives a session: the same requests in the same order, and the same end."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from nsrecover import RecoveryAgent
+from nsrecover.core.episode import Episode
+from nsrecover.core.requests import Act, Answer, Ask, Decision, Look
+from nsrecover.core.supervision import Supervisor
+from nsrecover.session import Session, SessionSettings
+from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named
+
+Driver = Callable[[ScriptedWorld, Scenario, Refusing], Episode[Any]]
+
+
+def new_session(world: ScriptedWorld, scenario: Scenario) -> Session[Any]:
+    """The session of a scenario, after its first observation."""
+    settings = SessionSettings(budget_s=None, approve=scenario.vetoes)
+    return world.system().session(world.plan(), world.observe(), settings)
+
+
+def turn(session: Session[Any], world: ScriptedWorld, person: Refusing) -> None:
+    """Do what a session asks for, once."""
+    stops: list[bool] = []
+    world.stop = lambda: stops.append(True)
+    match session.request:
+        case Act(action):
+            try:
+                world.execute(action)
+            except LostConnection as error:
+                session.failed(str(error))
+                return
+            session.stop() if stops else session.observed(world.observe())
+        case Look(names):
+            session.observed(world.look(names))
+        case Ask(decision):
+            session.answered(person.decide(decision))
+
+
+def bare_loop(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
+    """The loop of the documentation."""
+    session = new_session(world, scenario)
+    while not session.request.final:
+        turn(session, world, person)
+        if scenario.resumes:
+            session = pickle.loads(pickle.dumps(session))
+    world.log.append(
+        " ".join((session.request.code, *([session.request.why] if session.request.code == "stopped" else [])))
+    )
+    return session.episode
+
+
+class _Person(Supervisor):
+    def __init__(self, person: Refusing) -> None:
+        self.decides: Callable[[Decision[Any]], Answer] = person.decide
+
+
+def agent(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
+    """`RecoveryAgent`; to be resumed it is given a session that another loop has begun."""
+    it = RecoveryAgent(world.system(), world, budget_s=None, supervisor=_Person(person))
+    world.stop = it.stop
+    if not (scenario.resumes or scenario.vetoes):
+        return it.run(world.plan())
+    session = new_session(world, scenario)
+    if scenario.resumes:
+        turn(session, world, person)
+        session = pickle.loads(pickle.dumps(session))
+        world.stop = it.stop
+    return it.resume(session)
+
+
+DRIVERS: Mapping[str, Driver] = {"session": bare_loop, "agent": agent}
+CASES = [
+    pytest.param(kind, scenario, id=f"{kind.__name__.lower()}: {name}")
+    for kind, table in ((Boxes, BOXES), (Facts, FACTS))
+    for name, scenario in table.items()
+]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize(("kind", "scenario"), CASES)
+def test_every_driver_asks_for_the_same(kind: type[ScriptedWorld], scenario: Scenario, driver: str) -> None:
+    world = kind(scenario.acts, scenario.shows)
+    episode = DRIVERS[driver](world, scenario, Refusing(world.log))
+    *requests, end = named(world, scenario.requests)
+    if driver == "session":
+        requests.append(end)
+    assert world.log == requests
+    assert episode.status == ("completed" if end == "done" else "asked_for_help")
+    assert bool(episode.reason) == (end != "done")
