@@ -20,18 +20,13 @@ prints or starts a thread. It can be pickled between two calls and goes on after
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
-from itertools import takewhile
-from typing import Any, Generic, Protocol, cast
+from typing import Any, Generic, cast
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Cause, Discrepancy
+from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.explanation import Explanation
-from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import OtherWays, TakesVetoes
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.requests import (
@@ -45,109 +40,21 @@ from nsrecover.core.requests import (
     Request,
     StopCode,
     Stopped,
-    Unusable,
 )
 from nsrecover.core.scene import SceneT
+from nsrecover.core.session_settings import SessionSettings
 from nsrecover.core.supervision import Listener
-from nsrecover.core.traces import Trace
-from nsrecover.domains.domain import Domain
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, OutOfTurn, UnknownObject
-from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.reasons import reason_text
+from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
+from nsrecover.explanation.alarms import Alarms
 from nsrecover.explanation.templates import proposal
 from nsrecover.explanation.unseen import missing_texts
+from nsrecover.monitoring.clock import Clock
 from nsrecover.monitoring.monitor import LOOKS, Monitor
+from nsrecover.monitoring.parts import Parts
 from nsrecover.util.english import counted, objects
-
-MAX_RECOVERIES = 10
-"""After this many recoveries in one episode a session asks for help instead of trying again."""
-
-SAME_ALARM = 3
-"""At the same alarm with the same way back for this time a session asks for help."""
-
-IN_VAIN = 3
-"""After this many actions in a row that changed nothing, whichever they were, a session asks for help."""
 
 MOST_VETOES = 5
 """After this many vetoes of one way back a session asks for help."""
-
-
-@dataclass(frozen=True)
-class SessionSettings:
-    """Settings of a session.
-
-    Attributes:
-        budget_s: planning time for one recovery, seconds; None: no limit.
-        max_recoveries: recoveries in one episode before it asks for help.
-        check_sensors: whether the first camera images are refused if they are implausible, see `System.monitor`.
-        approve: whether a person is asked before every way back is taken.
-    """
-
-    budget_s: float | None = 1.0
-    max_recoveries: int = MAX_RECOVERIES
-    check_sensors: bool = True
-    approve: bool = False
-
-    def __post_init__(self) -> None:
-        if self.budget_s is not None and not self.budget_s >= 0:
-            raise InvalidConfiguration(f"expected a budget_s of at least 0 seconds, or None, found {self.budget_s}")
-        if not self.max_recoveries >= 0:
-            raise InvalidConfiguration(f"expected max_recoveries of at least 0, found {self.max_recoveries}")
-
-
-class Explains(Protocol):
-    """Explains discrepancies of scenes of any type."""
-
-    def __call__(self, discrepancy: Any, recovery: Any) -> Explanation:
-        """The explanation."""
-        ...
-
-
-class Planner(Protocol[SceneT]):
-    """Finds ways back."""
-
-    def recover(
-        self,
-        observed: SceneT,
-        trace: Trace[SceneT],
-        discrepancy: Discrepancy[SceneT],
-        /,
-        *,
-        budget_s: float | None = None,
-        on_improvement: Callable[[Recovery[SceneT]], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> Recovery[SceneT]:
-        """The cheapest way back."""
-        ...
-
-
-class Parts(Protocol[SceneT]):
-    """What a session uses of a system."""
-
-    @property
-    def domain(self) -> Domain:
-        """The words."""
-        ...
-
-    @property
-    def planner(self) -> Planner[SceneT]:
-        """Finds ways back."""
-        ...
-
-    @property
-    def explainer(self) -> Explains:
-        """Explains discrepancies."""
-        ...
-
-    def check_plan(self, plan: Plan) -> None:
-        """Refuse a plan that fits no scene."""
-        ...
-
-    def monitor(
-        self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True
-    ) -> Monitor[SceneT]:
-        """Return a monitor of a plan."""
-        ...
 
 
 class _Stage(Enum):
@@ -201,12 +108,12 @@ class Session(Generic[SceneT]):
         self._stage, self._attempts = _Stage.START, 0
         self._executed = False
         self._records: list[StepRecord[SceneT]] = []
-        self._alarms = Counter[object]()
+        self._alarms = Alarms(system.domain, self.settings.max_recoveries)
         self._recovering = 0
         self._turn: StepRecord[SceneT] | None = None
         self._vetoed: list[Recovery[SceneT]] = []
         self._start: SceneT | None = None
-        self._start_s, self._time_s = 0.0, -math.inf
+        self._start_s, self._clock = 0.0, Clock()
         if observation is not None:
             self.observed(observation)
 
@@ -242,7 +149,7 @@ class Session(Generic[SceneT]):
     @property
     def time_s(self) -> float:
         """Time of the last observation, by the clock of the observations, seconds."""
-        return max(self._time_s, 0.0) if math.isinf(self._time_s) else self._time_s
+        return max(self._clock.time_s, 0.0) if math.isinf(self._clock.time_s) else self._clock.time_s
 
     @property
     def discrepancy(self) -> Discrepancy[SceneT] | None:
@@ -289,7 +196,7 @@ class Session(Generic[SceneT]):
         if isinstance(self._request, Act):
             self._stage, self._executed, self._attempts = _Stage.JUDGE, True, 0
         try:
-            self._timed(observation, time_s)
+            self._clock.take(observation, time_s)
             self._taken(observation)
         except (InvalidObservation, UnknownObject) as problem:
             self._unusable(problem)
@@ -356,23 +263,6 @@ class Session(Generic[SceneT]):
             raise OutOfTurn(
                 f"expected the answer to a request to {self._request.code}, found another one; see session.request"
             )
-
-    def _timed(self, observation: object, time_s: float | None) -> None:
-        """Take the time of an observation; one of before the last one shows a scene that is past."""
-        if observation is None:
-            raise InvalidObservation("expected an observation, found None; report what is seen now")
-        if isinstance(observation, Unusable):
-            raise InvalidObservation(observation.problem)
-        if isinstance(observation, Observation):
-            time_s = observation.time_s
-        if time_s is None:
-            return
-        if not math.isfinite(time_s) or time_s < self._time_s:
-            raise InvalidObservation(
-                f"expected an observation of {self._time_s:.3f} s or later, found one of {time_s:.3f} s; send "
-                "frames in their order, with the time at which they were taken, by one clock that is never set back"
-            )
-        self._time_s = time_s
 
     def _taken(self, observation: object) -> None:
         """Use an observation for what it was made for."""
@@ -478,7 +368,7 @@ class Session(Generic[SceneT]):
             found.observed, monitor.trace, found, budget_s=self.settings.budget_s,
             on_improvement=self.listener.improves, cancelled=self.listener.cancels,
         )  # fmt: skip
-        if self._alarms[_alarm(found, recovery)] and isinstance(planner, OtherWays):
+        if self._alarms.seen(found, recovery) and isinstance(planner, OtherWays):
             return cast("Recovery[SceneT] | None", planner.otherwise(found.observed, monitor.trace, found)) or recovery
         return recovery
 
@@ -490,7 +380,7 @@ class Session(Generic[SceneT]):
         self.listener.turned(turn)
         if recovery is None:
             self._go_on(turn)
-        elif (stopped := self._why_stop(turn, recovery)) is not None:
+        elif (stopped := self._alarms.count(turn, recovery, self._records)) is not None:
             self._keep(turn)
             self._request = stopped
         elif self.settings.approve:
@@ -506,24 +396,6 @@ class Session(Generic[SceneT]):
             return
         missing = "; ".join(missing_texts(turn.discrepancy))
         self._stop(StopCode.CANNOT_TELL, f"it cannot be told whether {turn.discrepancy.action} can be done: {missing}")
-
-    def _why_stop(self, turn: StepRecord[SceneT], recovery: Recovery[SceneT]) -> Stopped | None:
-        """Count an alarm; why to ask for help, None to go on."""
-        found = turn.discrepancy
-        alarm = _alarm(found, recovery)
-        self._alarms[alarm] += 1
-        what = ", ".join(found.deviating or violated_texts(found, self.system.domain))
-        total, times = self._alarms.total(), self._alarms[alarm]
-        if total > self.settings.max_recoveries:
-            return Stopped(StopCode.TOO_MANY, f"something went wrong {counted(total, 'time')}, the last time: {what}")
-        if not recovery.found:
-            return Stopped(StopCode.NO_WAY_BACK, reason_text(recovery))
-        if times >= SAME_ALARM:
-            return Stopped(StopCode.REPEATED, f"failed {counted(times, 'time')} with the same recovery: {what}")
-        vain = len(list(takewhile(_changed_nothing, (turn, *reversed(self._records)))))
-        if vain >= IN_VAIN:
-            return Stopped(StopCode.REPEATED, f"{counted(vain, 'action')} in a row changed nothing: {what}")
-        return None
 
     def _ask_approval(self, turn: StepRecord[SceneT]) -> None:
         assert turn.recovery is not None
@@ -583,15 +455,3 @@ class Session(Generic[SceneT]):
         if self._turn is not None:
             self._keep(self._turn)
         self._request = Stopped(why, reason)
-
-
-def _changed_nothing(turn: StepRecord[Any]) -> bool:
-    causes = {each.cause for each in turn.discrepancy.deviations}
-    return turn.action is not None and bool(causes) and causes <= {Cause.NOT_LIFTED, Cause.NOT_DONE}
-
-
-def _alarm(found: Discrepancy[Any], recovery: Recovery[Any]) -> object:
-    """What was wrong and what is done about it, without places, which vary a little."""
-    deviations = frozenset((each.name, each.cause) for each in found.deviations)
-    actions = tuple((action.operator, action.arguments) for action in recovery.actions)
-    return deviations, found.unmet, recovery.status, actions

@@ -12,6 +12,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.entrance import checked_plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneT
+from nsrecover.core.session_settings import SessionSettings
 from nsrecover.core.supervision import Listener
 from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidConfiguration
@@ -21,10 +22,11 @@ from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.imagination import Imagination
 from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.parts import Explains, Planner
 from nsrecover.monitoring.watching import BoxWatching, FactWatching, Watching
 from nsrecover.perception.objects.boxes import Given
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
-from nsrecover.session import Explains, Planner, Session, SessionSettings
+from nsrecover.session import Session
 
 if TYPE_CHECKING:
     from nsrecover.models.bundle import Bundle  # loads torch, which is for `load` to do

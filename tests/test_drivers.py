@@ -11,8 +11,9 @@ import pytest
 from nsrecover import RecoveryAgent
 from nsrecover.core.episode import Episode
 from nsrecover.core.requests import Act, Answer, Ask, Decision, Look
+from nsrecover.core.session_settings import SessionSettings
 from nsrecover.core.supervision import Supervisor
-from nsrecover.session import Session, SessionSettings
+from nsrecover.session import Session
 from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named
 
 Driver = Callable[[ScriptedWorld, Scenario, Refusing], Episode[Any]]

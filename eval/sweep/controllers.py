@@ -19,13 +19,13 @@ from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.core.session_settings import MAX_RECOVERIES
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.models.bundle import Bundle
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
-from nsrecover.session import MAX_RECOVERIES
 from nsrecover.system import System
 from sim.tabletop.truth import ROOM_M
 

@@ -401,7 +401,7 @@ def _lost(known: Known, domain: Domain) -> list[Sentence]:
     return sentences
 
 
-def proposal(recovery: Recovery, domain: Domain) -> str:
+def proposal(recovery: Recovery[object], domain: Domain) -> str:
     """Return the question whether to go on with the closest goal that can be reached."""
     assert recovery.closest is not None
     lost = listed(map(domain.text, recovery.closest.lost))

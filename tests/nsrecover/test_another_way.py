@@ -7,7 +7,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.domains.base import State
 from nsrecover.domains.household.scene import holds
-from nsrecover.session import SAME_ALARM
+from nsrecover.explanation.alarms import SAME_ALARM
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, FactWorld
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.session_settings import MAX_RECOVERIES
 from nsrecover.errors import (
     InvalidAction,
     InvalidObservation,
@@ -32,7 +33,6 @@ from nsrecover.integrations.ros2.codes import AnswerCode
 from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, STATE, Request
 from nsrecover.monitoring.monitor import LOOKS, Monitor
 from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document
-from nsrecover.session import MAX_RECOVERIES
 from nsrecover.system import System
 
 WAITING = 4

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from nsrecover.explanation.stopping import MOST_VETOES
 
 import nsrecover
 import nsrecover.live
@@ -17,7 +18,6 @@ from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.stopping import MOST_VETOES
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, pushed
 

@@ -1,0 +1,45 @@
+"""Observations in the order of their clock."""
+
+from __future__ import annotations
+
+import math
+
+from nsrecover.core.observation import Observation
+from nsrecover.core.requests import Unusable
+from nsrecover.errors import InvalidObservation
+
+
+class Clock:
+    """The time of the last observation.
+
+    Attributes:
+        time_s: by the clock of the observations, seconds; -inf before the first.
+    """
+
+    def __init__(self) -> None:
+        self.time_s = -math.inf
+
+    def take(self, observation: object, time_s: float | None) -> None:
+        """Take the time of an observation; one of before the last one shows a scene that is past.
+
+        Args:
+            observation: the observation.
+            time_s: when it was made, if it has no time of its own; None: not known.
+
+        Raises:
+            InvalidObservation: there is none, or it is older than the last one.
+        """
+        if observation is None:
+            raise InvalidObservation("expected an observation, found None; report what is seen now")
+        if isinstance(observation, Unusable):
+            raise InvalidObservation(observation.problem)
+        if isinstance(observation, Observation):
+            time_s = observation.time_s
+        if time_s is None:
+            return
+        if not math.isfinite(time_s) or time_s < self.time_s:
+            raise InvalidObservation(
+                f"expected an observation of {self.time_s:.3f} s or later, found one of {time_s:.3f} s; send "
+                "frames in their order, with the time at which they were taken, by one clock that is never set back"
+            )
+        self.time_s = time_s

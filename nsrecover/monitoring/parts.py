@@ -1,0 +1,70 @@
+"""What a session uses of a system: protocols of planner, explainer and what makes monitors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.explanation import Explanation
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneT
+from nsrecover.core.traces import Trace
+from nsrecover.domains.domain import Domain
+from nsrecover.monitoring.monitor import Monitor
+
+
+class Explains(Protocol):
+    """Explains discrepancies of scenes of any type."""
+
+    def __call__(self, discrepancy: Any, recovery: Any) -> Explanation:
+        """The explanation."""
+        ...
+
+
+class Planner(Protocol[SceneT]):
+    """Finds ways back."""
+
+    def recover(
+        self,
+        observed: SceneT,
+        trace: Trace[SceneT],
+        discrepancy: Discrepancy[SceneT],
+        /,
+        *,
+        budget_s: float | None = None,
+        on_improvement: Callable[[Recovery[SceneT]], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Recovery[SceneT]:
+        """The cheapest way back."""
+        ...
+
+
+class Parts(Protocol[SceneT]):
+    """What a session uses of a system."""
+
+    @property
+    def domain(self) -> Domain:
+        """The words."""
+        ...
+
+    @property
+    def planner(self) -> Planner[SceneT]:
+        """Finds ways back."""
+        ...
+
+    @property
+    def explainer(self) -> Explains:
+        """Explains discrepancies."""
+        ...
+
+    def check_plan(self, plan: Plan) -> None:
+        """Refuse a plan that fits no scene."""
+        ...
+
+    def monitor(
+        self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True
+    ) -> Monitor[SceneT]:
+        """Return a monitor of a plan."""
+        ...
