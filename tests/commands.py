@@ -1,7 +1,5 @@
 """Commands without a process of their own: what they import is imported once for all tests of a process."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import runpy

@@ -1,7 +1,5 @@
 """Fixtures of several test files, and the marker `slow`."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 The worlds keep the truth themselves, by rules of a few lines, and write down what they were asked for.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

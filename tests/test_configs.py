@@ -1,7 +1,5 @@
 """Every command composes with every option, explains its settings, and reports a wrong one in one line."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

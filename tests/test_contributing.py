@@ -1,7 +1,5 @@
 """Every file that CONTRIBUTING names exists."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

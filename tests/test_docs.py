@@ -1,7 +1,5 @@
 """The pages in docs/ are true: their programs run, their commands and settings exist, their links lead somewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """One contract for everything that drives a session: the same requests in the same order, and the same end."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Mapping
 from typing import Any

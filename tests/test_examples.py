@@ -1,7 +1,5 @@
 """Every example runs where only the wheel and the extra that it names are installed."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """No module imports itself through others, also not inside functions or for type checks alone."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

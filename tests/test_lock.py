@@ -1,7 +1,5 @@
 """requirements.lock pins a version of every package that `make` installs, and nothing of one machine."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -1,7 +1,5 @@
 """The notebook of the tutorial holds the blocks of the page, and runs where nbclient is installed."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The README is true: its programs run, its commands exist, its links lead somewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The pages in docs/ become a site: nothing is left out, links lead somewhere, and nothing is fetched from afar."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Limits of the code's size: lines of functions and modules, parameters, modules of a folder, and uses of `Any`."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The tutorial works as printed: all its blocks in order, in a new folder."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The wheel holds the library and nothing else, and works where only the library's own needs are installed."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

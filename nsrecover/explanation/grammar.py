@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nsrecover.core.actions import Action
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import PUT_BACK, TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
-from nsrecover.util.english import filled, the
+from nsrecover.util.english import clause, filled, the
 
 
 def instruction(action: Action, place: str | None = None, domain: Domain = TABLETOP) -> str:
@@ -24,13 +26,14 @@ def instruction(action: Action, place: str | None = None, domain: Domain = TABLE
 
 def not_achieved(action: Action, domain: Domain = TABLETOP) -> str:
     """Return a clause that says that the effect of an action does not hold."""
-    return _worded("unkept", action, domain) or f"{action} has not been achieved"
+    return _worded("unkept", action, domain, clause) or f"{action} has not been achieved"
 
 
-def _worded(form: str, action: Action, domain: Domain) -> str:
+def _worded(form: str, action: Action, domain: Domain, say: Callable[..., str] = filled) -> str:
     """Return an action in one of the forms of `Words`; empty if its operator has no such words."""
     operator = domain.operators.get(action.operator)
     if operator is None:
         return ""
     names = (parameter.variable.removeprefix("?") for parameter in operator.parameters)
-    return filled(getattr(operator.words, form), **dict(zip(names, action.arguments, strict=True)))
+    template = getattr(operator.words, form)
+    return template and say(template, **dict(zip(names, action.arguments, strict=True)))

@@ -20,6 +20,7 @@ _SCENE = {
     ReasonCode.BLOCKED_BY_NEWCOMER: "{objects} [is] in the way and appeared only during the run",
     ReasonCode.PRECONDITION_UNMET: "every object is in its place, but the next action cannot be executed",
     ReasonCode.NO_SEQUENCE: "no sequence of actions brings {objects} back to where the plan needs [them]",
+    ReasonCode.CONFLICTING_GOALS: "the goals for {objects} exclude each other",
     ReasonCode.UNACHIEVABLE: "no action can bring {objects} into the state that the goal needs",
 }
 
@@ -45,6 +46,6 @@ def reason_text(found: Recovery[object] | Repair) -> str:
         what = "plan to the goal" if symbolic else "recovery"
         start = "the search stopped because" if found.found else f"no {what} was found before the search stopped:"
         return f"{start} {STOPPED[code]}"
-    template = Forms(len(blamed) > 1).agree((_SYMBOLIC if symbolic else _SCENE)[code])
+    template = Forms.of(blamed or ("",)).agree((_SYMBOLIC if symbolic else _SCENE)[code])
     conflicts = "; ".join(f"{a} and {b}" for a, b in found.conflicts) if isinstance(found, Repair) else ""
     return template.format(objects=objects(blamed), facts=", ".join(blamed), conflicts=conflicts)

@@ -21,7 +21,8 @@ _SINGULAR_NAMES = ("lens", "gas", "canvas", "atlas", "chaos")
 _INVARIANT = ("evidence", "information", "news", "series")
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|can|could|will|would|must|should|may|might|does|do)\b")
 _AGREEING = {"is": "are", "was": "were", "has": "have", "does": "do"}
-_VERB = re.compile(r"(\{0\} )((?:already |still |now |also |only )*)(\w+[^\Ws]s)\b")
+_SUBJECT = re.compile(r"\{(\w+)(?:!s)?\}")
+_VERB = re.compile(r"(\{\w+(?:!s)?\} )((?:already |still |now |also |only )*)(\w+[^\Ws]s)\b")
 _OWNS = re.compile(r"has (?:an?|the|only|one|two|\{)\b")
 _BRACKETS = re.compile(r"\[(\w+)\]")
 _THERE = re.compile(r"there (is|are) (no |a |an |some )?")
@@ -133,17 +134,19 @@ class Forms:
         return word if self.many and word in pronouns else pronouns.get(word, "")
 
 
-def clause(template: str, *terms: str, holds: bool = True) -> str:
+def clause(template: str, *terms: str, holds: bool = True, **named: str) -> str:
     """Return a clause with names in it, in which articles, number and negation agree.
 
     Args:
-        template: `{0} is on {1}`, `the {0} stands on the {1}`; `{0} filled with {1}` has no verb and gets `is`.
-        terms: the names; each gets an article, except at `{1!s}`.
+        template: `{0} is on {1}`, `the {thing} stands on the {place}`; `{0} filled with {1}` has no verb and gets `is`.
+        terms: the names for numbers in braces; each gets an article, except at `{1!s}`.
         holds: False for the negation.
+        named: the names for names in braces.
     """
-    text = _ARTICLE.sub("", template)
-    many = text.startswith("{0}") and is_plural(terms[0])
-    return filled(_agreeing(text, many, holds), *terms)
+    text, given = _ARTICLE.sub("", template), {**{str(i): term for i, term in enumerate(terms)}, **named}
+    subject = _SUBJECT.match(text)
+    many = subject is not None and is_plural(given[subject[1]])
+    return filled(_agreeing(text, many, holds), *terms, **named)
 
 
 def filled(template: str, *terms: str, **named: str) -> str:
@@ -174,9 +177,10 @@ def _agreeing(text: str, many: bool, holds: bool) -> str:
         if not holds:
             verb, rest = (verb, rest.removeprefix(" not")) if rest.startswith(" not ") else (f"{verb} not", rest)
         return f"{before}{verb}{rest}".replace("can not", "cannot")
-    if "{0}" not in text:
-        return text if holds else f"it is not true that {text}"
-    return text.replace("{0}", f"{{0}} {'are' if many else 'is'}{'' if holds else ' not'}", 1).replace("not not ", "")
+    if subject := _SUBJECT.search(text):
+        verb = f"{'are' if many else 'is'}{'' if holds else ' not'}"
+        return f"{text[: subject.end()]} {verb}{text[subject.end() :]}".replace("not not ", "")
+    return text if holds else f"it is not true that {text}"
 
 
 def gerund(verb: str) -> str:

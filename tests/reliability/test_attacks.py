@@ -1,7 +1,5 @@
 """Input that is made to run code, to read other files, to mislead readers, or to exhaust the server."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

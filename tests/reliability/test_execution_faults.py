@@ -1,15 +1,12 @@
 """Robots that fail, hang, raise errors or are stopped; worlds that change at the wrong moment."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 
 import pytest
 
 from nsrecover import Action, Plan, RecoveryAgent, geometric
-from nsrecover.core.episode import EpisodeStatus, StepRecord
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import EpisodeStatus, SceneGraph, StepRecord
 from tests.nsrecover.test_agent_and_sensors import PLAN, SIDE_M, Table
 
 TOWER = Plan.parse("top(green, red); top(blue, green)")

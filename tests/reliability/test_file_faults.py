@@ -1,7 +1,5 @@
 """Files that are cut off, damaged, of another kind or too large; disks that take nothing; two writers; signals."""
 
-from __future__ import annotations
-
 import functools
 import io
 import json

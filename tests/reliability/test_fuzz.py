@@ -1,7 +1,5 @@
 """Random input: what ever failed is read again, and the fuzz test notices what is wrong."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import time

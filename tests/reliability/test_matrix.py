@@ -1,7 +1,5 @@
 """docs/reliability.md: every promise has tests that exist, and every test of this folder is a promise."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

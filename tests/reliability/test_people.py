@@ -1,7 +1,5 @@
 """What people say while the robot moves, or too late."""
 
-from __future__ import annotations
-
 import threading
 
 import nsrecover

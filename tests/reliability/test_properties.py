@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from nsrecover import Action, Discrepancy, Explanation, Plan, Recovery, geometric
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import Episode, EpisodeStatus, RecoveryStatus, StepRecord
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.logs.reading.format import document_of, log_of
 from nsrecover.explanation.verify import claims, disagreements

@@ -1,7 +1,5 @@
 """The smallest and the largest scenes, empty plans, names of all languages, and objects of all sizes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sensors that fail: frames of other times, errors of drivers, dead microphones, and nothing in sight."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

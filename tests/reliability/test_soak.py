@@ -1,7 +1,5 @@
 """Whole episodes in which robots, sensors and people fail: each ends as reached, impossible or asked for help."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
@@ -17,8 +15,7 @@ from eval.soak.command import CRASHED, EPISODES, WARM_UP, Record, SoakConfig, at
 from eval.soak.disturbed import Disturbance, DisturbedWorld
 from eval.soak.episodes import ENDS, Ending, kind_of, run_episode
 from nsrecover import Action, Plan, symbolic
-from nsrecover.core.explanation import Fact
-from nsrecover.core.facts import FactScene
+from nsrecover.core import Fact, FactScene
 from nsrecover.domains.base import Has, Or, condition_of
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.home_file import load_home

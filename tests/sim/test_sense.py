@@ -1,7 +1,5 @@
 """Exact demonstrations are seen through sensors in turn, and their plans and names stay."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

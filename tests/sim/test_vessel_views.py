@@ -1,7 +1,5 @@
 """Views of filled and dirty vessels, as demonstrations without an action."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

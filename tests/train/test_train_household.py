@@ -1,7 +1,5 @@
 """The checkpoint of a household from demonstrations: signs of sounds, durations, and a whole training in small."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Training of the sound model: it learns a few sounds from WAV files, and what it reads is checked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -10,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Observation
+from nsrecover.core import Observation, Plan
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidRecording
 from nsrecover.models.sound import SoundModel
 from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ

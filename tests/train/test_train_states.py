@@ -1,15 +1,12 @@
 """Labels of states from demonstrations, and a state model that learns a few of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Camera, Observation, Plan
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.models.states import StateModel
 from nsrecover.perception.states import read_states

@@ -1,10 +1,7 @@
 """Steps of the original plan while recoveries are inserted."""
 
-from __future__ import annotations
-
 from eval.common.plan_progress import PlanProgress
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core import Action, Plan, Recovery, RecoveryStatus
 
 PLAN = Plan.parse("top(b, a); top(c, b); top(d, c); top(e, d)")
 

@@ -1,7 +1,5 @@
 """Rates of decisions are those of the textbook."""
 
-from __future__ import annotations
-
 from eval.common.statistics import Confusion
 
 

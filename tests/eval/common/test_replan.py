@@ -7,10 +7,7 @@ import pytest
 
 import nsrecover
 from eval.common.replan import ForwardModel, RePlanner
-from nsrecover.core.actions import Plan
-from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Plan, RecoveryStatus, SceneGraph, Trace
 from nsrecover.models.bundle import Bundle
 
 SIDE = 0.045

@@ -1,16 +1,11 @@
 """True causes from the simulator: faults of every kind, named by their physics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from eval.common.error_states import ErrorState
 from eval.common.true_causes import true_causes
-from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Cause, Plan, SceneGraph, Trace
 from sim.datasets.replay import replay
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.faults import (

@@ -1,7 +1,5 @@
 """The demo's scenario in a home: the apple is found although nobody knows where it is."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The demo with the shipped checkpoint: one scenario end to end, its files, and errors of the command."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

@@ -18,9 +18,7 @@ from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment, judge_epi
 from eval.detectors.ours import Ours
 from eval.detectors.pictures import ImageSimilarity, ObjectCount, visible
 from eval.detectors.reference import ReferenceRun, References, _setup, laid_out_again, record_references
-from nsrecover.core.actions import Plan
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Plan, SceneGraph, Trace
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import EPISODES, ErrorEpisode, StepError
 from sim.sensors.presets import sensor

@@ -16,10 +16,7 @@ from eval.detectors.graph import (
     node_similarity,
     structural_similarity,
 )
-from nsrecover.core.actions import Plan
-from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Observation, Plan, SceneGraph, Trace
 
 SIDE = 0.05
 PLAN = Plan.parse("top(a, b)")

@@ -1,7 +1,5 @@
 """Detection against displacement: the arithmetic on known looks, and a small measurement."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

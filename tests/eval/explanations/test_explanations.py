@@ -1,7 +1,5 @@
 """`python -m eval.explanations` on two real episodes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,14 +1,11 @@
 """The parser of explanations: every cause for both audiences, and no other statements."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
 
 from eval.explanations.read_back import read_back
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.explanation import Fact
+from nsrecover.core import Cause, Fact
 from nsrecover.explanation import Audience
 from nsrecover.explanation.templates import verbalize
 

@@ -1,7 +1,5 @@
 """A small fleet with boxes and hostile clients: every answer is right, and no attack breaks the server."""
 
-from __future__ import annotations
-
 import json
 
 from eval.common.served import served

@@ -1,7 +1,5 @@
 """A short film of a video: what is there to be read stays, motions take the time that is left."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import imageio.v2 as imageio

@@ -1,7 +1,5 @@
 """Household episodes at the level of facts: what strikes when, what is counted, and a whole command without physics."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

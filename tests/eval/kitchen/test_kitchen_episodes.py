@@ -1,7 +1,5 @@
 """Episodes in the kitchen's physics: what is counted, and the oracle that corrects a failed action."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The reader of explanations of household episodes, on texts of the agent and on others."""
 
-from __future__ import annotations
-
 import pytest
 
 import nsrecover

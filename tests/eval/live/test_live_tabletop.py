@@ -1,7 +1,5 @@
 """The simulated tabletop behind its live page: faults on demand, and what is measured and shown in docs/."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

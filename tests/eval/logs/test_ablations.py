@@ -1,7 +1,5 @@
 """Ablations of the diagnosis of logs."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest

@@ -1,7 +1,5 @@
 """`python -m eval.logs` on hand-written logs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

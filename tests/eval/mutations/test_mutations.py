@@ -1,7 +1,5 @@
 """Hand-made bugs fit the tree, are caught by a test that notices them, and are missed by one that does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`python -m eval.panda_gym` on a few episodes of the real environment."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shifts of many agents with one person: simulated time, counts, and the orders."""
 
-from __future__ import annotations
-
 import json
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`python -m eval.record`: the same scenario, exact or seen through a sensor, as a file that the library reads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`python -m eval.redraw`: the figures of docs/results come from the committed results."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

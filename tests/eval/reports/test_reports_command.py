@@ -1,7 +1,5 @@
 """`python -m eval.reports` on a small table, its pictures, and the page in docs/ that shows both."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

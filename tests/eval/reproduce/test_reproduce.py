@@ -1,7 +1,5 @@
 """`python -m eval.reproduce`: the page says what the committed results say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

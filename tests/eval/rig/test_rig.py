@@ -1,7 +1,5 @@
 """The share of a gap that training closes is that of the scores, and its interval comes from the runs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

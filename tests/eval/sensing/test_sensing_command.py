@@ -1,7 +1,5 @@
 """The monitor behind sensors, measured on two small episodes: what is written, and that true alarms are kept."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The measurement of the sensor checks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The measurement of other shapes on one small episode: what is written, how steps count, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

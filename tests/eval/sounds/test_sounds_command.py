@@ -1,7 +1,5 @@
 """The evaluation of sounds: scores, strange sounds, classes that were left out, and wrong settings."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

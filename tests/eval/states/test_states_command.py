@@ -1,7 +1,5 @@
 """The evaluation of states: accuracies of given readings, unknown contents, and wrong settings."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

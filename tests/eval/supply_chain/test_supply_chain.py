@@ -1,7 +1,5 @@
 """The library needs no package of the GNU GPL, and the bill of materials has every package."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

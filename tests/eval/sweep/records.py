@@ -1,7 +1,5 @@
 """Records of episodes made by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eval.sweep.records import ActionRecord, EpisodeRecord, OptimumRecord, RecoveryRecord

@@ -1,7 +1,5 @@
 """A few whole episodes in the simulator under all planners, judged by ground truth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,10 +17,8 @@ from eval.sweep.ideal_executor import IdealExecutor
 from eval.sweep.oracle import OURS, Oracle, clear_of_neighbours
 from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
 from eval.sweep.run import EvalConfig
-from nsrecover.core.actions import Action
-from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core import Action, EpisodeStatus, Recovery, RecoveryStatus
 from nsrecover.core.geometry import as_box
-from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from sim.common.groups import instantiate_group
 from sim.datasets.inject import in_reach

@@ -1,7 +1,5 @@
 """Sweeps over many episodes: interrupted or on any number of workers, they give the same table."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import os

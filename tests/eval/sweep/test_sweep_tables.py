@@ -1,7 +1,5 @@
 """Tables, figures and gallery from small hand-made results; numbers of the README."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

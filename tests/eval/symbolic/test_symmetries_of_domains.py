@@ -1,7 +1,5 @@
 """Proofs that merge symmetric states, next to proofs that do not, in random small problems of public domains."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("unified_planning")

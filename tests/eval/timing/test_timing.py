@@ -1,7 +1,5 @@
 """`python -m eval.timing` on a small scene."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -13,11 +13,7 @@ from eval.train_sac.environment import ReachGoals
 from eval.train_sac.planner import SHIPPED, PolicyPlanner, PolicySetting, load_policy, sac
 from eval.train_sac.space import Slots
 from nsrecover import geometric
-from nsrecover.core.actions import Plan
-from nsrecover.core.explanation import Fact
-from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Fact, Plan, RecoveryStatus, SceneGraph, Trace
 from nsrecover.errors import InvalidConfiguration
 
 SIDE = 0.05

@@ -1,7 +1,5 @@
 """A domain with a mistake is refused when it is made, in one line: what was expected, what was found, what to do."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Scenes, plans and goals are checked before anything moves; every mistake is one line that names the fix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`Instance` agrees with the reference interpreter, and plans of `solve` are right and as cheap as they claim."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import product
 

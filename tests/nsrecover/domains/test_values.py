@@ -1,7 +1,5 @@
 """Variables with several values: one value at a time, and no fact for the normal one."""
 
-from __future__ import annotations
-
 import pytest
 
 import nsrecover

@@ -1,7 +1,5 @@
 """The ONNX files give the numbers of the learned parts, for any number of objects, and appear whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Free places: the nearest one is exact, held against a fine grid; no proposal gets through the check that collides."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

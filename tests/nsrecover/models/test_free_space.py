@@ -1,7 +1,5 @@
 """The free-space transformer: shapes, symmetry, padding, and that minutes of label-free training suffice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Monitoring by geometry alone: probabilities of distances, calibration on successes, boxes made into one course."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The checkpoint of a household: loading by name, other domains, damaged files, and what it makes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Predictions for sizes beyond the training data: objects stand on surfaces, with the learned gap between them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

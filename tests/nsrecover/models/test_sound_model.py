@@ -1,7 +1,5 @@
 """The sound model: enrolled sounds, files on disk, errors, and the shipped checkpoint."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The state model: what it reads, what is unknown, files on disk, and the shipped checkpoint."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

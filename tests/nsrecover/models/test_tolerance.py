@@ -1,7 +1,5 @@
 """Tolerance and sensor are settings: smaller displacements are detected, and a rate is promised for one sensor."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Recorded runs of boxes: towers of three, placed and measured with errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calibration on few good runs: the rate holds, what it is worth is said, and bad input is one line."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

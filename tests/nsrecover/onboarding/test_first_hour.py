@@ -1,7 +1,5 @@
 """From a new project to a trusted monitor, and what the mistakes of the first hour say."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """`nsrecover fleet`: the page of many robots from the command line."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

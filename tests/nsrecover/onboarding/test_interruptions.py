@@ -1,7 +1,5 @@
 """`calibrate` goes on where it was killed, and comes to the same result."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The choice between an old and a new model, and what training refuses."""
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """`nsrecover watch --live`: a robot of a file is watched on its page, let go on and seen to its end."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Views whose cameras are off by millimetres lie on each other after the tops of the objects are compared."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

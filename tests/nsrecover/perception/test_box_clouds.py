@@ -1,7 +1,5 @@
 """Points on the surface of boxes, and the relations of boxes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cameras that freeze, fail, are exchanged, move or change their scale are named; what happens in the scene is not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Scenes of facts from observations: what is expected, pieces of food, the gripper, readings and sounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

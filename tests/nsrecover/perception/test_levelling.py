@@ -1,7 +1,5 @@
 """Camera poses put right by the table, on a depth image that is computed from a tilted camera."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Boxes from depth and masks with the errors of real sensors, on an image that is drawn by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Masks of detectors: images, run lengths and polygons."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Masks of parts and of two objects are put right with the known sizes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

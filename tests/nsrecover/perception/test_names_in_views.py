@@ -1,7 +1,5 @@
 """A detector for each camera that names its masks: equal names in different views are one object."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Crops for reading states, their geometry, and the states in a scene graph."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

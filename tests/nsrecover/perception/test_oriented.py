@@ -1,7 +1,5 @@
 """Oriented boxes turn with the objects, and their covariance is as large as their errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

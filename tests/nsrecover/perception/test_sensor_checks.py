@@ -1,7 +1,5 @@
 """Implausible observations are refused with the likely fix, plausible ones are not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

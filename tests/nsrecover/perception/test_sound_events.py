@@ -1,7 +1,5 @@
 """Sound events: windows above the noise floor, times, unknown sounds, and no microphone."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pytest

@@ -1,7 +1,5 @@
 """The eight spatial relations on hand-built scenes, at their thresholds, and under what must not change them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What objects are in and on, as two cameras in a simulated kitchen see it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

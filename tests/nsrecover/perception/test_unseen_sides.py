@@ -1,7 +1,5 @@
 """The half of an object that no camera sees is completed, and how far the rest hides is not taken for an error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Sightings of two or three cameras that number their masks independently are joined by object."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Recordings of noise, to be stored and read again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

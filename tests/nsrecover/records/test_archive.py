@@ -1,7 +1,5 @@
 """Archives give each episode and each part of it by itself, and name what is damaged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rates, gaps and latencies of the topics of a bag, as they were written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs as ROS 2 bags: the same verdicts as directly, whatever the encodings, and one line for what is missing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Episode logs are read as they were written, and other files are refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

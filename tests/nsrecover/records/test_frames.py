@@ -1,7 +1,5 @@
 """Chains of transforms lead from the base to a camera, whatever turns on the way."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Recordings and archives are read as they were written, or refused with a clear error."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

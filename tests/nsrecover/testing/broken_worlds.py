@@ -1,7 +1,5 @@
 """Worlds that each break one rule of the conformance kit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The conformance kit accepts our own world, and names the broken rule of each of many broken worlds."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

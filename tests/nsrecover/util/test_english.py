@@ -1,7 +1,5 @@
 """English: every rule by its cases, and by its siblings."""
 
-from __future__ import annotations
-
 import pytest
 
 from nsrecover.util import english

@@ -1,7 +1,5 @@
 """Dataclasses survive JSON, and data of other types are refused with their place."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Progress of long work: lines with rate and time left, a bar on a terminal, and nothing if it is to be quiet."""
 
-from __future__ import annotations
-
 import pytest
 
 from nsrecover.util.progress import QUIET, ProgressLines, left_text, progress, rate_text

@@ -1,7 +1,5 @@
 """JSON from files and networks is read as written, or refused with one error."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Episodes with other shapes: the same number gives the same episode, and its errors are real ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

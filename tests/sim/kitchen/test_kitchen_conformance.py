@@ -3,16 +3,13 @@
 Broken kitchens return what a real one returned, in the same order, with one change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
+from nsrecover.core import Action, Observation
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household import HOUSEHOLD
 from nsrecover.errors import InvalidAction, UnknownObject

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.protocols import World
+from nsrecover.core import Action, Plan, World
 from nsrecover.domains.household import HOUSEHOLD
 from nsrecover.errors import InvalidAction, UnknownObject
 from sim.kitchen.world import SKILLS, KitchenWorld

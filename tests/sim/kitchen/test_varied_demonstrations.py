@@ -1,7 +1,5 @@
 """Demonstrations with filled and dirty vessels, and with sound."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Generated logs: the same seed gives the same logs, their truth holds, and the reader diagnoses them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

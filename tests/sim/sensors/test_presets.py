@@ -1,7 +1,5 @@
 """Sensors are configuration: every file of conf/sensor is a preset, and a wrong value is named."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

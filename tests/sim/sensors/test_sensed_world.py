@@ -1,16 +1,12 @@
 """A world behind a sensor: deterministic, exact if the sensor is, and rendered from where its cameras truly are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import World
+from nsrecover.core import Action, Observation, World
 from nsrecover.perception.objects.detections import lift_boxes
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import Sensor

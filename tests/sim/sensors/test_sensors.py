@@ -1,7 +1,5 @@
 """Every error of a sensor does what its setting says, follows from the seed, and is off at zero."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labelled recordings for training: one folder for each class, and nothing is made twice."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

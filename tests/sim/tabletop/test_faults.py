@@ -10,8 +10,7 @@ import numpy as np
 import pybullet
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core import Action, Cause, Plan
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import FINGER_FRICTION, GRIP_FORCE_N

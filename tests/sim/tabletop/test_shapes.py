@@ -1,7 +1,5 @@
 """Objects that are no boxes: they stand where they should, are as large as their boxes, and errors name the fix."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.protocols import World
+from nsrecover.core import Action, Plan, World
 from nsrecover.errors import InvalidConfiguration
 from sim.tabletop.faults.base import Fault
 from sim.tabletop.phases import SkillPhase

@@ -1,7 +1,5 @@
 """Operators that are added at run time: usable at once, refused if they cannot be, and known to hints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
