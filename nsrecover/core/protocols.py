@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation, Fact
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.reported import Reported
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 
 BoundArray = npt.NDArray[np.floating[Any]]
@@ -56,6 +57,7 @@ class LookingWorld(Protocol):
         ...
 
 
+@runtime_checkable
 class Perceiver(Protocol[SeenT_contra]):
     """Turns the observations of an episode into scene graphs; may remember earlier ones.
 
@@ -63,10 +65,7 @@ class Perceiver(Protocol[SeenT_contra]):
     that is not visible stays in the graph, with `seen` false, and `occluded` true if it may still be in its place, or
     `unknown` if that place is in view and not empty.
 
-    Optional: a method `fork()`, which returns an independent copy, so that several observations of one scene are each
-    perceived from the same memory; and about the last observation the attributes `unseen` (name -> `Unseen`: why an
-    object is not visible), `findings` (`SensorFinding`s: what is wrong with cameras), `unnamed` (objects that the
-    detector has not named) and `short_m` (how much shorter than the objects boxes may be, metres).
+    One that knows more than the scene, or can be copied, is a `ReportingPerceiver`.
     """
 
     def reset(self, observation: SeenT_contra) -> SceneGraph:
@@ -87,6 +86,20 @@ class Perceiver(Protocol[SeenT_contra]):
         Raises:
             InvalidObservation: the observation cannot be used; the memory stays as it was.
         """
+        ...
+
+
+@runtime_checkable
+class ReportingPerceiver(Perceiver[SeenT_contra], Protocol[SeenT_contra]):
+    """A perceiver that reports what it knows of the last observation besides the scene, and that can be copied."""
+
+    @property
+    def reported(self) -> Reported:
+        """What is known of the last observation besides the scene."""
+        ...
+
+    def fork(self) -> Self:
+        """An independent copy, so that several observations of a scene are each perceived from the same memory."""
         ...
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.entrance import check_boxes, check_reserved
-from nsrecover.core.protocols import Perceiver
+from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.traces import Trace
@@ -73,7 +73,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         InvalidObservation: the observation cannot be used.
     """
 
-    def __init__(self, parts: BoxParts, perceiver: Perceiver[Seen], plan: Plan, observation: Seen) -> None:
+    def __init__(self, parts: BoxParts, perceiver: ReportingPerceiver[Seen], plan: Plan, observation: Seen) -> None:
         self._models, self._domain = parts.models, parts.domain
         self._imagination, self._comparison = parts.imagination, parts.comparison
         self._first_perceiver = perceiver
@@ -95,7 +95,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         trace = replace(self._imagination.trace(graph, plan), named=_named(plan))
         self._now = MonitorState(perceiver, graph, ExpectedTrace(self._imagination, trace), RestingPlaces(graph))
         # what appears later, a hand for instance, or has no name may leave again without being missed
-        named = set(graph.names) - set(getattr(perceiver, "unnamed", ()))
+        named = set(graph.names) - perceiver.reported.unnamed
         self._belonging = named | {name for action in plan for name in action.arguments}
         self._judged: Judged[Seen] | None = None
 
@@ -120,7 +120,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         return self._now.expected.complete()
 
     @property
-    def perceiver(self) -> Perceiver[Seen]:
+    def perceiver(self) -> ReportingPerceiver[Seen]:
         """The perceiver as it is after the last observation; after `look_again` it may be a fork of the given one."""
         return self._now.perceiver
 
@@ -285,8 +285,8 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         state.expected.forget([name for name in expected.names if name not in there], number)
         state.expected.add_objects_of(state.graph)
         state.expected.place(state.graph, self._newcomers(state.graph))
-        state.unseen = dict(getattr(state.perceiver, "unseen", {}))
-        state.sensors = tuple(getattr(state.perceiver, "findings", ()))
+        reported = state.perceiver.reported
+        state.unseen, state.sensors = dict(reported.unseen), reported.findings
 
     def _newcomers(self, graph: SceneGraph) -> tuple[str, ...]:
         return tuple(name for name in graph.names if name not in self._belonging)
@@ -294,7 +294,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     def _concluded(self, state: MonitorState[Seen], phase: Phase, action: Action | None, looks: int = 1) -> Discrepancy:
         """Judge what was perceived, and take it as the state from which the next step begins."""
         step = state.num_executed
-        short_m = getattr(state.perceiver, "short_m", 0.0)
+        short_m = state.perceiver.reported.short_m
         known = Circumstances(
             state.unseen, state.unconfirmed, self._newcomers(state.graph), state.sensors, looks, short_m
         )

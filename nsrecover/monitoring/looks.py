@@ -12,7 +12,7 @@ from typing import Generic, Self, TypeVar
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy, Phase, Unseen, UnseenReason
-from nsrecover.core.protocols import Perceiver
+from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.monitoring.expected_trace import ExpectedTrace, RestingPlaces
@@ -37,7 +37,7 @@ class MonitorState(Generic[Seen]):
         sensors: what is wrong with the cameras, as far as the perceiver says so.
     """
 
-    perceiver: Perceiver[Seen]
+    perceiver: ReportingPerceiver[Seen]
     graph: SceneGraph
     expected: ExpectedTrace
     places: RestingPlaces
@@ -53,9 +53,8 @@ class MonitorState(Generic[Seen]):
         return replace(self, expected=self.expected.copy(), places=self.places.copy())
 
     def fork(self) -> Self:
-        """A copy with a perceiver of its own; with the same one if it cannot be forked."""
-        fork = getattr(self.perceiver, "fork", None)
-        return self.copy() if fork is None else replace(self.copy(), perceiver=fork())
+        """A copy with a perceiver of its own; with the same one if it cannot be copied."""
+        return replace(self.copy(), perceiver=self.perceiver.fork())
 
 
 @dataclass(frozen=True, eq=False)

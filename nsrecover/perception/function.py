@@ -1,11 +1,14 @@
-"""Perceivers from plain functions: anything that turns one observation into a scene graph."""
+"""Perceivers of users: functions from an observation to a scene graph, and perceivers that report nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from nsrecover.core import Perceiver, SceneGraph
+from nsrecover.core.protocols import ReportingPerceiver
+from nsrecover.core.reported import NOTHING_REPORTED, Reported
+from nsrecover.errors import InvalidConfiguration
 
 
 class FunctionPerceiver:
@@ -23,8 +26,36 @@ class FunctionPerceiver:
         return self._function(observation, expected=expected)
 
 
-def as_perceiver(perceiver: Perceiver[Any] | Callable[..., SceneGraph]) -> Perceiver[Any]:
-    """The perceiver itself if it has `reset` and `step`, else a `FunctionPerceiver` that calls it."""
-    if hasattr(perceiver, "reset") and hasattr(perceiver, "step"):
-        return cast("Perceiver[Any]", perceiver)
-    return FunctionPerceiver(perceiver)
+class SilentPerceiver:
+    """A perceiver that reports nothing besides scenes; several looks at a scene are perceived one after the other.
+
+    Attributes:
+        inner: makes the scenes.
+    """
+
+    reported: Reported = NOTHING_REPORTED
+
+    def __init__(self, inner: Perceiver[Any]) -> None:
+        self.inner = inner
+        self.reset, self.step = inner.reset, inner.step
+
+    def fork(self) -> SilentPerceiver:
+        """The perceiver itself, which cannot be copied."""
+        return self
+
+
+def as_perceiver(perceiver: Perceiver[Any] | Callable[..., SceneGraph]) -> ReportingPerceiver[Any]:
+    """The perceiver itself if it reports, else one around it, or around a function.
+
+    Raises:
+        InvalidConfiguration: it is neither a perceiver nor a function.
+    """
+    if isinstance(perceiver, ReportingPerceiver):
+        return perceiver
+    if isinstance(perceiver, Perceiver):
+        return SilentPerceiver(perceiver)
+    if callable(perceiver):
+        return SilentPerceiver(FunctionPerceiver(perceiver))
+    raise InvalidConfiguration(
+        f"expected a perceiver with reset() and step(), or a function, found {type(perceiver).__name__}"
+    )

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, Unseen, UnseenReason
+from nsrecover.core.reported import Reported
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
 from nsrecover.perception.cameras.levelling import levelled
@@ -125,6 +126,11 @@ class ScenePerceiver:
     def short_m(self) -> float:
         """How much shorter than the objects boxes may be, as all cameras look from one side; 0 if they do not."""
         return SHORT_M if self._shown is not None and one_sided(self._shown[0]) else 0.0
+
+    @property
+    def reported(self) -> Reported:
+        """What is known of the last observation besides the scene."""
+        return Reported(self.unseen, self.findings, self.unnamed, self.short_m)
 
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""

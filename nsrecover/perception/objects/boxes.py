@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.reported import NOTHING_REPORTED, Reported
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.errors import InvalidObservation
 
@@ -56,6 +57,11 @@ class BoxesPerceiver:
 
     def __init__(self) -> None:
         self._last: SceneGraph | None = None
+
+    @property
+    def reported(self) -> Reported:
+        """Nothing."""
+        return NOTHING_REPORTED
 
     def fork(self) -> BoxesPerceiver:
         """An independent copy of the perceiver with the same memory."""

@@ -13,6 +13,7 @@ from nsrecover import Plan, SceneGraph, System
 from nsrecover.core.discrepancy import Cause, Discrepancy, Unseen, UnseenReason, Verdict
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
+from nsrecover.core.reported import Reported
 from nsrecover.core.scene import Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation, InvalidPlan
@@ -213,7 +214,7 @@ def test_a_newcomer_never_deviates_and_is_forgotten_when_it_leaves(monitor: Moni
 
 def test_what_the_detector_does_not_name_at_first_is_not_missed_when_it_is_gone(system: System) -> None:
     class Naming(nsrecover.BoxesPerceiver):
-        unnamed = frozenset({"new object", "blue"})
+        reported = Reported(unnamed=frozenset({"new object", "blue"}))
 
     phantom = {"new object": (0.4, 0.3, 0.01, 0.02, 0.02, 0.02)}
     monitor = system.monitor(PLAN, table() | phantom, perceiver=Naming())
@@ -246,7 +247,7 @@ def test_cameras_that_fail_are_named(system: System) -> None:
     finding = SensorFinding(SensorProblem.NO_DEPTH, "left", "0 depth readings")
 
     class Watching(nsrecover.BoxesPerceiver):
-        findings = (finding,)
+        reported = Reported(findings=(finding,))
 
     monitor = system.monitor(PLAN, table(), perceiver=Watching())
     found = monitor.step(PLAN[0], DONE)
