@@ -206,7 +206,7 @@ class LanguageModel(Protocol):
         ...
 
 
-class Operator(Protocol):
+class CustomOperator(Protocol):
     """A kind of action: its arguments, the moved object, its preconditions and its effect."""
 
     @property
@@ -229,7 +229,7 @@ class Operator(Protocol):
 
 
 @runtime_checkable
-class PlacingOperator(Operator, Protocol):
+class PlacingOperator(CustomOperator, Protocol):
     """An operator that computes where the moved object will be, used if no model has learned it."""
 
     def place(self, graph: SceneGraph, action: Action) -> Box:

@@ -17,7 +17,7 @@ from nsrecover.domains.base import Effect, Formula
 from nsrecover.domains.domain import Domain
 
 Test = Callable[..., bool]
-"""Function of a view (`nsrecover.domains.instance.View`) and objects."""
+"""Function of a view (`nsrecover.domains.instance.IndexedState`) and objects."""
 
 Change = Callable[..., None]
 """Function of a view, a set to which it adds deleted facts, one to which it adds new facts, and objects."""

@@ -18,7 +18,7 @@ from nsrecover.errors import InvalidAction, did_you_mean
 _MOST_VIEWS = 5000
 
 
-class View:
+class IndexedState:
     """A state of an instance, with an index of its facts and the derived facts worked out in it so far."""
 
     __slots__ = ("derived", "having", "index", "objects", "state")
@@ -60,9 +60,9 @@ class Instance:
         return tuple(name for name, traits in self.objects.items() if not trait or trait in traits)
 
     @cached_property
-    def view(self) -> Callable[[State], View]:
+    def view(self) -> Callable[[State], IndexedState]:
         """Function that indexes a state, once for each of the states asked for last."""
-        return lru_cache(_MOST_VIEWS)(lambda state: View(state, self))
+        return lru_cache(_MOST_VIEWS)(lambda state: IndexedState(state, self))
 
     def condition(self, fact: StateFact) -> Formula:
         """A condition of a goal as a formula."""

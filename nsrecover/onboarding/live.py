@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core import Action, Observation, Plan, SceneGraph
-from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.operators import STACK, TABLETOP
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidPlan
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.objects.boxes import scene_of_boxes
@@ -62,7 +62,7 @@ def check_plan(plan: Plan) -> None:
     for action in plan:
         moved = action.arguments[0]
         below.pop(moved, None)
-        if action.operator != "top" or len(action.arguments) < 2:
+        if action.operator != STACK or len(action.arguments) < 2:
             continue
         below[moved], here, passed = action.arguments[1], action.arguments[1], [moved]
         while here in below:

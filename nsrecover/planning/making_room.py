@@ -10,6 +10,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Discrepancy, Phase
 from nsrecover.core.geometry import as_box
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import SET_ASIDE
 from nsrecover.domains.tabletop.relations import is_clear
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.free_place import find_free_place, within_reach
@@ -58,5 +59,5 @@ def with_room(
             cleared = graph.with_node(row, place)
             if domain.operator_of(found.action).violated(cleared, found.action):
                 continue
-            actions = Action("free", (neighbour,), as_box(place)), found.action
+            actions = Action(SET_ASIDE, (neighbour,), as_box(place)), found.action
             yield actions, (cleared, cleared.with_node(moved, wanted))

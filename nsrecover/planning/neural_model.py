@@ -20,7 +20,7 @@ from nsrecover.core.geometry import as_box, fits_into
 from nsrecover.core.protocols import BoundArray
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.operators import PUT_BACK, SET_ASIDE, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.free_place import is_free
@@ -69,11 +69,6 @@ class _PlanText(NamedTuple):
     reference: int
 
 
-def unit_cost(_: Action) -> float:
-    """Every action costs the same: plans are judged by their length."""
-    return 1.0
-
-
 class NeuralModel:
     """`WorldModel` over the places of a scene's objects.
 
@@ -85,7 +80,7 @@ class NeuralModel:
         order: name -> rank, see `nsrecover.planning.order`; earlier objects are tried first.
         fixed: objects that cannot be moved.
         ignored: objects that are neither compared nor obstacles.
-        action_cost: what an action costs.
+        action_cost: what an action costs; None: what its operator says.
         placement_sampler: finds free places for what is in the way.
     """
 
@@ -98,7 +93,7 @@ class NeuralModel:
         order: Mapping[str, int],
         fixed: frozenset[int] = frozenset(),
         ignored: frozenset[int] = frozenset(),
-        action_cost: Callable[[Action], float] = unit_cost,
+        action_cost: Callable[[Action], float] | None = None,
         placement_sampler: PlacementSampler = proposed_place,
         domain: SpatialDomain = TABLETOP,
     ) -> None:
@@ -112,7 +107,7 @@ class NeuralModel:
         self._wanted = [self._column[subgoal] for subgoal in subgoals]
         self.fixed = fixed
         self.ignored = ignored
-        self.action_cost = action_cost
+        self.action_cost = action_cost or domain.cost
         self.placement_sampler = placement_sampler
         self.domain = domain
         self.no_room: set[int] = set()
@@ -191,11 +186,9 @@ class NeuralModel:
         self._wrong: list[bool] = np.any(~wanted, axis=1).tolist()
         self._owner = [int(i) for i in owner]
         self._targets = self._target_places(right)
+        self._restore = [Action(PUT_BACK, (self.graph.names[place.owner],), as_box(place.box)) for place in self.places]
         self._texts = self._plan_texts(owner, right)
-        self._restore = [
-            Action("restore", (self.graph.names[place.owner],), as_box(place.box)) for place in self.places
-        ]
-        frees = [Action("free", (name,)) for name in self.graph.names]
+        frees = [Action(SET_ASIDE, (name,)) for name in self.graph.names]
         every = [text.action for texts in self._texts for text in texts] + self._restore + frees
         self.cheapest = min((self.action_cost(action) for action in every), default=1.0)
         if not self.cheapest > 0:
@@ -226,7 +219,10 @@ class NeuralModel:
         return targets
 
     def _plan_texts(self, owner: npt.NDArray[np.intp], right: BoolArray) -> list[list[_PlanText]]:
-        """For each place the plan's own actions that lead there, and where their reference has to stand."""
+        """For each place the plan's own actions that lead there, and where their reference has to stand.
+
+        Those that cost more than `restore` are left out; the cheapest is first.
+        """
         texts: list[list[_PlanText]] = [[] for _ in self.places]
         for before, t in self._column.items():
             if before.step == len(self.plan):
@@ -238,8 +234,9 @@ class NeuralModel:
                 held = (owner == self.graph.index(name)) & right[:, t]
                 reference = masks(held[None])[0]
             for place in np.flatnonzero((owner == moved) & right[:, t + 1]):
-                texts[place].append(_PlanText(before, action, reference))
-        return texts
+                if self.action_cost(action) <= self.action_cost(self._restore[place]):
+                    texts[place].append(_PlanText(before, action, reference))
+        return [sorted(each, key=lambda text: self.action_cost(text.action)) for each in texts]
 
     # -- what the search asks for
 
@@ -261,7 +258,7 @@ class NeuralModel:
         for i in self._movable(state, self._needed(state)[1]):
             for place in self._free_places(i, state):
                 target = as_box(self.places[place].box)
-                moves.append(Move(i, place, Action("free", (self.graph.names[i],), target)))
+                moves.append(Move(i, place, Action(SET_ASIDE, (self.graph.names[i],), target)))
         return moves
 
     def successors(self, state: State, steps: Sequence[Move]) -> list[State]:

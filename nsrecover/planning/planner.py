@@ -24,7 +24,7 @@ from nsrecover.models.protocols import RecoveryModels
 from nsrecover.planning.alternative_trace import alternative_trace
 from nsrecover.planning.batch import Request, recover_each
 from nsrecover.planning.making_room import with_room
-from nsrecover.planning.neural_model import Move, NeuralModel, State, unit_cost
+from nsrecover.planning.neural_model import Move, NeuralModel, State
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.placement import PlacementSampler, proposed_place
 from nsrecover.planning.refine import refine
@@ -66,14 +66,15 @@ class RecoveryPlanner:
 
     Attributes:
         models: the learned parts.
-        action_cost: what an action costs, positive. Ways whose costs differ by less than 1e-9 cost the same.
+        action_cost: what an action costs, positive; None: what its operator says. Ways whose costs differ by less than
+            1e-9 cost the same.
         rejoin: what counts as being back on the plan.
         placement_sampler: finds free places for what is in the way.
         domain: has the operators, `free` and `restore` among them.
     """
 
     models: RecoveryModels
-    action_cost: Callable[[Action], float] = unit_cost
+    action_cost: Callable[[Action], float] | None = None
     rejoin: Rejoin = Rejoin.POSE
     placement_sampler: PlacementSampler = proposed_place
     domain: SpatialDomain = TABLETOP
@@ -217,7 +218,7 @@ class RecoveryPlanner:
                     status=RecoveryStatus.RECOVERED,
                     actions=(*actions, *rest.actions),
                     graphs=(*graphs, *rest.graphs),
-                    cost=rest.cost + sum(map(self.action_cost, actions)),
+                    cost=rest.cost + sum(map(self.action_cost or self.domain.cost, actions)),
                     proven_optimal=False,
                     lower_bound=0.0,
                     improvements=(),
@@ -274,7 +275,7 @@ class RecoveryPlanner:
         A subgoal that the scene already is at gets no addition.
         """
         # what the last 0, 1, ... actions of the plan cost
-        left = [*accumulate(map(self.action_cost, reversed(model.plan.actions)), initial=0.0)]
+        left = [*accumulate(map(model.action_cost, reversed(model.plan.actions)), initial=0.0)]
         costs = []
         (wrong,) = model.discrepancy([model.start])[1]
         for subgoal, misplaced in zip(model.subgoals, wrong, strict=True):

@@ -15,7 +15,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.geometry import SAME_SIZE_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.domains.tabletop.operators import REACHED_M
+from nsrecover.domains.tabletop.operators import PUT_BACK, REACHED_M, SET_ASIDE
 from nsrecover.domains.tabletop.relations import supporter
 from nsrecover.models.free_place import find_free_place
 from nsrecover.planning.neural_model import Move, NeuralModel, State
@@ -39,14 +39,15 @@ def refine(
         model: the model that was searched.
         path: moves from its start.
         scene: the scene of a trace that the path leads to. A move to a place that is not right in it only gets
-            an object out of the way and is called `free`, wherever the place comes from.
+            an object out of the way and is called `free`, wherever the place comes from, unless that costs more.
     """
     graph, state = model.graph, model.start
     actions: list[Action] = []
     graphs: list[SceneGraph] = []
     for move in path:
-        if not model.right_place(move.place, scene):
-            move = replace(move, action=Action("free", (graph.names[move.owner],)), before=None)
+        aside = Action(SET_ASIDE, (graph.names[move.owner],))
+        if not model.right_place(move.place, scene) and model.action_cost(aside) <= model.cost(move):
+            move = replace(move, action=aside, before=None)
         action, box = _Refinement(model, graph, state, move).refined()
         graph = graph.with_node(move.owner, box, model.places[move.place].visual)
         graph = replace(graph, held=None if graph.held == move.owner else graph.held)
@@ -69,7 +70,7 @@ class _Refinement:
         """The action of the move, and the box (6,) where it will put the object."""
         model, graph, move, action = self.model, self.graph, self.move, self.move.action
         box = model.places[move.place].box
-        if move.before is not None and action.operator not in ("free", "restore"):
+        if move.before is not None and action.operator not in (SET_ASIDE, PUT_BACK):
             # the prediction is relative to the reference: it moves with it
             shifted = box.copy()
             for name in action.arguments[1:2]:
@@ -80,7 +81,7 @@ class _Refinement:
                 turned = abs(graph.boxes[move.owner, 5] - shifted[5]) > SAME_SIZE_M
                 clear = self._clear(shifted) if turned or self._grazes(shifted) else None
                 return clear or (action, shifted)
-        if action.operator == "free":
+        if action.operator == SET_ASIDE:
             action = replace(action, target=as_box(box))
             if self._can_run(action) and not self._grazes(box):
                 return action, box
@@ -94,7 +95,7 @@ class _Refinement:
         return not self.model.domain.operator_of(action).violated(self.graph, action)
 
     def _restore(self, box: FloatArray) -> Action:
-        return Action("restore", (self.graph.names[self.move.owner],), as_box(box))
+        return Action(PUT_BACK, (self.graph.names[self.move.owner],), as_box(box))
 
     def _grazes(self, box: FloatArray) -> bool:
         """Whether the object (6,) comes down on an edge: it almost touches another one that does not carry it."""

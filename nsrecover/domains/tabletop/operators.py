@@ -207,14 +207,14 @@ TABLETOP = SpatialDomain(
 """Boxes on a table: the domain of the shipped checkpoint, and the default everywhere."""
 
 
-def register(operator: protocols.Operator) -> None:
+def register(operator: protocols.CustomOperator) -> None:
     """Add an operator to `TABLETOP`, for all plans in this process.
 
     A plan can use it at once if the operator says where it leads (`place`), or its actions do (`target`); otherwise a
     checkpoint has to be trained on demonstrations that use it.
 
     Args:
-        operator: a declared one (`SpatialOperator`), or any object with the members of `protocols.Operator`.
+        operator: a declared one (`SpatialOperator`), or any object with the members of `protocols.CustomOperator`.
 
     Raises:
         InvalidConfiguration: a member that an operator needs is missing, its name cannot be written in a plan, or
@@ -227,7 +227,8 @@ def register(operator: protocols.Operator) -> None:
     missing = [part for part in ("name", "arguments", "violated", "achieved") if not hasattr(operator, part)]
     if missing:
         raise InvalidConfiguration(
-            f"expected an operator (nsrecover.core.protocols.Operator), found {operator!r} without {', '.join(missing)}"
+            f"expected an operator (nsrecover.core.protocols.CustomOperator), found {operator!r} without "
+            f"{', '.join(missing)}"
         )
     if not (isinstance(operator.name, str) and re.fullmatch(r"\w+", operator.name)):
         raise InvalidConfiguration(
@@ -245,7 +246,7 @@ def register(operator: protocols.Operator) -> None:
         )
 
 
-def _declared(operator: protocols.Operator) -> SpatialOperator:
+def _declared(operator: protocols.CustomOperator) -> SpatialOperator:
     """An operator that is given by its methods, as one of the domain."""
     if isinstance(operator, SpatialOperator):
         return operator

@@ -20,10 +20,12 @@ from nsrecover.domains.tabletop.relations import resting_on, support_name
 from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.answers.numbering import Turn, turns
 from nsrecover.explanation.audience import Audience, Phrasing
+from nsrecover.explanation.facts import PLACED
 from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.util.english import capital, counted, listed, the
+from nsrecover.explanation.templates import PHRASES
+from nsrecover.util.english import Forms, capital, counted, listed, the
 
 asks_why = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b", re.IGNORECASE).search
 """Find the words in a question that ask for a reason; None if there are none."""
@@ -182,34 +184,26 @@ def _why(every: Sequence[Turn], name: str, negated: bool, phrasing: Phrasing) ->
     if reason:
         return capital(f"{text}{the(name)} was in its place, but {reason}. So I had to {instruction(action)}.")
     if turn.discrepancy.action.arguments[0] == name:
-        return capital(f"{text}{the(name)} was what the step had to move. So I had to {instruction(action)}.")
-    return (
-        f"The rest of the plan needs {the(name)} there: that is what the plan does next with it, {instruction(action)}."
-    )
+        return capital(f"{text}the step had to move {the(name)}. So I had to {instruction(action)}.")
+    return f"The rest of the plan needs {the(name)} there: its next action with it is to {instruction(action)}."
 
 
 def _deviation(turn: Turn, name: str) -> Deviation | None:
     return next((each for each in turn.discrepancy.deviations if each.name == name), None)
 
 
-_STATES = {
-    Cause.TOPPLED: "{name} had toppled and lay {where}",
-    Cause.DROPPED: "{name} had been dropped and lay {where}",
-    Cause.NOT_LIFTED: "{name} had not been lifted and still stood {where}",
-    Cause.MISPLACED: "{name} had been put in the wrong place, {where}",
-    Cause.MISSING: "{name} was nowhere to be seen",
-    Cause.SWAPPED: "{name} had changed places with {other}",
-    Cause.MOVED: "{name} had been moved, though it was to stay where it was, and stood {where}",
-    Cause.BLOCKING: "{name} stood in the way of {other}",
-    Cause.HELPED: "{name} already was where a later step would have put it",
-}
-
-
 def _state(deviation: Deviation, scene: SceneGraph) -> str:
     """Return the deviation of an object as a clause."""
-    other = deviation.other or ("something else" if deviation.cause is Cause.SWAPPED else "what had to come there")
-    where = f"on {the(support_name(scene, scene.index(deviation.name)))}"
-    return _STATES[deviation.cause].format(name=the(deviation.name), other=the(other), where=where)
+    name, cause = deviation.name, deviation.cause
+    phrase = PHRASES[cause].partition(",")[0].replace("[is]", "[was]").replace("[has]", "had")
+    if cause is Cause.SWAPPED:
+        phrase += f" with {the(deviation.other or 'something else')}"
+    elif cause is Cause.BLOCKING and deviation.other:
+        phrase += f" of {the(deviation.other)}"
+    elif cause in PLACED:
+        still = "still " if cause is Cause.NOT_LIFTED else ""
+        phrase += f", and [was] {still}on {the(support_name(scene, scene.index(name)))}"
+    return f"{the(name)} {Forms.of([name]).agree(phrase)}"
 
 
 def _goal(action: Action, recovery: Recovery, number: int) -> str:
@@ -242,20 +236,20 @@ def _in_the_way(recovery: Recovery, number: int, scene: SceneGraph) -> str:
 
 def _why_not(every: Sequence[Turn], name: str, moved: bool) -> str:
     if moved:
-        turn = next((turn for turn in every if turn.record.action and turn.record.action.arguments[0] == name), None)
-        when = f" It was {instruction(turn.record.action)}." if turn is not None and turn.record.action else ""
-        return f"But {the(name)} was to be moved.{when}".replace("It was ", "The action was to ")
+        done = (turn.record.action for turn in every if turn.record.action is not None)
+        action = next((action for action in done if action.arguments[0] == name), None)
+        return f"I did: {instruction(action)}." if action else f"The plan does move {the(name)}."
     for turn, recovery in _recoveries(every):
         deviation = _deviation(turn, name)
         if deviation is None:
             continue
         state = _state(deviation, turn.record.graph)
         if name in recovery.staying:
-            return f"{capital(state)}. It could stay there: nothing that followed needed it elsewhere."
+            return f"{capital(state)}. It could stay there: no later step needed it elsewhere."
         if not recovery.found:
-            return f"{capital(state)}, and there was no way back: {reason_text(recovery).rstrip('. ')}."
-        return f"{capital(state)}. That was no hindrance to the rest of the plan, so nothing had to be done about it."
-    return f"I did not move {the(name)}: it was where it should be, and in nobody's way."
+            return f"{capital(state)}, and there was no recovery: {reason_text(recovery).rstrip('. ')}."
+        return f"{capital(state)}. The rest of the plan was possible without moving it."
+    return f"I did not move {the(name)}: it was in its place and blocked nothing."
 
 
 def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
@@ -265,8 +259,8 @@ def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
         if planned is None:
             return f"Nothing would be different: I did not move {the(name)} at all."
         return (
-            f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan. Without it the plan would not "
-            f"have been carried out: nobody would have come to {instruction(planned.discrepancy.action)}."
+            f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan: "
+            f"{instruction(planned.discrepancy.action)}. Without it the plan would not have been completed."
         )
     turn, recovery, _ = found
     start, taken = turn.record.graph, len(recovery.actions) + len(recovery.rest)
@@ -279,14 +273,14 @@ def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
     if not sequences:
         goal = _goals(turn, recovery)[0][0]
         hindrance = _hindrance(start, goal, _needed(goal, recovery), name)
-        return f"{without_it} there would have been no way back onto the plan: {hindrance}."
+        return f"{without_it} there would have been no recovery: {hindrance}."
     total, moves, left = min(sequences, key=lambda each: each[0])
     steps = [
         f"set {the(other)} aside" if where is Location.ASIDE else f"put {the(other)} into its place"
         for other, where in moves
     ]
     if not steps:
-        return f"{without_it} nothing would have had to be put right: everything the plan needs was in its place."
+        return f"{without_it} no recovery would have been needed: every object that the plan needs was in its place."
     rest = f", and {counted(left, 'step')} of the plan after that" if left else ""
     more = total - taken
     compared = "as many as with it" if not more else f"{counted(abs(more), 'action')} {'more' if more > 0 else 'fewer'}"
@@ -334,7 +328,7 @@ def _displaced(start: SceneGraph, i: int, goal: SceneGraph, j: int) -> bool:
 def _where(episode: Episode, name: str) -> str:
     graph = episode.records[-1].graph if episode.records else episode.start
     if name not in graph.names or graph.missing[graph.index(name)]:
-        return f"{capital(the(name))} is nowhere to be seen."
+        return f"{capital(the(name))} is missing."
     index = graph.index(name)
     x, y = (round(100 * float(value)) for value in graph.boxes[index, :2])
     side = f"{abs(y)} cm to the {'left' if y > 0 else 'right'}" if y else "straight ahead"
@@ -356,7 +350,7 @@ def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> s
         for deviation in turn.discrepancy.deviations:
             if deviation.name in named:
                 when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
-                step = f"{when} {phrasing.step(turn.step)}, " if turn.step else "On the way back, "
+                step = f"{when} {phrasing.step(turn.step)}, " if turn.step else "During the recovery, "
                 return f"{step}{_state(deviation, turn.record.graph)}."
     for turn in every:
         if any(each.name == named[0] and each.moved for each in turn.discrepancy.unseen):
@@ -368,10 +362,10 @@ def _did(every: Sequence[Turn]) -> str:
     texts = []
     for _, recovery in _recoveries(every):
         if not recovery.found:
-            texts.append(f"There was no way back: {reason_text(recovery).rstrip('. ')}.")
+            texts.append(f"There was no recovery: {reason_text(recovery).rstrip('. ')}.")
         elif not recovery.actions:
-            texts.append("Nothing had to be put right: the scene was on the plan already.")
+            texts.append("No recovery was needed: the scene was on the plan already.")
         else:
             steps = [_goal(action, recovery, number) for number, action in enumerate(recovery.actions)]
-            texts.append(f"The way back was to {listed(steps)}.")
-    return " ".join(texts) or "Nothing had to be done: nothing went wrong."
+            texts.append(f"The recovery was to {listed(steps)}.")
+    return " ".join(texts) or "Nothing went wrong, so no recovery was needed."

@@ -72,17 +72,16 @@ def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[
         if not (_YOU.search(question) and _NOT.search(question)):
             return _help(instance, now.state)
         if not now.wrong:
-            return "I have taken no way back, so that nothing would have been otherwise."
-        return (
-            f"Had I taken no way back {now.when}, {_course(now, now.state, instance, _wanted(episode, instance, goal))}"
-        )
+            return "No recovery was needed, so nothing would be different."
+        course = _course(now, now.state, instance, _wanted(episode, instance, goal))
+        return f"Suppose that I do not recover {now.when}. Then {course}"
     state = instance.settle(frozenset((now.state - set(change.gone)) | set(change.facts)))
     said = [instance.domain.text(fact) for fact in change.facts]
     said += [instance.domain.text(fact, holds=False) for fact in change.gone if not change.facts]
     if state == now.state:
-        return f"That was so {now.when}: {listed(said)}."
+        return f"That was the case {now.when}: {listed(said)}."
     wanted = _wanted(episode, instance, goal)
-    text = f"If, {now.when}, it had been so that {listed(said)}, {_course(now, state, instance, wanted)}"
+    text = f"Suppose that {listed(said)} {now.when}. Then {_course(now, state, instance, wanted)}"
     if outlook(instance, state, now.rest, wanted).good:
         return text
     trace = imagined_trace(instance, FactScene(state), Plan(now.rest), wanted)
@@ -150,16 +149,15 @@ def _fact(variable: StateVariable, name: str, value: str) -> StateFact | None:
 
 
 def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[StateFact]) -> str:
-    """What would come of the rest of the plan, as the end of a sentence."""
+    """Return what the rest of the plan would achieve, as the end of a sentence."""
     ahead = outlook(instance, state, now.rest, wanted)
     if ahead.good:
-        return "the rest of the plan would reach its goal."
+        return "the rest of the plan reaches its goal."
     if ahead.step < len(now.rest):
-        lacking = listed(map(instance.domain.text, ahead.unmet))
-        step = participle(now.rest[ahead.step], instance.domain)
-        return f"{step} could not be done, for it needs this: {lacking}."
-    missed = listed([instance.domain.text(fact) for fact in ahead.missed])
-    return f"the rest of the plan would not reach its goal; what would be missed is this: {missed}."
+        lacking = listed(instance.domain.text(fact, False) for fact in ahead.unmet)
+        return f"{participle(now.rest[ahead.step], instance.domain)} cannot be done: {lacking}."
+    missed = listed(instance.domain.text(fact, False) for fact in ahead.missed)
+    return f"the rest of the plan does not reach its goal: {missed}."
 
 
 def _wanted(episode: Episode, instance: Instance, goal: Sequence[StateFact] | None) -> tuple[StateFact, ...]:
@@ -171,11 +169,11 @@ def _wanted(episode: Episode, instance: Instance, goal: Sequence[StateFact] | No
 def _way(recovery: Recovery[FactScene], instance: Instance) -> str:
     if recovery.found:
         todo = [instruction(action, domain=instance.domain) for action in recovery.actions]
-        return f"I would do this about it: {listed(todo)}." if todo else "I would skip what is done already."
+        return f"I would {listed(todo)}." if todo else "I would skip the steps that are done already."
     if recovery.status is RecoveryStatus.IMPOSSIBLE:
         lost = listed([instance.domain.text(fact) for fact in recovery.lost])
-        return f"There would be no way back: it could not be brought about any more that {lost}."
-    return "I have found no way back from there in the time that a question gets."
+        return f"There would be no recovery, and this part of the goal would be lost: {lost}."
+    return "I found no recovery from there within the time limit of a question."
 
 
 def _help(instance: Instance, state: State) -> str:
@@ -184,6 +182,6 @@ def _help(instance: Instance, state: State) -> str:
         f"what if {instance.domain.text(fact, holds=False).replace(' is ', ' were ', 1)}?" for fact in facts[:1]
     ]
     return (
-        "I did not understand what would be otherwise. You can ask, for example: "
+        "I did not understand what would be different. You can ask, for example: "
         f"{' '.join([*examples, 'what if you had not done that?'])}"
     )

@@ -21,7 +21,7 @@ from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
 from nsrecover.domains.household.scene import Household, holding, unmet
 from nsrecover.explanation.logs.inference.courses import Course, Hypothesis
-from nsrecover.explanation.logs.inference.evidence import LATE, Snapshot, View, cost, view_of
+from nsrecover.explanation.logs.inference.evidence import LATE, Sighting, Snapshot, cost, sighting_of
 from nsrecover.explanation.logs.reading.records import HouseholdLog
 from nsrecover.explanation.logs.run import Capabilities
 
@@ -58,9 +58,9 @@ class Believer:
     ) -> None:  # fmt: skip
         self.able = able or Capabilities()
         self.log, self.home, self.steps, self.ends = log, home, list(steps), list(ends)
-        self.views = [view_of(frame.observation, home) for frame in log.events]
+        self.views = [sighting_of(frame.observation, home) for frame in log.events]
         # It is gathered over all frames, so that nothing has to be in view at the end.
-        self.last = replace(view_of(log.final, home), seen=frozenset())
+        self.last = replace(sighting_of(log.final, home), seen=frozenset())
         self.watched = tuple(
             {name for step in steps for name in step.arguments if home.has(name, Trait.PORTABLE) and not is_slice(name)}
         )
@@ -74,7 +74,7 @@ class Believer:
 
     # -- simulation
 
-    def _view(self, event: int) -> View:
+    def _view(self, event: int) -> Sighting:
         return self.views[event] if event >= 0 else self.last
 
     def _cost_of(self, event: int, state: State) -> float:

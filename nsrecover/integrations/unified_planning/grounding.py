@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nsrecover.errors import InvalidPlan
 from nsrecover.integrations.unified_planning.reduction import instance_of, lifted, reduced, true_fluents
-from nsrecover.planning.symbolic.grounding import LiftedTask, Operator, instantiate
+from nsrecover.planning.symbolic.grounding import LiftedOperator, LiftedTask, instantiate
 from nsrecover.planning.symbolic.strips import GroundAction, first_failure, mask, usable_from
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _instances(lift: LiftedTask, variants: Sequence[str], step: Any) -> list[tup
     return [(operator.name, row) for operator in lift.operators if operator.name in variants and _fits(operator, row)]
 
 
-def _fits(operator: Operator, row: tuple[int, ...]) -> bool:
+def _fits(operator: LiftedOperator, row: tuple[int, ...]) -> bool:
     """Return whether an operator accepts objects, by their number, types and identity."""
 
     def same(pair: tuple[int, int]) -> bool:

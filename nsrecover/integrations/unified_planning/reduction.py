@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.symbolic.grounding import Atom, Effect, LiftedTask, Operator
+from nsrecover.planning.symbolic.grounding import LiftedAtom, LiftedEffect, LiftedOperator, LiftedTask
 
 if TYPE_CHECKING:
     from unified_planning.model import FNode, Problem
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_ALTERNATIVES = 1000
 """Largest number of actions into which one action may be split, one for each way to meet its conditions."""
 
-NEVER = Atom("(never)")
+NEVER = LiftedAtom("(never)")
 """An atom that holds in no state."""
 
 READ = frozenset(
@@ -163,22 +163,22 @@ def true_fluents(problem: Problem, values: Mapping[FNode, FNode]) -> list[FNode]
     return found
 
 
-def _operator(reduction: Reduced, action: Any, number: Mapping[str, int]) -> Operator:
+def _operator(reduction: Reduced, action: Any, number: Mapping[str, int]) -> LiftedOperator:
     """Return the operator of an action."""
     reader = _Reader(f"action {action.name}", number, {p.name: i for i, p in enumerate(action.parameters)})
     if action.simulated_effect is not None:
         raise reader.not_strips("a simulated effect")
     needs, forbids, equal, different = reader.conjunction(action.preconditions)
-    adds, deletes = list[Effect](), list[Effect]()
+    adds, deletes = list[LiftedEffect](), list[LiftedEffect]()
     for effect in action.effects:
         if_needs, if_forbids, if_equal, if_different = reader.conjunction([effect.condition])
         if not effect.is_assignment() or not effect.value.is_bool_constant() or if_needs or if_forbids:
             raise reader.not_strips(effect)
         changed = adds if effect.value.is_true() else deletes
-        changed.append(Effect(reader.atom(effect.fluent), tuple(if_equal), tuple(if_different)))
+        changed.append(LiftedEffect(reader.atom(effect.fluent), tuple(if_equal), tuple(if_different)))
     objects = (reduction.problem.objects(parameter.type) for parameter in action.parameters)
     parameters = tuple(tuple(number[item.name] for item in items) for items in objects)
-    return Operator(
+    return LiftedOperator(
         action.name, parameters, tuple(needs), tuple(forbids), tuple(adds), tuple(deletes), tuple(equal),
         tuple(different), cost_of(reduction, action),
     )  # fmt: skip
@@ -240,9 +240,9 @@ class _Reader:
     number: Mapping[str, int]
     position: Mapping[str, int] = field(default_factory=dict)
 
-    def conjunction(self, conditions: Iterable[FNode]) -> tuple[list[Atom], list[Atom], Pairs, Pairs]:
+    def conjunction(self, conditions: Iterable[FNode]) -> tuple[list[LiftedAtom], list[LiftedAtom], Pairs, Pairs]:
         """Return atoms that must hold, atoms that must not, terms that must be equal, and terms that must not."""
-        needs, forbids, equal, different = list[Atom](), list[Atom](), Pairs(), Pairs()
+        needs, forbids, equal, different = list[LiftedAtom](), list[LiftedAtom](), Pairs(), Pairs()
         for part, negated in _literals(conditions):
             if part.is_bool_constant():
                 needs += [NEVER] if part.is_true() == negated else []
@@ -255,10 +255,10 @@ class _Reader:
                 raise self.not_strips(f"(not {part})" if negated else part)
         return needs, forbids, equal, different
 
-    def atom(self, fluent: FNode) -> Atom:
+    def atom(self, fluent: FNode) -> LiftedAtom:
         if not fluent.type.is_bool_type():
             raise self.not_strips(fluent)
-        return Atom(fluent.fluent().name, tuple(map(self.term, fluent.args)))
+        return LiftedAtom(fluent.fluent().name, tuple(map(self.term, fluent.args)))
 
     def term(self, term: FNode) -> int:
         if term.is_parameter_exp():

@@ -23,23 +23,23 @@ MOST_INSTANCES = 4_000_000
 Codes = npt.NDArray[np.int64]
 
 
-class Atom(NamedTuple):
+class LiftedAtom(NamedTuple):
     """A predicate and its terms: i >= 0 is the i-th parameter, i < 0 the object with number ~i."""
 
     predicate: str
     terms: tuple[int, ...] = ()
 
 
-class Effect(NamedTuple):
+class LiftedEffect(NamedTuple):
     """An atom that an action adds or deletes, if terms are or are not the same object."""
 
-    atom: Atom
+    atom: LiftedAtom
     equal: tuple[tuple[int, int], ...] = ()
     different: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
-class Operator:
+class LiftedOperator:
     """An action with parameters.
 
     Attributes:
@@ -56,16 +56,16 @@ class Operator:
 
     name: str
     parameters: tuple[tuple[int, ...], ...]
-    needs: tuple[Atom, ...] = ()
-    forbids: tuple[Atom, ...] = ()
-    adds: tuple[Effect, ...] = ()
-    deletes: tuple[Effect, ...] = ()
+    needs: tuple[LiftedAtom, ...] = ()
+    forbids: tuple[LiftedAtom, ...] = ()
+    adds: tuple[LiftedEffect, ...] = ()
+    deletes: tuple[LiftedEffect, ...] = ()
     equal: tuple[tuple[int, int], ...] = ()
     different: tuple[tuple[int, int], ...] = ()
     cost: Callable[[tuple[str, ...]], float] = field(default=lambda _: 1.0)
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
+    def atoms(self) -> tuple[LiftedAtom, ...]:
         """All atoms of the operator."""
         return (*self.needs, *self.forbids, *(effect.atom for effect in self.adds + self.deletes))
 
@@ -83,10 +83,10 @@ class LiftedTask:
     """
 
     objects: tuple[str, ...]
-    operators: tuple[Operator, ...]
-    initial: tuple[Atom, ...]
-    goal_needs: tuple[Atom, ...]
-    goal_forbids: tuple[Atom, ...] = ()
+    operators: tuple[LiftedOperator, ...]
+    initial: tuple[LiftedAtom, ...]
+    goal_needs: tuple[LiftedAtom, ...]
+    goal_forbids: tuple[LiftedAtom, ...] = ()
 
 
 class _Coder:
@@ -113,14 +113,14 @@ class _Coder:
         """Stands for the atom of an effect that does not take place."""
         self._arity = arity
 
-    def codes(self, atom: Atom, rows: npt.NDArray[np.int64], columns: dict[int, int]) -> Codes:
+    def codes(self, atom: LiftedAtom, rows: npt.NDArray[np.int64], columns: dict[int, int]) -> Codes:
         """(n,) numbers of an atom under n bindings; `columns` says where each parameter is in the rows."""
         code = np.zeros(len(rows), dtype=np.int64)
         for term in atom.terms:
             code = code * self.base + (rows[:, columns[term]] if term >= 0 else ~term)
         return code + self.offsets[atom.predicate]
 
-    def ground(self, atoms: Iterable[Atom]) -> Codes:
+    def ground(self, atoms: Iterable[LiftedAtom]) -> Codes:
         """Numbers of ground atoms."""
         none = np.zeros((1, 0), dtype=np.int64)
         return np.array([self.codes(atom, none, {})[0] for atom in atoms], dtype=np.int64)
@@ -147,7 +147,7 @@ class _Coder:
 class _Instances:
     """Instances of one operator: bindings (n, P), and codes (literals, n) of needs, forbidden, added, deleted atoms."""
 
-    operator: Operator
+    operator: LiftedOperator
     rows: npt.NDArray[np.int64]
     codes: tuple[Codes, ...]
 
@@ -196,11 +196,11 @@ def instantiate(
     )
 
 
-def _coded(operator: Operator, rows: npt.NDArray[np.int64], coder: _Coder) -> _Instances:
+def _coded(operator: LiftedOperator, rows: npt.NDArray[np.int64], coder: _Coder) -> _Instances:
     """The atoms of all bindings of an operator."""
     columns = {parameter: parameter for parameter in range(len(operator.parameters))}
 
-    def taking_place(effect: Effect) -> Codes:
+    def taking_place(effect: LiftedEffect) -> Codes:
         code = coder.codes(effect.atom, rows, columns)
         for pairs, wanted in ((effect.equal, True), (effect.different, False)):
             for terms in pairs:
@@ -221,7 +221,7 @@ def _same(
     return np.broadcast_to(np.equal(first, second) if wanted else np.not_equal(first, second), len(rows))
 
 
-def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) -> _Instances:
+def _bound(operator: LiftedOperator, coder: _Coder, holds: Codes, changing: set[str]) -> _Instances:
     """All instances that agree with the facts that never change."""
     fixed = [
         (atom, wanted)
@@ -232,7 +232,7 @@ def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) 
     rows, columns = np.zeros((1, 0), dtype=np.int64), dict[int, int]()
     left = list(range(len(operator.parameters)))
 
-    waiting: list[tuple[Atom | tuple[int, int], bool]] = [
+    waiting: list[tuple[LiftedAtom | tuple[int, int], bool]] = [
         *fixed,
         *((terms, True) for terms in operator.equal),
         *((terms, False) for terms in operator.different),
@@ -240,9 +240,9 @@ def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) 
     while True:
         later = []
         for check, wanted in waiting:
-            if not all(t < 0 or t in columns for t in (check.terms if isinstance(check, Atom) else check)):
+            if not all(t < 0 or t in columns for t in (check.terms if isinstance(check, LiftedAtom) else check)):
                 later.append((check, wanted))
-            elif isinstance(check, Atom):
+            elif isinstance(check, LiftedAtom):
                 rows = rows[np.isin(coder.codes(check, rows, columns), holds, invert=not wanted)]
             else:
                 rows = rows[_same(check, wanted, rows, columns)]

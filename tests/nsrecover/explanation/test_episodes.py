@@ -84,8 +84,8 @@ def test_ordinals(number: int, word: str) -> None:
 @pytest.mark.parametrize(
     ("question", "parts"),
     [
-        ("why did you move the white lego?", ("white lego had been moved", "set the white lego aside")),
-        ("Why did you move the blue block?", ("blue cube had been moved", "put the blue cube back on the red cube")),
+        ("why did you move the white lego?", ("white lego had moved", "set the white lego aside")),
+        ("Why did you move the blue block?", ("blue cube had moved", "put the blue cube back on the red cube")),
         ("why did you not move the red cube?", ("I did not move the red cube",)),
         ("what happened to the blue cube?", ("After the second step", "on the table")),
         ("where is the green die?", ("the green die stood on the blue cube",)),
@@ -100,10 +100,8 @@ def test_questions_are_answered_from_the_facts(question: str, parts: tuple[str, 
 
 def test_what_if_not_is_about_the_object_asked_about_before() -> None:
     told = answer("what if you had not?", "why did you move the white lego?")
-    assert told == (
-        "Without moving the white lego there would have been no way back onto the plan: "
-        "the white lego stood where the blue cube had to go."
-    )
+    assert "there would have been no recovery" in told
+    assert told.endswith("stood where the blue cube had to go.")
     told = answer("what if you had not?", "why did you move the blue cube?")
     assert "would have stayed on the table, and the plan needs it on the red cube" in told
     assert answer("what if you had not moved the red cube?").startswith("Nothing would be different")

@@ -57,8 +57,8 @@ def test_a_recording_is_explained_with_the_models() -> None:
     assert set(report["objects"]) == {"magenta die", "cyan die", "blue die", "orange cube", "green cube"}
     assert report["errors"][0]["step"] == 4
     assert report["verified"]
-    assert "had toppled" in report["answers"][0]["text"]
-    assert "no way back" in report["answers"][1]["text"]
+    assert "the blue die toppled" in report["answers"][0]["text"]
+    assert "no recovery" in report["answers"][1]["text"]
 
 
 def test_a_file_of_no_known_kind_is_refused(tmp_path: Path) -> None:

@@ -29,19 +29,19 @@ def said(episode: Episode, question: str) -> str:
 
 
 def test_what_the_plan_misses_and_what_the_robot_would_do(good: Episode) -> None:
-    assert said(good, "what if the pot held wine?") == (
-        "If, at the start, it had been so that the pot is filled with wine, the rest of the plan would not reach its "
-        "goal; what would be missed is this: the house plant is filled with water. I would do this about it: pick up "
-        "the pot and pour the pot out into the sink."
-    )
+    wine = said(good, "what if the pot held wine?")
+    assert wine.startswith("Suppose that the pot is filled with wine")
+    assert "does not reach its goal: the house plant is not" in wine
+    assert wine.endswith("pour the pot out into the sink.")
     broken = said(good, "What if the pot was broken?")
-    assert "picking up the pot could not be done, for it needs this: the pot is intact." in broken
+    assert "picking up the pot cannot be done: the pot is not intact." in broken
     assert "pour the mug out into the house plant" in broken
 
 
 def test_what_cannot_be_put_right_is_said(good: Episode) -> None:
     text = said(good, "what if the house plant had wine in it?")
-    assert "There would be no way back: it could not be brought about any more that the house plant" in text
+    assert "There would be no recovery" in text
+    assert "would be lost: the house plant" in text
 
 
 @pytest.mark.parametrize(
@@ -55,33 +55,26 @@ def test_what_cannot_be_put_right_is_said(good: Episode) -> None:
     ],
 )
 def test_states_and_places_are_understood(good: Episode, question: str, fact: str) -> None:
-    assert (
-        said(good, question)
-        == f"If, at the start, it had been so that {fact}, the rest of the plan would reach its goal."
-    )
+    text = said(good, question)
+    assert text.startswith(f"Suppose that {fact} at the start.")
+    assert text.endswith("the rest of the plan reaches its goal.")
 
 
 def test_what_was_so_anyway_is_said(good: Episode) -> None:
-    assert said(good, "what if the mug was on the countertop?").startswith(
-        "That was so at the start: the mug is in or on"
-    )
+    assert "at the start: the mug is in or on" in said(good, "what if the mug was on the countertop?")
 
 
-def test_without_what_went_wrong_and_without_the_way_back(wine: Episode, good: Episode) -> None:
-    without = "the rest of the plan would reach its goal."
+def test_without_what_went_wrong_and_without_the_recovery(wine: Episode, good: Episode) -> None:
     for question in ("what if there had been no wine?", "what if the pot had been empty?"):
-        assert said(wine, question).startswith(
-            "If, after picking up the pot, it had been so that the pot is not filled"
-        )
-        assert said(wine, question).endswith(without)
-    assert said(wine, "what if you had not poured it out?") == (
-        "Had I taken no way back after picking up the pot, the rest of the plan would not reach its goal; what would "
-        "be missed is this: the house plant is filled with water."
-    )
-    assert said(good, "what if you had not done that?").startswith("I have taken no way back")
+        text = said(wine, question)
+        assert text.startswith("Suppose that the pot is not filled")
+        assert "after picking up the pot" in text
+        assert text.endswith("the rest of the plan reaches its goal.")
+    without = said(wine, "what if you had not poured it out?")
+    assert "do not recover after picking up the pot" in without
+    assert without.endswith("the house plant is not filled with water.")
+    assert said(good, "what if you had not done that?").startswith("No recovery was needed")
 
 
 def test_what_is_not_understood_gets_examples(good: Episode) -> None:
-    assert "You can ask, for example: what if the egg were not in or on the fridge?" in said(
-        good, "what if pigs could fly?"
-    )
+    assert "what if the egg were not in or on" in said(good, "what if pigs could fly?")

@@ -32,7 +32,7 @@ _COVERED = ("above", "occluding", "blocking", "in front of")
 
 
 @dataclass(frozen=True)
-class View:
+class Sighting:
     """One observation, with objects for names.
 
     Attributes:
@@ -54,7 +54,7 @@ class View:
     covers: tuple[tuple[str, str], ...]
 
 
-def view_of(observation: Observation, home: Household) -> View:
+def sighting_of(observation: Observation, home: Household) -> Sighting:
     """An observation as evidence.
 
     Args:
@@ -91,7 +91,9 @@ def view_of(observation: Observation, home: Household) -> View:
     # Of several places that are said of one object some are not in view.
     said = Counter(name for name, _, _ in places)
     shown |= {meant[0] for name, meant, _ in places if said[name] == 1}
-    return View(tuple(states), tuple(liquids), tuple(places), held, frozenset(seen), frozenset(shown), tuple(covers))
+    return Sighting(
+        tuple(states), tuple(liquids), tuple(places), held, frozenset(seen), frozenset(shown), tuple(covers)
+    )
 
 
 def _meant(word: str, home: Household) -> tuple[str, ...]:
@@ -138,7 +140,7 @@ class Snapshot:
         return frozenset(name for name in self.at if self.shut_in(name))
 
 
-def cost(view: View, now: Snapshot, watched: Collection[str]) -> float:
+def cost(view: Sighting, now: Snapshot, watched: Collection[str]) -> float:
     """Negative logarithm of how likely an observation is in a state, up to a constant.
 
     Args:

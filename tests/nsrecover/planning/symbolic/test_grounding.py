@@ -6,22 +6,22 @@ import pytest
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.symbolic import grounding as module
-from nsrecover.planning.symbolic.grounding import Atom, Effect, LiftedTask, Operator, instantiate
+from nsrecover.planning.symbolic.grounding import LiftedAtom, LiftedEffect, LiftedOperator, LiftedTask, instantiate
 
 PLACES = tuple(f"p{i}" for i in range(5))
 EVERY = tuple(range(5))
 
 
-def at(place: int) -> Atom:
-    return Atom("at", (place,))
+def at(place: int) -> LiftedAtom:
+    return LiftedAtom("at", (place,))
 
 
-def road(a: int, b: int) -> Atom:
-    return Atom("road", (a, b))
+def road(a: int, b: int) -> LiftedAtom:
+    return LiftedAtom("road", (a, b))
 
 
-GO = Operator(
-    "go", (EVERY, EVERY), needs=(at(0), road(0, 1)), adds=(Effect(at(1)),), deletes=(Effect(at(0)),),
+GO = LiftedOperator(
+    "go", (EVERY, EVERY), needs=(at(0), road(0, 1)), adds=(LiftedEffect(at(1)),), deletes=(LiftedEffect(at(0)),),
     cost=lambda names: float(names[1][1:]),
 )  # fmt: skip
 
@@ -41,7 +41,13 @@ def test_only_what_can_be_reached_is_made() -> None:
 
 
 def test_an_operator_may_have_no_instance_at_all() -> None:
-    fly = Operator("fly", (EVERY,), needs=(Atom("wings"),), adds=(Effect(at(0)),), deletes=(Effect(Atom("wings")),))
+    fly = LiftedOperator(
+        "fly",
+        (EVERY,),
+        needs=(LiftedAtom("wings"),),
+        adds=(LiftedEffect(at(0)),),
+        deletes=(LiftedEffect(LiftedAtom("wings")),),
+    )
     ground = line((0, 1))
     task, _ = instantiate(LiftedTask(PLACES, (GO, fly), ground.initial, ground.goal_needs))
     assert [action.name for action in task.actions] == ["go"]
@@ -55,17 +61,17 @@ def test_steps_of_a_plan_are_made_whether_they_can_be_run_or_not() -> None:
 
 
 def test_equalities_negations_and_conditions_on_objects() -> None:
-    swap = Operator(
+    swap = LiftedOperator(
         "swap",
         (EVERY, EVERY, EVERY),
         needs=(at(0),),
-        forbids=(Atom("broken", (1,)), Atom("seen", (1,))),
-        adds=(Effect(at(1)), Effect(Atom("seen", (1,)), different=((1, ~2),))),
-        deletes=(Effect(at(0)),),
+        forbids=(LiftedAtom("broken", (1,)), LiftedAtom("seen", (1,))),
+        adds=(LiftedEffect(at(1)), LiftedEffect(LiftedAtom("seen", (1,)), different=((1, ~2),))),
+        deletes=(LiftedEffect(at(0)),),
         equal=((2, ~3),),
         different=((0, 1),),
     )
-    start = (at(~0), Atom("broken", (~1,)))
+    start = (at(~0), LiftedAtom("broken", (~1,)))
     task, _ = instantiate(LiftedTask(PLACES, (swap,), start, (at(~4),)))
     made = {action.arguments for action in task.actions}
     assert {third for _, _, third in made} == {"p3"}
@@ -77,13 +83,13 @@ def test_equalities_negations_and_conditions_on_objects() -> None:
 
 
 def test_operators_and_facts_without_parameters() -> None:
-    press = Operator("press", (), forbids=(Atom("on"),), adds=(Effect(Atom("on")),))
-    task, _ = instantiate(LiftedTask((), (press,), (), (Atom("on"),)))
+    press = LiftedOperator("press", (), forbids=(LiftedAtom("on"),), adds=(LiftedEffect(LiftedAtom("on")),))
+    task, _ = instantiate(LiftedTask((), (press,), (), (LiftedAtom("on"),)))
     assert (task.facts, [str(a) for a in task.actions], task.initial) == (("on",), ["press()"], 0)
 
 
 def test_too_many_instances_are_refused(monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_INSTANCES", 20)
-    free = Operator("free", (EVERY, EVERY), adds=(Effect(at(0)),))
+    free = LiftedOperator("free", (EVERY, EVERY), adds=(LiftedEffect(at(0)),))
     with pytest.raises(InvalidConfiguration, match="25 of free"):
         instantiate(LiftedTask(PLACES, (free,), (), (at(~0),)))

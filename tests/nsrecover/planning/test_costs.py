@@ -1,0 +1,69 @@
+"""The recovery of boxes costs what the operators of its domain say, and costs decide which actions it consists of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nsrecover.core.recovery import Recovery
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.planning.planner import RecoveryPlanner
+from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
+
+H = SIDE / 2
+FIVE = ((0.5, 0.0), (0.4, 0.2), (0.4, -0.2), (0.6, 0.2), (0.6, -0.2))
+
+
+def recovered(models: GeometricModels, swapped: bool = False, **costs: float) -> Recovery:
+    """The recovery of a tower that fell, or of two blocks that were swapped, in a domain with other costs."""
+    operators = {name: replace(each, cost=costs.get(name, each.cost)) for name, each in TABLETOP.operators.items()}
+    planner = RecoveryPlanner(models, domain=replace(TABLETOP, operators=operators))
+    trace = imagine(models, table(*FIVE), plan("left yellow red; right white red" if swapped else "top green red"))
+    if swapped:
+        yellow, white = (tuple(trace.graphs[2].boxes[i, :3]) for i in (4, 3))
+        scene = moved(trace.graphs[2], yellow=yellow, white=white)
+    else:
+        scene = moved(trace.graphs[1], green=(0.56, 0.04, H))
+    found = planner.recover(scene, trace, compare(models, scene, trace, len(trace.plan) - 1))
+    assert found.found
+    assert found.subgoal is not None
+    actions = (*found.actions, *trace.plan.actions[found.subgoal :])
+    assert found.cost == pytest.approx(sum(operators[action.operator].cost for action in actions))
+    return found
+
+
+def operators_of(found: Recovery) -> list[str]:
+    return [action.operator for action in found.actions]
+
+
+def test_a_costly_operator_is_replaced(models: GeometricModels) -> None:
+    assert operators_of(recovered(models)) == ["top"]
+    dear = recovered(models, top=7.0)
+    assert operators_of(dear) == ["restore"]
+    assert (dear.cost, dear.proven_optimal) == (1.0, True)
+    assert operators_of(recovered(models, top=7.0, restore=7.0)) == ["top"]
+    assert recovered(models, top=7.0, restore=7.0).cost == 7.0
+
+
+def test_costs_of_making_room_count(models: GeometricModels) -> None:
+    plain, dear = recovered(models, swapped=True), recovered(models, swapped=True, free=7.0, restore=7.0)
+    assert operators_of(plain).count("free") == 1
+    assert (plain.cost, dear.cost) == (3.0, 9.0)
+    cheaper = recovered(models, swapped=True, free=7.0)
+    assert operators_of(cheaper) == ["restore", "left", "right"]
+    assert (cheaper.cost, cheaper.proven_optimal) == (3.0, True)
+
+
+def test_equal_costs_change_no_action(models: GeometricModels) -> None:
+    for swapped in (False, True):
+        plain = recovered(models, swapped)
+        scaled = recovered(models, swapped, **dict.fromkeys(TABLETOP.operators, 7.0))
+        assert scaled.actions == plain.actions
+        assert scaled.cost == pytest.approx(7 * plain.cost)
+
+
+def test_a_cost_of_nothing_is_refused() -> None:
+    with pytest.raises(InvalidConfiguration, match="positive cost of the operator 'top'"):
+        replace(TABLETOP, operators={**TABLETOP.operators, "top": replace(TABLETOP.operators["top"], cost=0.0)})
