@@ -31,7 +31,14 @@ from .core.protocols import (
 )
 from .core.recovery import Recovery as Recovery
 from .core.recovery import RecoveryStatus as RecoveryStatus
+from .core.requests import Act as Act
+from .core.requests import Answer as Answer
+from .core.requests import Ask as Ask
+from .core.requests import Done as Done
+from .core.requests import Look as Look
+from .core.requests import Stopped as Stopped
 from .core.scene import SceneGraph as SceneGraph
+from .core.session_settings import SessionSettings as SessionSettings
 from .core.traces import Trace as Trace
 from .domains.tabletop.operators import register as register
 from .loading import geometric as geometric
@@ -46,6 +53,7 @@ from .planning.planner import RecoveryPlanner as RecoveryPlanner
 from .planning.planner import Rejoin as Rejoin
 from .planning.subgoals import Subgoals as Subgoals
 from .records.recording import Recording as Recording
+from .session import Session as Session
 from .system import System as System
 
 __version__: str
