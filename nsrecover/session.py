@@ -158,8 +158,8 @@ class Session(Generic[SceneT]):
 
     @property
     def discrepancy(self) -> Discrepancy[SceneT] | None:
-        """The last comparison; None before the first."""
-        return None if self._monitor is None else self._monitor.found
+        """The last comparison; None before the first one of the current plan."""
+        return None if self._monitor is None else self._monitor.last_found
 
     @property
     def records(self) -> tuple[StepRecord[SceneT], ...]:

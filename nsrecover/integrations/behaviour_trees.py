@@ -85,7 +85,8 @@ class FollowPlan(Behaviour):
         if self._judging is not None:
             wait([self._judging.ended])
         self.session, self._judging, self._found = session, None, session.discrepancy
-        self._interrupted, self._stop_reason = False, None
+        self._interrupted = False
+        self._stop_reason: str | None = None
         self._since = time.monotonic() - session.time_s
         self._publish()
 
@@ -210,9 +211,11 @@ class _Judging(Listener):
 
     def _run(self, report: Callable[[], None]) -> None:
         try:
-            self.ended.set_result(report())
+            report()
         except BaseException as error:
             self.ended.set_exception(error)
+        else:
+            self.ended.set_result(None)
 
     def compares(self, discrepancy: Discrepancy[object]) -> None:
         """Keep it for the blackboard."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nsrecover import Plan, geometric
-from nsrecover.core.requests import Act, Look
+from nsrecover.core.requests import Act, Done, Look
 from nsrecover.core.supervision import Listener
 from nsrecover.session import Session
 
@@ -62,3 +62,11 @@ def test_the_rest_of_a_way_back_that_is_mended_still_belongs_to_it() -> None:
     assert session.num_inserted == 2
     session.observed(blocks(green=box(0.45, 0.2, 1), grey=first.target or blocks()["grey"]))
     assert [each.recovering for each in session.records] == [False, True, True, True]
+
+
+def test_a_plan_that_a_helper_has_finished_has_no_comparison() -> None:
+    session = geometric().session(PLAN, blocks())
+    while not session.request.final:
+        session.observed(blocks(green=box(0.45, 0.2, 1), blue=box(0.45, 0.2, 2)))
+    assert isinstance(session.request, Done)
+    assert session.discrepancy is None

@@ -6,6 +6,8 @@ import builtins
 import importlib
 import sys
 import threading
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,12 +18,12 @@ import py_trees
 from py_trees.common import Status
 
 from nsrecover import Action, Plan, geometric, symbolic
-from nsrecover.core.requests import Answer, StopCode
-from nsrecover.errors import InvalidConfiguration, OutOfTurn, UnknownObject
+from nsrecover.core.requests import Answer, StopCode, Stopped
+from nsrecover.core.session_settings import SessionSettings
+from nsrecover.errors import InvalidConfiguration, UnknownObject
 from nsrecover.integrations.behaviour_trees import FollowPlan
 from nsrecover.monitoring.executing import ExecutionFailed
-from nsrecover.session import SessionSettings
-from tests.nsrecover.integrations.tree_table import PLAN, Table, reader, run, slow
+from tests.nsrecover.integrations.tree_table import PLAN, Slow, Table, reader, run
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 STEPS = list(map(str, PLAN))
@@ -86,26 +88,26 @@ def test_no_way_back_is_a_failure_with_the_reason() -> None:
     assert table.done == STEPS[:1]
 
 
-def searching(table: Table) -> tuple[Any, FollowPlan, Any]:
-    """A system whose search for a way back goes on, the behaviour, and its tree."""
-    system = slow()
-    follow, tree = following(table, system)
+def searching(table: Table) -> tuple[Slow, FollowPlan, Any]:
+    """A planner that searches for a way back, the behaviour, and its tree."""
+    planner = Slow()
+    follow, tree = following(table, replace(geometric(), planner=planner))
     table.after = lambda number: table.put("green", 0.6, 0.2) if number == 1 else None
-    assert run(tree, system.searching.is_set) is Status.RUNNING
-    return system, follow, tree
+    assert run(tree, planner.searching.is_set) is Status.RUNNING
+    return planner, follow, tree
 
 
 def test_a_search_does_not_hold_up_the_tree_and_ends_when_it_is_interrupted() -> None:
     table = Table()
-    system, _, tree = searching(table)
+    planner, _, tree = searching(table)
     tree.tick()
     assert tree.root.status is Status.RUNNING
     assert reader().culprits == ("green",)
     tree.root.stop(Status.INVALID)
-    while system.searching.is_set():
+    while planner.searching.is_set():
         threading.Event().wait(0.001)
     table.put("green", 0.6, -0.3)  # what was seen before is out of date
-    system.allowed.set()
+    planner.allowed.set()
     assert run(tree) is Status.SUCCESS
     assert table.stands()
     assert table.done == [STEPS[0], *STEPS]
@@ -113,10 +115,10 @@ def test_a_search_does_not_hold_up_the_tree_and_ends_when_it_is_interrupted() ->
 
 def test_another_session_begins_anew() -> None:
     table = Table()
-    system, follow, tree = searching(table)
+    planner, follow, tree = searching(table)
     other = Table()
     follow.reset(geometric().session(Plan.parse("left(grey, red)"), other.scene))
-    assert not system.searching.is_set()
+    assert not planner.searching.is_set()
     board = reader()
     assert (board.plan, board.verdict, board.culprits) == (("left(grey, red)",), "as_expected", ())
     table.scene, table.done, table.after = other.scene, [], lambda _: None
@@ -156,7 +158,7 @@ def test_a_motion_that_does_not_end_ends_the_session() -> None:
     follow, tree = following(table, act=lambda action: Moving(table, action, ExecutionFailed("the arm is stuck")))
     assert run(tree) is Status.FAILURE
     assert reader().reason == "the arm is stuck"
-    assert follow.session.request.why is StopCode.EXECUTION_FAILED
+    assert follow.session.request == Stopped(StopCode.EXECUTION_FAILED, "the arm is stuck")
 
 
 def test_after_an_interrupted_action_the_scene_is_looked_at_first() -> None:
@@ -194,6 +196,7 @@ def test_a_person_may_take_time_to_decide() -> None:
     tree.add_post_tick_handler(lambda _: asked.append(board.request))
     assert run(tree) is Status.FAILURE
     assert asked.count("ask") >= 3
+    assert isinstance(session.request, Stopped)
     assert session.request.why is StopCode.VETOED
     assert table.done == STEPS[:1]
 
@@ -211,7 +214,7 @@ def test_two_behaviours_do_not_see_the_data_of_each_other() -> None:
     for namespace, lost in (("one", "blue"), ("two", "grey")):
         table = Table()
         _, tree = following(table, namespace=namespace)
-        table.after = lambda _, table=table, lost=lost: table.lose(lost)
+        table.after = partial(lambda table, lost, _: table.lose(lost), table, lost)
         run(tree)
     assert (reader("one").culprits, reader("two").culprits) == (("blue",), ("grey",))
 

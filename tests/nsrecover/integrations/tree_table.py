@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import py_trees
 from py_trees.common import Access, Status
 
-from nsrecover import Action, Plan, SceneGraph, System, geometric, scene_of_boxes
+from nsrecover import Action, Plan, SceneGraph, geometric, scene_of_boxes
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.integrations.behaviour_trees import KEYS
 
@@ -52,27 +51,18 @@ def box(x: float, y: float) -> tuple[float, ...]:
     return (x, y, SIDE_M / 2, SIDE_M, SIDE_M, SIDE_M)
 
 
-@dataclass(frozen=True)
-class Slow(System):
-    """A system whose planner waits until it may answer, or is cancelled."""
+class Slow:
+    """A planner that waits until it may answer, or is cancelled."""
 
-    allowed: threading.Event = field(default_factory=threading.Event)
-    searching: threading.Event = field(default_factory=threading.Event)
+    def __init__(self) -> None:
+        self.allowed, self.searching = threading.Event(), threading.Event()
 
-    @property
-    def planner(self) -> Any:
-        return self
-
-    def recover(self, *arguments: Any, cancelled: Callable[[], bool], **options: Any) -> Any:
+    def recover(self, *scenes: Any, cancelled: Callable[[], bool] | None = None, **options: Any) -> Any:
         self.searching.set()
-        while not self.allowed.wait(0.002) and not cancelled():
+        while not self.allowed.wait(0.002) and not (cancelled and cancelled()):
             pass
         self.searching.clear()
-        return System.planner.fget(self).recover(*arguments, cancelled=cancelled, **options)
-
-
-def slow() -> Slow:
-    return Slow(geometric().models)
+        return geometric().planner.recover(*scenes, cancelled=cancelled, **options)
 
 
 def run(tree: Any, until: Callable[[], bool] = lambda: False) -> Status:
