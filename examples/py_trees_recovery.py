@@ -3,8 +3,8 @@
     pip install 'nsrecover[py_trees]'
     python py_trees_recovery.py
 
-The world is a table of boxes in this file; no simulator, no images and no checkpoint are needed. With cameras, give the
-execution `nsrecover.load()` and a world that returns `nsrecover.Observation`.
+The world is a table of boxes in this file; no simulator, no images and no checkpoint are needed. With cameras, use
+`nsrecover.load()` and a world that returns `nsrecover.Observation`.
 """
 
 from __future__ import annotations
@@ -14,62 +14,46 @@ import time
 import py_trees
 
 import nsrecover
-from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.integrations.behaviour_trees import PlanExecution, follow_plan
+from nsrecover.integrations.behaviour_trees import FollowPlan
 
 SIDE_M = 0.05
+SYSTEM = nsrecover.geometric()
 
 
 class Table:
-    """Blocks on a table; feasible actions work exactly, and infeasible ones move nothing.
+    """Blocks on a table, and a robot whose actions work; a person knocks off the blue block after the second."""
 
-    Args:
-        system: predicts the results of actions.
-    """
-
-    def __init__(self, system: nsrecover.System) -> None:
+    def __init__(self) -> None:
         rows = {"red": 0.15, "green": 0.0, "blue": -0.15, "grey": -0.25}
-        boxes = {name: (0.45, y, SIDE_M / 2, SIDE_M, SIDE_M, SIDE_M) for name, y in rows.items()}
-        self.scene = nsrecover.scene_of_boxes(boxes)
-        self._system = system
+        self._scene = nsrecover.scene_of_boxes({name: (0.45, y, SIDE_M / 2, *[SIDE_M] * 3) for name, y in rows.items()})
+        self._done = 0
 
     def observe(self) -> nsrecover.SceneGraph:
         """Return the scene, as a detector would."""
-        return self.scene
+        return self._scene
 
     def execute(self, action: nsrecover.Action) -> None:
         """Carry out an action."""
         print(f"  the robot does {action}")
-        if not operator_of(action).violated(self.scene, action):
-            self.scene = self._system.imagination.step(self.scene, action)
-
-    def knock_off(self, name: str) -> None:
-        """Put a block somewhere else on the table, as a person might."""
-        print(f"  somebody knocks off the {name} block")
-        self.scene = self.scene.with_node(self.scene.index(name), (0.6, 0.2, SIDE_M / 2, SIDE_M, SIDE_M, SIDE_M))
+        self._scene, self._done = SYSTEM.imagination.step(self._scene, action), self._done + 1
+        if self._done == 2:
+            blue = self._scene.index("blue")
+            self._scene = self._scene.with_node(blue, (0.6, 0.2, SIDE_M / 2, *[SIDE_M] * 3))
 
 
 def main() -> None:
-    """Build the tower, with a disturbance after the second step."""
-    system = nsrecover.geometric()
-    table = Table(system)
-    execution = PlanExecution(system, table, nsrecover.Plan.parse("top(green, red); top(blue, green); top(grey, blue)"))
-    tree = py_trees.trees.BehaviourTree(follow_plan(execution))
-    tree.setup()
+    """Build the tower."""
+    plan = nsrecover.Plan.parse("top(green, red); top(blue, green); top(grey, blue)")
+    follow = FollowPlan(SYSTEM.session(plan), Table())
+    tree = py_trees.trees.BehaviourTree(follow)
     board = py_trees.blackboard.Client(name="reader", namespace="nsrecover")
     board.register_key("causes", access=py_trees.common.Access.READ)
-
-    mishaps = ["blue"]
-    while tree.root.status not in (py_trees.common.Status.SUCCESS, py_trees.common.Status.FAILURE):
+    while not follow.session.request.final:
         tree.tick()
-        print(f"{tree.root.status.name}: {tree.root.feedback_message}", board.causes or "")
-        if mishaps and execution.step == 2:
-            table.knock_off(mishaps.pop())
+        print(f"{follow.status.name}: {follow.feedback_message}", board.causes or "")
         time.sleep(0.01)
-    print(py_trees.display.unicode_tree(tree.root, show_status=True))
-    assert tree.root.status is py_trees.common.Status.SUCCESS
-    assert execution.recovery is not None
-    print("The tower stands; the way back was:", ", ".join(map(str, execution.recovery.actions)))
+    print(follow.session.episode.status)
+    assert follow.session.episode.status == "completed"
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from typing import Any, Generic
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
-from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import LookingWorld, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.requests import Act, Answer, Ask, Decision, Look, Question, Unusable
@@ -107,8 +106,10 @@ class RecoveryAgent(Generic[SceneT]):
                         self._act(session, action, since)
                     case Ask(decision):
                         session.answered(self._decide(decision))
-                    case Look(names):
-                        self._observe(session, names, since)
+                    case Look() if self._stopped.is_set() and session.discrepancy is not None:
+                        session.stop()
+                    case Look():
+                        self._observe(session, since)
                 if began and session.discrepancy is not None:
                     began = False
                     self.supervisor.begins(self, plan=session.plan, start=session.episode.start)
@@ -132,21 +133,13 @@ class RecoveryAgent(Generic[SceneT]):
         except ExecutionFailed as problem:
             session.failed(str(problem))
         else:
-            self._observe(session, (), since)
+            self._observe(session, since)
 
-    def _observe(self, session: Session[SceneT], names: tuple[str, ...], since: float) -> None:
-        """Observe the scene, from where something is seen best if the world's robot can go there."""
-        again = isinstance(session.request, Look) and session.discrepancy is not None
-        try:
-            seen = self.world.look(names) if again and isinstance(self.world, LookingWorld) else self.world.observe()
-        except Exception as problem:
-            if not isinstance(problem, NsrecoverError):
-                logging.getLogger("nsrecover.agent").exception("the sensors raised an error")
-            kind = type(problem).__name__
-            seen = Unusable(f"expected an observation, found an error of the world: {kind}: {problem}")
-        else:
+    def _observe(self, session: Session[SceneT], since: float) -> None:
+        seen = seen_for(session, self.world)
+        if not isinstance(seen, Unusable):
             self.supervisor.observes(seen)
-        session.observed(seen, None if isinstance(seen, Observation) else time.monotonic() - since)
+        session.observed(seen, time.monotonic() - since)
 
     def _decide(self, decision: Decision[SceneT]) -> Answer:
         if decision.question is Question.GIVE_UP and self.confirm is not None:
@@ -154,6 +147,29 @@ class RecoveryAgent(Generic[SceneT]):
         if self._stopped.is_set():
             return Answer.NO
         return self.supervisor.decides(decision)
+
+
+def seen_for(session: Session[Any], world: World[Any]) -> object:
+    """What a session asks to see.
+
+    Args:
+        session: it has asked for an action, which is done, or to look.
+        world: a robot; if it can go and look (`LookingWorld`), it does so when the session looks again.
+
+    Returns:
+        The observation; `Unusable` if the sensors raise an error, which is logged.
+    """
+    try:
+        match session.request:
+            case Look(names) if session.discrepancy is not None and isinstance(world, LookingWorld):
+                return world.look(names)
+            case _:
+                return world.observe()
+    except Exception as problem:
+        if not isinstance(problem, NsrecoverError):
+            logging.getLogger("nsrecover.agent").exception("the sensors raised an error")
+        kind = type(problem).__name__
+        return Unusable(f"expected an observation, found an error of the world: {kind}: {problem}")
 
 
 class _Telling(Listener):

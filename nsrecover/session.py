@@ -136,6 +136,11 @@ class Session(Generic[SceneT]):
         return 0 if self._monitor is None else self._monitor.num_executed
 
     @property
+    def num_inserted(self) -> int:
+        """How many of the first actions of the current plan belong to a recovery."""
+        return self._recovering
+
+    @property
     def monitor(self) -> Monitor[SceneT]:
         """The monitor of the plan.
 
@@ -153,8 +158,8 @@ class Session(Generic[SceneT]):
 
     @property
     def discrepancy(self) -> Discrepancy[SceneT] | None:
-        """The last comparison; None before the first."""
-        return None if self._monitor is None else self._monitor.found
+        """The last comparison; None before the first one of the current plan."""
+        return None if self._monitor is None else self._monitor.last_found
 
     @property
     def records(self) -> tuple[StepRecord[SceneT], ...]:
@@ -346,6 +351,9 @@ class Session(Generic[SceneT]):
         """Find the way back if something deviates; the turn is over unless a person has to decide."""
         self.listener.compares(found)
         recovery = self._recovery(found) if found.deviates else None
+        if recovery is not None and not recovery.found and self.listener.cancels():
+            self._look(_Stage.ANEW)  # a search that was cut short proves nothing
+            return
         action = found.action if self._executed else None
         turn = StepRecord(
             action=action, recovering=self._is_recovering(), graph=self.monitor.graph, discrepancy=found,
@@ -424,8 +432,9 @@ class Session(Generic[SceneT]):
         """Take the way back of a turn."""
         assert turn.recovery is not None
         self._keep(turn)
+        left = self._recovering - turn.recovery.resumes_at(len(turn.plan))
         self.monitor.rejoin(turn.recovery)
-        self._recovering = len(turn.recovery.actions)
+        self._recovering = len(turn.recovery.actions) + max(left, 0)
         self._next_turn()
 
     def _keep(self, turn: StepRecord[SceneT]) -> None:

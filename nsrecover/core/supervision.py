@@ -33,7 +33,10 @@ class Listener:
         """A turn is over and belongs to the episode."""
 
     def cancels(self) -> bool:
-        """Whether a search for a way back should end now, with the best way so far."""
+        """Whether a search for a way back should end now, with the best way so far.
+
+        If there is none yet, the session asks to look again.
+        """
         return False
 
 

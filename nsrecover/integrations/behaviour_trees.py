@@ -1,14 +1,11 @@
-"""Behaviours for py_trees: a condition that the world is as expected, and a subtree that recovers the plan.
+"""A behaviour for py_trees that carries out a plan and recovers it: it does what a session asks for.
 
-    from nsrecover.integrations.behaviour_trees import PlanExecution, follow_plan
-
-    execution = PlanExecution(nsrecover.load(), my_world, plan)
-    tree = py_trees.trees.BehaviourTree(follow_plan(execution))
-    tree.setup()
-    while tree.root.status is not py_trees.common.Status.SUCCESS:
+    follow = FollowPlan(nsrecover.load().session(plan), my_world)
+    tree = py_trees.trees.BehaviourTree(follow)
+    while tree.root.status not in (Status.SUCCESS, Status.FAILURE):
         tree.tick()
 
-docs/behaviour_trees.md shows the tree, and how its parts go into trees of your own.
+`nsrecover.session` decides; docs/behaviour_trees.md shows how to use the behaviour in trees of your own.
 
 Needs py_trees: `pip install 'nsrecover[py_trees]'`.
 """
@@ -16,303 +13,222 @@ Needs py_trees: `pip install 'nsrecover[py_trees]'`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from functools import partial
 from typing import Any
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Discrepancy, Verdict
-from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
-from nsrecover.domains.domain import Domain
-from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.reasons import reason_text
-from nsrecover.explanation.unseen import missing_texts
-from nsrecover.integrations.plan_execution import PlanExecution
+from nsrecover.agent import seen_for
+from nsrecover.core import Action, Discrepancy, Recovery
+from nsrecover.core.protocols import World
+from nsrecover.core.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
+from nsrecover.core.supervision import Listener, Supervisor
+from nsrecover.monitoring.executing import ExecutionFailed, carry_out
+from nsrecover.session import Session
+from nsrecover.util.english import counted
 from nsrecover.util.extras import needs_extra
 
 with needs_extra("py_trees", "py_trees"):
     from py_trees.behaviour import Behaviour
-    from py_trees.common import Status
-    from py_trees.composites import Selector, Sequence
-    from py_trees.decorators import Decorator
+    from py_trees.common import Access, Status
 
-__all__ = ["AsExpected", "FindWayBack", "PlanExecution", "follow_plan", "next_action", "recovery_subtree"]
-
-
-class AsExpected(Behaviour):
-    """Condition that the world is as expected: observes at every tick, FAILURE with culprits and causes if it is not.
-
-    While it cannot tell it is RUNNING and looks again at the next tick, twice at most. FAILURE follows if the next
-    action uses what is not seen, or if there is none; `PlanExecution.reason` then says what is missing.
-
-    Args:
-        execution: the execution of the plan.
-        name: name of the behaviour.
-    """
-
-    def __init__(self, execution: PlanExecution, name: str = "as expected?") -> None:
-        super().__init__(name)
-        self._execution = execution
-
-    def update(self) -> Status:
-        """Observe and compare."""
-        execution = self._execution
-        found = execution.observe()
-        if found.as_expected:
-            self.feedback_message = f"as expected, {execution.step} steps done"
-            return Status.SUCCESS
-        if found.deviates:
-            self.feedback_message = _summary(found, execution.system.domain)
-            return Status.FAILURE
-        self.feedback_message = f"cannot tell: {'; '.join(missing_texts(found))}"
-        if execution.may_look_again:
-            return Status.RUNNING
-        execution.give_up(self.feedback_message)
-        return Status.FAILURE
+KEYS = ("plan", "request", "verdict", "culprits", "causes", "reason")
+"""The keys on the blackboard."""
 
 
-class _Act(Behaviour):
-    """Carries out an action in the world, in one tick; the next observation decides whether it worked."""
+class FollowPlan(Behaviour):
+    """Drives a session: RUNNING until it ends, then SUCCESS if the goal was seen to hold, else FAILURE.
 
-    def __init__(self, execution: PlanExecution, action: Action) -> None:
-        super().__init__(str(action))
-        self._execution, self._action = execution, action
+    Observations are made, and actions begun, in the thread that ticks. Each observation is judged, and a way back
+    searched for, in another thread. An interruption stops the action or the search; ticked again, the behaviour looks
+    at the scene first and goes on.
 
-    def update(self) -> Status:
-        self._execution.world.execute(self._action)
-        return Status.SUCCESS
-
-
-class _Attempt(Decorator):
-    """Counts the next action of the plan as attempted when the behaviour that carries it out ends.
-
-    SUCCESS even if that behaviour fails: the next observation decides whether the action worked.
-    """
-
-    def __init__(self, execution: PlanExecution, action: Action) -> None:
-        super().__init__(
-            f"attempt {action}", _Act(execution, action) if execution.act is None else execution.act(action)
-        )
-        self._execution = execution
-
-    def update(self) -> Status:
-        if self.decorated.status is Status.RUNNING:
-            return Status.RUNNING
-        self._execution.mark_attempted()
-        failed = self.decorated.status is not Status.SUCCESS
-        self.feedback_message = f"it says that it failed: {self.decorated.feedback_message}" if failed else ""
-        return Status.SUCCESS
-
-
-class FindWayBack(Behaviour):
-    """Searches for the cheapest recovery in a separate thread, and is RUNNING meanwhile, for one tick at least.
-
-    When the search ends, the world is observed again. SUCCESS if a recovery was found and the world has not changed
-    since the search began; FAILURE if the world has changed, if there is no recovery, or if none was found in time
-    (`PlanExecution.reason` says why). An interruption stops the search.
+    On the blackboard, under `namespace`: `plan` (the actions that are left, as text), `request` (code of what the
+    session asks for), `verdict` (of the last turn, "" before the first), `culprits` (names), `causes` (name -> code of
+    `nsrecover.core.Cause`) and `reason` (why the session has stopped, or "").
 
     Args:
-        execution: the execution of the plan.
+        session: from `System.session`.
+        world: takes observations, and carries out actions unless `act` is given.
+        act: makes the behaviour that carries out an action; its end is the end of the motion, SUCCESS or FAILURE alike,
+            and what is seen then decides. If the robot does not end the motion, it raises `ExecutionFailed`. By default
+            the world carries the action out within one tick.
+        decide: called at every tick while a person is asked; returns the answer once there is one. By default every way
+            back is taken, and nothing given up.
         name: name of the behaviour.
+        namespace: on the blackboard, another one for each behaviour.
     """
 
-    def __init__(self, execution: PlanExecution, name: str = "find the way back") -> None:
+    def __init__(
+        self,
+        session: Session[Any],
+        world: World[object],
+        act: Callable[[Action], Behaviour] | None = None,
+        decide: Callable[[Decision[object]], Answer | bool | None] | None = None,
+        name: str = "follow the plan",
+        namespace: str = "nsrecover",
+    ) -> None:
         super().__init__(name)
-        self._execution = execution
-        self._search: _Search | None = None
-        execution.attach(self)
+        self._world, self._act = world, act or partial(_Execute, world)
+        self._decide = decide or Supervisor().decides
+        self._board = self.attach_blackboard_client(name=f"{name} in {namespace}", namespace=namespace)
+        for key in KEYS:
+            self._board.register_key(key, access=Access.WRITE)
+        self._judging: _Judging | None = None
+        self.reset(session)
 
-    def setup(self, **_: Any) -> None:
-        """Begin a new episode."""
-        self._execution.reset()
+    def reset(self, session: Session[Any]) -> None:
+        """Begin or resume another session; the one before is left as it is."""
+        if self.status is not Status.INVALID:
+            self.stop(Status.INVALID)
+        if self._judging is not None:
+            wait([self._judging.ended])
+        self.session, self._judging, self._found = session, None, session.discrepancy
+        self._interrupted = False
+        self._stop_reason: str | None = None
+        self._since = time.monotonic() - session.time_s
+        self._publish()
 
-    def initialise(self) -> None:
-        """Begin the search for the scene of the last observation."""
-        self.feedback_message = ""
-        wrong = self._execution.discrepancy
-        wrong = self._execution.observe() if wrong is None else wrong
-        if wrong.verdict is Verdict.CANNOT_TELL:
-            self._search = None
-            return
-        may_search = self._execution.begin_search()
-        self._search = _Search(self._execution, wrong) if wrong.deviates and may_search else None
+    def stop_session(self, reason: str = "") -> None:
+        """End the session at the next tick, before its next action; may be called from any thread."""
+        self._stop_reason = reason
+        if self._judging is not None:
+            self._judging.cancel()
+
+    def tick(self) -> Iterator[Behaviour]:
+        """Tick the behaviour of the action that is carried out, then this one."""
+        try:
+            for child in self.children:
+                yield from child.tick()
+        except ExecutionFailed as problem:
+            self._drop_action()
+            self.session.failed(str(problem))
+        yield from super().tick()
 
     def update(self) -> Status:
-        """Wait for the end of the search, then check that its result is still valid."""
-        execution, search = self._execution, self._search
-        if search is None:
-            self.feedback_message = execution.reason or "nothing to recover from"
-            return Status.FAILURE if execution.reason else Status.SUCCESS
-        # The discrepancy stays visible for one tick.
-        recovery = search.result() if self.status is Status.RUNNING else None
-        if recovery is None:
-            self.feedback_message = search.progress
-            return Status.RUNNING
-        now = execution.observe()
-        if not execution.same_scene(search.scene, now.observed):
-            self.feedback_message = "stale: the world has changed since the search began"
-            return Status.FAILURE
-        if not recovery.found:
-            reason = reason_text(recovery)
-            execution.give_up(reason)
-            self.feedback_message = f"{recovery.status}: {reason}"
-            return Status.FAILURE
-        self.feedback_message = f"{recovery.status}: {len(recovery.actions)} actions"
-        execution.rejoin(recovery)
-        return Status.SUCCESS
+        """Do what the session asks for."""
+        if self._judging is not None:
+            self._found = self._judging.found
+            if not self._judging.ended.done():
+                self.feedback_message = self._judging.progress
+                self._tell()
+                return Status.RUNNING
+            ended, self._judging = self._judging.ended, None
+            ended.result()
+        session = self.session
+        if self._stop_reason is not None:
+            self._drop_action()
+            session.stop(self._stop_reason)
+        elif self._interrupted and isinstance(session.request, Act):
+            session.waited()
+        self._interrupted = False
+        status = self._serve(session)
+        self._publish()
+        return status
 
     def terminate(self, new_status: Status) -> None:
-        """Stop a running search."""
-        if self._search is not None:
-            self._search.cancel()
-            self._search = None
+        """Stop the action or the search after an interruption."""
+        if new_status is Status.INVALID:
+            self._interrupted = True
+            self._drop_action()
+            if self._judging is not None:
+                self._judging.cancel()
+
+    def _serve(self, session: Session[Any]) -> Status:
+        match session.request:
+            case Act(action) if not self.children:
+                self.children = [self._act(action)]
+                self.children[0].parent = self
+            case Act() if self.children[0].status is Status.RUNNING:
+                pass
+            case Act() | Look():
+                self._drop_action()
+                seen = seen_for(session, self._world)
+                self._judge(partial(session.observed, seen, time.monotonic() - self._since))
+            case Ask(decision):
+                answer = self._decide(decision)
+                if answer is not None:
+                    self._judge(partial(session.answered, answer))
+            case Done():
+                return Status.SUCCESS
+            case Stopped():
+                return Status.FAILURE
+        return Status.RUNNING
+
+    def _judge(self, report: Callable[[], None]) -> None:
+        self._judging = _Judging(self.session, report, self._found)
+
+    def _drop_action(self) -> None:
+        for child in self.children:
+            if child.status is Status.RUNNING:
+                child.stop(Status.INVALID)
+        self.children = []
+
+    def _publish(self) -> None:
+        """Write the blackboard; not while another thread works with the session."""
+        if self._judging is None:
+            session, request = self.session, self.session.request
+            self._board.plan = tuple(map(str, session.plan.actions[session.num_executed :]))
+            self._board.request = request.code
+            self._board.reason = request.reason if isinstance(request, Stopped) else ""
+            self.feedback_message = self._board.reason or f"{counted(len(self._board.plan), 'action')} left"
+        self._tell()
+
+    def _tell(self) -> None:
+        found = self._found
+        self._board.verdict = "" if found is None else found.verdict.value
+        self._board.culprits = () if found is None else found.deviating
+        self._board.causes = {} if found is None else {each.name: each.cause.value for each in found.deviations}
 
 
-class _Search:
-    """A search for a recovery in a separate thread."""
+class _Execute(Behaviour):
+    """Carries out an action in the world, in one tick."""
 
-    def __init__(self, execution: PlanExecution, wrong: Discrepancy) -> None:
-        self.scene: SceneGraph = wrong.observed
-        self.progress = "searching"
+    def __init__(self, world: World[object], action: Action) -> None:
+        super().__init__(str(action))
+        self._world, self._action = world, action
+
+    def update(self) -> Status:
+        carry_out(self._world, self._action)
+        return Status.SUCCESS
+
+
+class _Judging(Listener):
+    """A report to a session, in a thread of its own since the session may search for a way back.
+
+    Args:
+        session: it tells this listener what it finds.
+        report: the report.
+        found: the last comparison before.
+    """
+
+    def __init__(self, session: Session[Any], report: Callable[[], None], found: Discrepancy[object] | None) -> None:
+        self.found, self.progress, self.ended = found, "judging", Future[None]()
         self._cancelled = threading.Event()
-        self._recovery = Future[Recovery]()
-        self._thread = threading.Thread(target=self._run, args=(execution, wrong, execution.trace), daemon=True)
-        self._thread.start()
+        session.listener = self
+        threading.Thread(target=self._run, args=(report,), name="nsrecover judging", daemon=True).start()
 
-    def _run(self, execution: PlanExecution, wrong: Discrepancy, trace: Trace) -> None:
+    def _run(self, report: Callable[[], None]) -> None:
         try:
-            found = execution.system.planner.recover(
-                self.scene,
-                trace,
-                wrong,
-                budget_s=execution.budget_s,
-                on_improvement=self._improved,
-                cancelled=self._cancelled.is_set,
-            )
+            report()
         except BaseException as error:
-            self._recovery.set_exception(error)
+            self.ended.set_exception(error)
         else:
-            self._recovery.set_result(found)
+            self.ended.set_result(None)
 
-    def _improved(self, found: Recovery) -> None:
-        self.progress = f"searching for less than {len(found.actions)} actions"
+    def compares(self, discrepancy: Discrepancy[object]) -> None:
+        """Keep it for the blackboard."""
+        self.found, self.progress = discrepancy, "searching for a way back"
 
-    def result(self) -> Recovery | None:
-        """Return the recovery, or raise the error of the search; None while it runs."""
-        return self._recovery.result() if self._recovery.done() else None
+    def improves(self, recovery: Recovery[object]) -> None:
+        """Note it."""
+        self.progress = f"found a way back of {counted(len(recovery.actions), 'action')}"
 
     def cancel(self) -> None:
-        """Stop the search and wait for its end."""
+        """End a search, if there is one."""
         self._cancelled.set()
-        self._thread.join()
 
-
-class _DynamicSequence(Sequence):
-    """A sequence that makes its children whenever it begins, and drops them when it is interrupted."""
-
-    def __init__(self, name: str, execution: PlanExecution, make: Callable[[], Iterable[Behaviour]]) -> None:
-        super().__init__(name, memory=True)
-        self._make = make
-        execution.attach(self)
-
-    def initialise(self) -> None:
-        """Make the children."""
-        self.remove_all_children()
-        self.add_children(list(self._make()))
-        self.current_child = self.children[0] if self.children else None
-
-    def terminate(self, new_status: Status) -> None:
-        """Drop the children after an interruption."""
-        if new_status is Status.INVALID:
-            self.remove_all_children()
-
-
-def recovery_subtree(execution: PlanExecution, name: str = "recover") -> Sequence:
-    """Return a subtree that searches for a recovery, inserts its actions, and observes the result of each.
-
-    SUCCESS means that the world was observed to be as expected after the last action; the execution then continues with
-    the step of the plan that the recovery leads to, which may be an earlier or a later one. FAILURE means that there is
-    no recovery (`execution.reason` says why), that the world changed during the search, or that an action did not work;
-    tick the subtree again to search again.
-
-    Args:
-        execution: the execution of the plan.
-        name: name of the subtree.
-    """
-
-    def way_back() -> Iterable[Behaviour]:
-        actions = execution.inserted
-        for action in actions:
-            yield _Attempt(execution, action)
-            yield AsExpected(execution, f"{action} worked?")
-        if not actions:
-            yield AsExpected(execution, "back on the plan?")
-
-    return Sequence(
-        name, memory=True, children=[FindWayBack(execution), _DynamicSequence("way back", execution, way_back)]
-    )
-
-
-def next_action(execution: PlanExecution, name: str = "next action") -> Sequence:
-    """Return a subtree that carries out the next action of the plan; SUCCESS after the attempt, or if none is left.
-
-    Args:
-        execution: the execution of the plan.
-        name: name of the subtree.
-    """
-
-    def following() -> Iterable[Behaviour]:
-        if execution.next_action is not None:
-            yield _Attempt(execution, execution.next_action)
-
-    return _DynamicSequence(name, execution, following)
-
-
-class _UntilComplete(Decorator):
-    """Repeats its child, which does one step, until the plan is complete or the execution has given up."""
-
-    def __init__(self, execution: PlanExecution, child: Behaviour, name: str) -> None:
-        super().__init__(name, child)
-        self._execution = execution
-        execution.attach(self)
-
-    def setup(self, **_: Any) -> None:
-        """Begin a new episode."""
-        self._execution.reset()
-
-    def update(self) -> Status:
-        """Return SUCCESS if the plan is complete, FAILURE if the execution has given up."""
-        execution = self._execution
-        if self.decorated.status is Status.FAILURE and execution.reason:
-            self.feedback_message = execution.reason
-            return Status.FAILURE
-        self.feedback_message = (
-            f"{execution.step} steps done, {len(execution.plan) - execution.num_executed} actions ahead"
-        )
-        complete = self.decorated.status is Status.SUCCESS and execution.complete
-        return Status.SUCCESS if complete else Status.RUNNING
-
-
-def follow_plan(execution: PlanExecution, name: str = "follow the plan") -> Behaviour:
-    """Return a subtree that carries out the whole plan, and recovers whenever the world is not as expected.
-
-    SUCCESS when the plan is done and the scene was observed to be as expected; FAILURE when there is no way to
-    continue. If it is ticked again later, it restores a disturbed goal, and continues after outside help.
-
-    Args:
-        execution: the execution of the plan.
-        name: name of the subtree.
-    """
-    check = Selector(
-        "as expected, or recovered", memory=True, children=[AsExpected(execution), recovery_subtree(execution)]
-    )
-    step = Sequence("one step", memory=True, children=[check, next_action(execution)])
-    return _UntilComplete(execution, step, name)
-
-
-def _summary(found: Discrepancy, domain: Domain) -> str:
-    """Return a summary: culprits with their cause codes, and preconditions that do not hold."""
-    wrong = [f"{culprit.name}: {culprit.cause}" for culprit in found.deviations]
-    return "; ".join([*wrong, *violated_texts(found, domain)])
+    def cancels(self) -> bool:
+        """Whether to end a search."""
+        return self._cancelled.is_set()

@@ -1,4 +1,4 @@
-"""The behaviour tree on a table of boxes with chosen events between the ticks."""
+"""The behaviour that drives a session, on tables of boxes and in kitchens of facts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import builtins
 import importlib
 import sys
 import threading
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,18 +17,16 @@ pytest.importorskip("py_trees")
 import py_trees
 from py_trees.common import Status
 
-from nsrecover import Action, Plan, geometric
-from nsrecover.core.discrepancy import Cause
+from nsrecover import Action, Plan, geometric, symbolic
+from nsrecover.core.requests import Answer, StopCode, Stopped
+from nsrecover.core.session_settings import SessionSettings
 from nsrecover.errors import InvalidConfiguration, UnknownObject
-from nsrecover.integrations.behaviour_trees import (
-    AsExpected,
-    FindWayBack,
-    PlanExecution,
-    follow_plan,
-    next_action,
-    recovery_subtree,
-)
-from tests.nsrecover.integrations.tree_table import PLAN, SIDE_M, Table, node, reader, run, slow, tree_of
+from nsrecover.integrations.behaviour_trees import FollowPlan
+from nsrecover.monitoring.executing import ExecutionFailed
+from tests.nsrecover.integrations.tree_table import PLAN, Slow, Table, reader, run
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
+
+STEPS = list(map(str, PLAN))
 
 
 @pytest.fixture(autouse=True)
@@ -34,297 +34,198 @@ def clean() -> None:
     py_trees.blackboard.Blackboard.clear()
 
 
-def begun(system: Any) -> tuple[Table, PlanExecution[Any], py_trees.trees.BehaviourTree]:
-    """A table, the plan's execution there, and its tree after the first action."""
-    table = Table()
-    execution = PlanExecution(system, table, PLAN)
-    tree = tree_of(execution)
-    tree.tick()
-    return table, execution, tree
+def following(table: Table, system: Any = None, **options: Any) -> tuple[FollowPlan, Any]:
+    """The behaviour that builds the tower, and a tree of it alone."""
+    follow = FollowPlan((system or geometric()).session(PLAN), table, **options)
+    return follow, py_trees.trees.BehaviourTree(follow)
 
 
 def test_a_plan_that_works_is_carried_out() -> None:
     table = Table()
-    tree = tree_of(PlanExecution(geometric(), table, PLAN))
+    _, tree = following(table)
     assert run(tree) is Status.SUCCESS
     assert table.stands()
-    assert table.done == list(map(str, PLAN))
+    assert table.done == STEPS
     board = reader()
-    assert (board.step, board.culprits, board.causes, board.reason) == (3, (), {}, "")
-    # ticked again, it looks again: what is disturbed afterwards is restored
-    table.put("grey", 0.6, 0.2)
-    assert run(tree) is Status.SUCCESS
-    assert table.stands()
-    assert len(table.done) == 4
-
-
-def test_an_error_is_reported_and_recovered() -> None:
-    table, board = Table(), None
-    execution = PlanExecution(geometric(), table, PLAN)
-    tree = tree_of(execution)
-    table.after = lambda done: table.put("blue", 0.6, 0.2) if table.done == list(map(str, PLAN))[:2] else None
-    seen = []
-    board = reader()
-
-    def watch(_: Any) -> None:
-        if board.culprits:
-            condition = node(tree.root, AsExpected)
-            seen.append((board.culprits, dict(board.causes), condition.feedback_message, board.discrepancy.step))
-
-    tree.add_post_tick_handler(watch)
-    assert run(tree) is Status.SUCCESS
-    assert table.stands()
-    culprits, causes, message, step = seen[0]
-    assert (culprits, step) == (("blue",), 1)
-    assert Cause(causes["blue"]) is Cause.MISPLACED
-    assert message == "blue: misplaced"
-    assert [str(action) for action in board.recovery.actions] == ["top(blue, green)"]
-    assert (board.culprits, board.causes, board.discrepancy) == ((), {}, None)
-
-
-def test_disturbances_before_an_action_are_noticed_too() -> None:
-    table, _execution, tree = begun(geometric())
-    tree.tick()  # seen, and blue is on green
-    table.put("grey", *table.scene.boxes[table.scene.index("red")][:2], 3.5 * SIDE_M)  # a helper
-    assert run(tree) is Status.SUCCESS
-    assert table.done == list(map(str, PLAN))[:2]
-    assert table.stands()
-
-
-def test_a_result_for_an_older_world_is_never_a_success() -> None:
-    system = slow()
-    table, execution, tree = begun(system)
-    table.put("green", 0.6, 0.2)
+    assert (board.plan, board.request, board.verdict) == ((), "done", "as_expected")
+    assert (board.culprits, board.causes, board.reason) == ((), {}, "")
     tree.tick()
-    assert tree.root.status is Status.RUNNING
-    finder = node(tree.root, FindWayBack)
-    assert finder.status is Status.RUNNING
-    table.put("green", 0.6, -0.3)  # while it is being searched
-    system.allowed.set()
-    statuses, messages = [], []
-    for _ in range(5000):
-        tree.tick()
-        statuses.append(finder.status)
-        messages.append(finder.feedback_message)
-        if finder.status is not Status.RUNNING:
-            break
-        threading.Event().wait(0.001)
-    assert Status.SUCCESS not in statuses
-    assert messages[-1].startswith("stale")
-    assert table.done == ["top(green, red)"]  # nothing was done on its account
-    assert execution.recovery is None
-    assert tree.root.status is Status.RUNNING  # and it is searched anew
+    assert tree.root.status is Status.SUCCESS
+    assert table.done == STEPS
+
+
+def test_an_error_is_on_the_blackboard_and_recovered() -> None:
+    table = Table()
+    _, tree = following(table)
+    table.after = lambda number: table.put("blue", 0.6, 0.2) if number == 2 else None
+    board, seen = reader(), []
+    tree.add_post_tick_handler(lambda _: seen.append((board.verdict, board.culprits, board.causes.get("blue"))))
     assert run(tree) is Status.SUCCESS
     assert table.stands()
+    assert table.done == [*STEPS[:2], *STEPS[1:]]
+    assert ("deviating", ("blue",), "misplaced") in seen
+    assert (board.culprits, board.causes) == ((), {})
 
 
-def test_a_scene_that_is_corrected_during_the_search_makes_its_result_stale() -> None:
-    system = slow()
-    table, _execution, tree = begun(system)
-    right = table.scene
-    table.put("green", 0.6, 0.2)
-    tree.tick()
-    table.scene = right
-    system.allowed.set()
-    assert run(tree) is Status.SUCCESS
-    assert table.done == list(map(str, PLAN))
-
-
-def test_a_way_back_that_does_not_work_is_never_a_success() -> None:
-    table = Table()
-    execution = PlanExecution(geometric(), table, PLAN, max_recoveries=3)
-    subtree = recovery_subtree(execution)
-    execution.observe()
-    table.put("green", 0.6, 0.2)
-    table.after = lambda _: table.put("green", 0.6, -0.3)  # whatever it does, the block ends there
-    for _ in range(3):
-        assert execution.observe()
-        while subtree.status is not Status.FAILURE:
-            subtree.tick_once()
-            assert subtree.status is not Status.SUCCESS
-        assert not execution.reason
-        subtree.stop(Status.INVALID)
-    assert table.done == ["top(green, red)"] * 3
-    subtree.tick_once()
-    assert subtree.status is Status.FAILURE
-    assert execution.reason == "a way back was searched 3 times, the last time for green"
-    assert len(table.done) == 3
-
-
-def test_a_stubborn_world_ends_in_failure_and_help_ends_that() -> None:
-    table = Table()
-    execution = PlanExecution(geometric(), table, PLAN, max_recoveries=2)
-    tree = tree_of(execution)
-    table.after = lambda _: table.put("green", 0.6, 0.2)
-    assert run(tree) is Status.FAILURE
-    assert tree.root.feedback_message == reader().reason == "a way back was searched 2 times, the last time for green"
-    assert run(tree) is Status.FAILURE  # as long as nobody helps
-    table.after = lambda _: None
-    table.put("green", 0.45, 0.15, 1.5 * SIDE_M)
-    assert run(tree) is Status.SUCCESS
-    assert table.stands()
-    assert reader().reason == ""
+def test_facts_are_followed_too() -> None:
+    world = FactWorld(hook=after(1, WINE))
+    follow = FollowPlan(symbolic(HOME, WATERED).session(WATER), world)
+    assert run(py_trees.trees.BehaviourTree(follow)) is Status.SUCCESS
+    assert WATERED[0] in world.state
+    assert [str(action) for action in world.done][1] == "pour(pot, sink)"
+    assert follow.session.episode.records[0].discrepancy.deviating == ("pot",)
 
 
 def test_no_way_back_is_a_failure_with_the_reason() -> None:
-    table, _execution, tree = begun(geometric())
-    table.lose("blue")
+    table = Table()
+    follow, tree = following(table)
+    table.after = lambda _: table.lose("blue")
     assert run(tree) is Status.FAILURE
     board = reader()
-    assert board.causes == {"blue": "missing"}
+    assert (board.request, board.causes) == ("stopped", {"blue": "missing"})
     assert "blue" in board.reason
-    finder = node(tree.root, FindWayBack)
-    assert finder.feedback_message.startswith("impossible")
-    assert board.ahead == ("top(blue, green)", "top(grey, blue)")
+    assert follow.feedback_message == board.reason
+    assert table.done == STEPS[:1]
 
 
-def test_interrupting_stops_the_search_and_forgets_what_was_inserted() -> None:
-    system = slow()
-    table, _execution, tree = begun(system)
-    table.put("green", 0.6, 0.2)
+def searching(table: Table) -> tuple[Slow, FollowPlan, Any]:
+    """A planner that searches for a way back, the behaviour, and its tree."""
+    planner = Slow()
+    follow, tree = following(table, replace(geometric(), planner=planner))
+    table.after = lambda number: table.put("green", 0.6, 0.2) if number == 1 else None
+    assert run(tree, planner.searching.is_set) is Status.RUNNING
+    return planner, follow, tree
+
+
+def test_a_search_does_not_hold_up_the_tree_and_ends_when_it_is_interrupted() -> None:
+    table = Table()
+    planner, _, tree = searching(table)
     tree.tick()
-    searching = threading.active_count()
+    assert tree.root.status is Status.RUNNING
+    assert reader().culprits == ("green",)
     tree.root.stop(Status.INVALID)
-    assert system.cancelled.is_set()
-    assert threading.active_count() == searching - 1
-    assert all(behaviour.status is Status.INVALID for behaviour in tree.root.iterate())
-    # and it can go on
-    system.allowed.set()
+    while planner.searching.is_set():
+        threading.Event().wait(0.001)
+    table.put("green", 0.6, -0.3)  # what was seen before is out of date
+    planner.allowed.set()
     assert run(tree) is Status.SUCCESS
     assert table.stands()
+    assert table.done == [STEPS[0], *STEPS]
+
+
+def test_another_session_begins_anew() -> None:
+    table = Table()
+    planner, follow, tree = searching(table)
+    other = Table()
+    follow.reset(geometric().session(Plan.parse("left(grey, red)"), other.scene))
+    assert not planner.searching.is_set()
+    board = reader()
+    assert (board.plan, board.verdict, board.culprits) == (("left(grey, red)",), "as_expected", ())
+    table.scene, table.done, table.after = other.scene, [], lambda _: None
+    assert run(tree) is Status.SUCCESS
+    assert table.done == ["left(grey, red)"]
 
 
 class Moving(py_trees.behaviour.Behaviour):
-    """A skill that takes several ticks, and may report a failure."""
+    """A skill that takes several ticks, and ends with a status or an error."""
 
-    def __init__(self, table: Table, action: Action, claims: Status = Status.SUCCESS) -> None:
+    def __init__(self, table: Table, action: Action, end: Status | ExecutionFailed = Status.SUCCESS) -> None:
         super().__init__(f"move {action}")
-        self.table, self.action, self.claims, self.left = table, action, claims, 3
+        self.table, self.action, self.end, self.left = table, action, end, 3
 
     def update(self) -> Status:
         self.left -= 1
-        if self.left == 0:
-            self.table.execute(self.action)
-        return Status.RUNNING if self.left > 0 else self.claims
+        if self.left > 0:
+            return Status.RUNNING
+        if isinstance(self.end, ExecutionFailed):
+            raise self.end
+        self.table.execute(self.action)
+        return self.end
 
 
-@pytest.mark.parametrize("claims", [Status.SUCCESS, Status.FAILURE])
-def test_skills_may_take_their_time_and_are_not_believed(claims: Status) -> None:
+@pytest.mark.parametrize("end", [Status.SUCCESS, Status.FAILURE])
+def test_skills_may_take_their_time_and_are_not_believed(end: Status) -> None:
     table = Table()
-    execution = PlanExecution(geometric(), table, PLAN, act=lambda action: Moving(table, action, claims))
-    tree = tree_of(execution)
-    tree.tick()
-    assert node(tree.root, Moving).status is Status.RUNNING
+    follow, tree = following(table, act=lambda action: Moving(table, action, end))
+    run(tree, lambda: bool(follow.children) and follow.children[0].status is Status.RUNNING)
     assert table.done == []
     assert run(tree) is Status.SUCCESS
     assert table.stands()
 
 
-def test_an_interrupted_skill_leaves_no_trace() -> None:
+def test_a_motion_that_does_not_end_ends_the_session() -> None:
     table = Table()
-    execution = PlanExecution(geometric(), table, PLAN, act=lambda action: Moving(table, action))
-    tree = tree_of(execution)
-    tree.tick()
-    skill = node(tree.root, Moving)
-    tree.root.stop(Status.INVALID)
-    assert skill.status is Status.INVALID
-    assert skill not in list(tree.root.iterate())
-    assert (execution.num_executed, table.done) == (0, [])
-    assert run(tree) is Status.SUCCESS
+    follow, tree = following(table, act=lambda action: Moving(table, action, ExecutionFailed("the arm is stuck")))
+    assert run(tree) is Status.FAILURE
+    assert reader().reason == "the arm is stuck"
+    assert follow.session.request == Stopped(StopCode.EXECUTION_FAILED, "the arm is stuck")
 
 
-@pytest.mark.parametrize("how", ["setup", "reset"])
-def test_nothing_is_left_of_an_earlier_episode(how: str) -> None:
-    system = slow()
-    table, execution, tree = begun(system)
-    table.put("green", 0.6, 0.2)
-    tree.tick()
-    assert reader().culprits == ("green",)
-    table.__init__()  # the next episode, with other objects in other places
-    table.put("red", 0.6, 0.0)
-    if how == "setup":
-        tree.setup()
-    else:
-        execution.reset()
-    assert system.cancelled.is_set()
-    board = reader()
-    assert (board.step, board.culprits, board.causes, board.discrepancy, board.recovery) == (0, (), {}, None, None)
-    system.allowed.set()
-    assert run(tree) is Status.SUCCESS
-    assert table.done == list(map(str, PLAN))  # where red stood before is not missed
-    assert table.stands()
-    other = Plan.parse("left(grey, red)")
-    table.__init__()
-    execution.reset(other)
-    assert run(tree) is Status.SUCCESS
-    assert table.done == ["left(grey, red)"]
-    assert reader().ahead == ()
-
-
-def test_two_executions_do_not_see_the_data_of_each_other() -> None:
-    first, second = Table(), Table()
-    one = tree_of(PlanExecution(geometric(), first, PLAN, namespace="one"))
-    two = tree_of(PlanExecution(geometric(), second, PLAN, namespace="two"))
-    one.tick()
-    two.tick()
-    first.put("green", 0.6, 0.2)
-    one.tick()
-    two.tick()
-    assert (reader("one").culprits, reader("two").culprits) == (("green",), ())
-
-
-def test_the_execution_continues_after_an_interruption() -> None:
-    table, system = Table(), slow()
-    execution = PlanExecution(system, table, PLAN, act=lambda action: Moving(table, action))
-    low = py_trees.behaviours.StatusQueue("battery low?", [Status.FAILURE] * 6 + [Status.RUNNING] * 2, Status.FAILURE)
-    root = py_trees.composites.Selector("robot", memory=False, children=[low, follow_plan(execution)])
-    tree = py_trees.trees.BehaviourTree(root)
-    tree.setup()
-    table.after = lambda _: table.put("green", 0.6, 0.2) if len(table.done) == 1 else None
-    for _ in range(6):
-        tree.tick()
-    finder = node(root, FindWayBack)
-    assert finder.status is Status.RUNNING
-    tree.tick()  # the battery is low
-    assert finder.status is Status.INVALID
-    assert system.cancelled.is_set()
-    assert execution.step == 1
-    system.allowed.set()
-    assert run(tree) is Status.SUCCESS
-    assert table.done == ["top(green, red)", "top(green, red)", "top(blue, green)", "top(grey, blue)"]
-    assert table.stands()
-
-
-def test_the_parts_can_be_used_in_other_trees() -> None:
+def test_after_an_interrupted_action_the_scene_is_looked_at_first() -> None:
     table = Table()
-    execution = PlanExecution(geometric(), table, PLAN)
-    recovered = py_trees.composites.Selector(
-        "mend", memory=True, children=[AsExpected(execution), recovery_subtree(execution)]
-    )
-    step = py_trees.composites.Sequence("step", memory=True, children=[recovered, next_action(execution)])
-    root = py_trees.decorators.Repeat("mine", step, num_success=4)  # three steps, and a last look
+    skills: list[Moving] = []
+
+    def act(action: Action) -> Moving:
+        skills.append(Moving(table, action))
+        return skills[-1]
+
+    low = py_trees.behaviours.StatusQueue("battery low?", [Status.FAILURE], Status.FAILURE)
+    follow, _ = following(table, act=act)
+    root = py_trees.composites.Selector("robot", memory=False, children=[low, follow])
     tree = py_trees.trees.BehaviourTree(root)
-    tree.setup()
-    table.after = lambda _: table.put("green", 0.6, 0.2) if len(table.done) == 1 else None
+    run(tree, lambda: bool(skills) and skills[0].status is Status.RUNNING)
+    assert skills
+    low.eventually = Status.RUNNING
+    tree.tick()
+    assert (skills[0].status, follow.status, list(follow.iterate())) == (Status.INVALID, Status.INVALID, [follow])
+    table.put("green", 0.6, 0.2)  # the hand had it, and let it go
+    low.eventually = Status.FAILURE
     assert run(tree) is Status.SUCCESS
-    assert execution.complete
-    assert table.done == ["top(green, red)", "top(green, red)", "top(blue, green)", "top(grey, blue)"]
     assert table.stands()
+    first = follow.session.records[0]
+    assert (first.action, first.discrepancy.deviating) == (None, ("green",))
+
+
+def test_a_person_may_take_time_to_decide() -> None:
+    table = Table()
+    answers = iter([None, None, Answer.NO, *[False] * 9])
+    session = geometric().session(PLAN, settings=SessionSettings(approve=True))
+    follow = FollowPlan(session, table, decide=lambda decision: next(answers))
+    table.after = lambda _: table.put("green", 0.6, 0.2)
+    tree, board, asked = py_trees.trees.BehaviourTree(follow), reader(), []
+    tree.add_post_tick_handler(lambda _: asked.append(board.request))
+    assert run(tree) is Status.FAILURE
+    assert asked.count("ask") >= 3
+    assert isinstance(session.request, Stopped)
+    assert session.request.why is StopCode.VETOED
+    assert table.done == STEPS[:1]
+
+
+def test_a_session_can_be_stopped() -> None:
+    table = Table()
+    follow, tree = following(table)
+    table.after = lambda _: follow.stop_session("it is lunch time")
+    assert run(tree) is Status.FAILURE
+    assert reader().reason == "it is lunch time"
+    assert table.done == STEPS[:1]
+
+
+def test_two_behaviours_do_not_see_the_data_of_each_other() -> None:
+    for namespace, lost in (("one", "blue"), ("two", "grey")):
+        table = Table()
+        _, tree = following(table, namespace=namespace)
+        table.after = partial(lambda table, lost, _: table.lose(lost), table, lost)
+        run(tree)
+    assert (reader("one").culprits, reader("two").culprits) == (("blue",), ("grey",))
 
 
 def test_mistakes_are_raised_where_the_tree_is_ticked() -> None:
-    tree = tree_of(PlanExecution(geometric(), Table(), Plan.parse("top(gren, red)")))
+    follow = FollowPlan(geometric().session(Plan.parse("top(gren, red)")), Table())
     with pytest.raises(UnknownObject, match="Did you mean 'green'"):
-        tree.tick()
-    table = Table()
-    tree = tree_of(PlanExecution(geometric(), table, PLAN, budget_s=-1.0))
-    tree.tick()
-    table.put("green", 0.6, 0.2)
-    with pytest.raises(InvalidConfiguration, match="budgets"):
-        run(tree)
+        run(py_trees.trees.BehaviourTree(follow))
 
 
-def test_a_missing_package_names_the_extra(monkeypatch) -> None:
+def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def absent(name: str, *arguments: Any, **keywords: Any) -> Any:
@@ -333,58 +234,6 @@ def test_a_missing_package_names_the_extra(monkeypatch) -> None:
         return real(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    for module in ("behaviour_trees", "plan_execution"):
-        monkeypatch.delitem(sys.modules, f"nsrecover.integrations.{module}")
+    monkeypatch.delitem(sys.modules, "nsrecover.integrations.behaviour_trees")
     with pytest.raises(InvalidConfiguration, match=r"nsrecover\[py_trees\]"):
         importlib.import_module("nsrecover.integrations.behaviour_trees")
-
-
-class HalfBlind(Table):
-    """A table whose camera does not see some objects for some observations after the first."""
-
-    def __init__(self, hidden: str, observations: int) -> None:
-        super().__init__()
-        self.hidden, self.left = hidden, observations
-
-    def observe(self) -> Any:
-        if not self.done or self.left == 0:
-            return self.scene
-        self.left -= 1
-        return self.scene.doubted([self.hidden])
-
-
-def test_what_cannot_be_told_is_looked_at_again() -> None:
-    table = HalfBlind("green", 2)
-    execution = PlanExecution(geometric(), table, PLAN)
-    tree, board = tree_of(execution), reader()
-    verdicts = []
-    for _ in range(20):
-        tree.tick()
-        verdicts.append(board.verdict)
-        if tree.root.status is Status.SUCCESS:
-            break
-    assert table.done == list(map(str, PLAN))
-    assert verdicts.count("cannot_tell") == 2
-    assert board.reason == ""
-
-
-def test_the_tree_fails_with_a_reason_before_it_uses_what_it_has_not_seen() -> None:
-    table = HalfBlind("green", 100)
-    execution = PlanExecution(geometric(), table, PLAN)
-    tree, board = tree_of(execution), reader()
-    assert run(tree) is Status.FAILURE
-    assert table.done == ["top(green, red)"]
-    assert board.reason == (
-        "cannot tell: something is where the green should be, but the segmenter gives no mask of it"
-    )
-    assert board.missing == (board.reason.removeprefix("cannot tell: "),)
-    assert not execution.complete
-
-
-def test_the_tree_goes_on_while_what_it_has_not_seen_is_not_used() -> None:
-    table = HalfBlind("grey", 100)
-    plan = Plan.parse("right(grey, blue); top(green, red)")
-    execution = PlanExecution(geometric(), table, plan)
-    assert run(tree_of(execution)) is Status.FAILURE
-    assert table.done == list(map(str, plan)), "it is not sure of the end"
-    assert "the grey" in execution.reason

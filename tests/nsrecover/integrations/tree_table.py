@@ -1,22 +1,17 @@
-"""A table of blocks for behaviour trees, with chosen events between the ticks."""
+"""A table of blocks for behaviour trees, with chosen events after actions."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import py_trees
 from py_trees.common import Access, Status
 
-from nsrecover import Action, Plan, SceneGraph, System, geometric, scene_of_boxes
+from nsrecover import Action, Plan, SceneGraph, geometric, scene_of_boxes
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.integrations.behaviour_trees import (
-    PlanExecution,
-    follow_plan,
-)
-from nsrecover.integrations.plan_execution import KEYS
+from nsrecover.integrations.behaviour_trees import KEYS
 
 SIDE_M = 0.05
 PLAN = Plan.parse("top(green, red); top(blue, green); top(grey, blue)")
@@ -29,7 +24,7 @@ class Table:
         rows = {"red": 0.15, "green": 0.0, "blue": -0.15, "grey": -0.25}
         self.scene = scene_of_boxes({name: box(0.45, y) for name, y in rows.items()})
         self.done: list[str] = []
-        self.after: Callable[[str], None] = lambda _: None
+        self.after: Callable[[int], None] = lambda _: None
 
     def observe(self) -> SceneGraph:
         return self.scene
@@ -38,61 +33,43 @@ class Table:
         self.done.append(str(action))
         if not operator_of(action).violated(self.scene, action):
             self.scene = geometric().imagination.step(self.scene, action)
-        self.after(str(action))
+        self.after(len(self.done))
 
-    def put(self, name: str, x: float, y: float, z: float = SIDE_M / 2) -> None:
-        self.scene = self.scene.with_node(self.scene.index(name), box(x, y, z))
+    def put(self, name: str, x: float, y: float) -> None:
+        self.scene = self.scene.with_node(self.scene.index(name), box(x, y))
 
     def lose(self, name: str) -> None:
         keep = [other for other in self.scene.names if other != name]
         self.scene = scene_of_boxes({other: self.scene.boxes[self.scene.index(other)] for other in keep})
 
-    def on(self, upper: str, lower: str) -> bool:
-        a, b = (self.scene.boxes[self.scene.index(name)] for name in (upper, lower))
-        return bool(abs(a[:3] - b[:3] - (0, 0, SIDE_M)).max() < 0.01)
-
     def stands(self) -> bool:
-        return self.on("green", "red") and self.on("blue", "green") and self.on("grey", "blue")
+        heights = [self.scene.boxes[self.scene.index(name)][2] for name in ("red", "green", "blue", "grey")]
+        return all(abs(height - (row + 0.5) * SIDE_M) < 0.01 for row, height in enumerate(heights))
 
 
-def box(x: float, y: float, z: float = SIDE_M / 2) -> tuple[float, ...]:
-    return (x, y, z, SIDE_M, SIDE_M, SIDE_M)
+def box(x: float, y: float) -> tuple[float, ...]:
+    return (x, y, SIDE_M / 2, SIDE_M, SIDE_M, SIDE_M)
 
 
-@dataclass(frozen=True)
-class Slow(System):
-    """A system whose planner waits until it may answer, or is cancelled."""
+class Slow:
+    """A planner that waits until it may answer, or is cancelled."""
 
-    allowed: threading.Event = field(default_factory=threading.Event)
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    def __init__(self) -> None:
+        self.allowed, self.searching = threading.Event(), threading.Event()
 
-    @property
-    def planner(self) -> Any:
-        return self
-
-    def recover(self, *arguments: Any, cancelled: Callable[[], bool], **options: Any) -> Any:
-        while not self.allowed.wait(0.002):
-            if cancelled():
-                self.cancelled.set()
-                break
-        return System.planner.fget(self).recover(*arguments, cancelled=cancelled, **options)
+    def recover(self, *scenes: Any, cancelled: Callable[[], bool] | None = None, **options: Any) -> Any:
+        self.searching.set()
+        while not self.allowed.wait(0.002) and not (cancelled and cancelled()):
+            pass
+        self.searching.clear()
+        return geometric().planner.recover(*scenes, cancelled=cancelled, **options)
 
 
-def slow() -> Slow:
-    return Slow(geometric().models)
-
-
-def tree_of(execution: PlanExecution) -> Any:
-    tree = py_trees.trees.BehaviourTree(follow_plan(execution))
-    tree.setup()
-    return tree
-
-
-def run(tree: Any, ticks: int = 20_000) -> Status:
-    """Tick until the tree ends; searches run in a thread and may take many ticks."""
-    for _ in range(ticks):
+def run(tree: Any, until: Callable[[], bool] = lambda: False) -> Status:
+    """Tick until the tree ends, or something is the case; scenes are judged in another thread."""
+    for _ in range(20_000):
         tree.tick()
-        if tree.root.status is not Status.RUNNING:
+        if until() or tree.root.status is not Status.RUNNING:
             break
         threading.Event().wait(0.001)
     return tree.root.status
@@ -103,7 +80,3 @@ def reader(namespace: str = "nsrecover") -> Any:
     for key in KEYS:
         board.register_key(key, access=Access.READ)
     return board
-
-
-def node(root: Any, kind: type) -> Any:
-    return next(behaviour for behaviour in root.iterate() if isinstance(behaviour, kind))

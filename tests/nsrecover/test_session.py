@@ -1,0 +1,72 @@
+"""The session: what it asks for, beyond the scenarios that every driver shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nsrecover import Plan, geometric
+from nsrecover.core.requests import Act, Done, Look
+from nsrecover.core.supervision import Listener
+from nsrecover.session import Session
+
+SIDE = 0.05
+PLAN = Plan.parse("top(green, red); top(blue, green)")
+
+
+def box(x: float, y: float, row: float = 0) -> tuple[float, ...]:
+    return (x, y, (row + 0.5) * SIDE, SIDE, SIDE, SIDE)
+
+
+def blocks(**others: tuple[float, ...]) -> dict[str, Any]:
+    rows = (("red", 0.2), ("green", 0.1), ("blue", 0.0), ("grey", -0.1))
+    return {name: box(0.45, y) for name, y in rows} | others
+
+
+class Impatient(Listener):
+    """Cancels a search as long as it is in a hurry."""
+
+    hurry = True
+
+    def cancels(self) -> bool:
+        return self.hurry
+
+
+def fallen(session: Session[Any], **others: tuple[float, ...]) -> None:
+    """Report twice that the green block fell."""
+    for _ in range(2):
+        session.observed(blocks(green=box(0.6, 0.2), **others))
+
+
+def test_a_search_that_was_cut_short_proves_nothing() -> None:
+    listener = Impatient()
+    session = geometric().session(PLAN, blocks(), listener=listener)
+    fallen(session, grey=box(0.6, 0.2, 1))
+    assert isinstance(session.request, Look)
+    assert session.records == ()
+    listener.hurry = False
+    session.observed(blocks(green=box(0.6, 0.2), grey=box(0.6, 0.2, 1)))
+    assert isinstance(session.request, Look)
+    session.observed(blocks(green=box(0.6, 0.2), grey=box(0.6, 0.2, 1)))
+    assert isinstance(session.request, Act)
+
+
+def test_the_rest_of_a_way_back_that_is_mended_still_belongs_to_it() -> None:
+    session = geometric().session(PLAN, blocks())
+    fallen(session, grey=box(0.6, 0.2, 1))
+    assert (session.num_inserted, str(session.plan[1])) == (2, "top(green, red)")
+    fallen(session, grey=box(0.6, 0.2, 1))  # the grey block was not lifted
+    first = session.request.action  # type: ignore[union-attr]
+    session.observed(blocks(green=box(0.6, 0.2), grey=first.target or blocks()["grey"]))
+    assert isinstance(session.request, Act)
+    assert str(session.request.action) == "top(green, red)"
+    assert session.num_inserted == 2
+    session.observed(blocks(green=box(0.45, 0.2, 1), grey=first.target or blocks()["grey"]))
+    assert [each.recovering for each in session.records] == [False, True, True, True]
+
+
+def test_a_plan_that_a_helper_has_finished_has_no_comparison() -> None:
+    session = geometric().session(PLAN, blocks())
+    while not session.request.final:
+        session.observed(blocks(green=box(0.45, 0.2, 1), blue=box(0.45, 0.2, 2)))
+    assert isinstance(session.request, Done)
+    assert session.discrepancy is None
