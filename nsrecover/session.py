@@ -19,15 +19,14 @@ prints or starts a thread. It can be pickled between two calls and goes on after
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from enum import Enum, auto
-from typing import Any, Generic, cast
+from typing import Any, cast
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.protocols import OtherWays, TakesVetoes
+from nsrecover.core.episode import StepRecord
+from nsrecover.core.protocols import OtherWays
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.requests import (
     Act,
@@ -37,7 +36,6 @@ from nsrecover.core.requests import (
     Done,
     Look,
     Question,
-    Request,
     StopCode,
     Stopped,
 )
@@ -48,13 +46,11 @@ from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
 from nsrecover.explanation.alarms import Alarms
 from nsrecover.explanation.templates import proposal
 from nsrecover.explanation.unseen import missing_texts
-from nsrecover.monitoring.clock import Clock
-from nsrecover.monitoring.monitor import LOOKS, Monitor
+from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.monitoring.parts import Parts
-from nsrecover.util.english import counted, objects
-
-MOST_VETOES = 5
-"""After this many vetoes of one way back a session asks for help."""
+from nsrecover.monitoring.session_state import SessionState
+from nsrecover.planning.vetoes import Vetoes
+from nsrecover.util.english import objects
 
 
 class _Stage(Enum):
@@ -73,7 +69,7 @@ class _Stage(Enum):
     """Parts of the goal have to be seen."""
 
 
-class Session(Generic[SceneT]):
+class Session(SessionState[SceneT]):
     """Says what to do next so that a plan is carried out, and recovers it; see the module.
 
     Args:
@@ -99,88 +95,14 @@ class Session(Generic[SceneT]):
         perceiver: Any = None,
         listener: Listener | None = None,
     ) -> None:
-        system.check_plan(plan)
-        self.system, self.settings = system, settings or SessionSettings()
-        self.listener = listener or Listener()
-        self._plan, self._perceiver = plan, perceiver
-        self._monitor: Monitor[SceneT] | None = None
-        self._request: Request[SceneT] = Look()
+        super().__init__(system, plan, settings or SessionSettings(), listener or Listener())
+        self._perceiver = perceiver
         self._stage, self._attempts = _Stage.START, 0
-        self._executed = False
-        self._records: list[StepRecord[SceneT]] = []
-        self._alarms = Alarms(system.domain, self.settings.max_recoveries)
-        self._recovering = 0
         self._turn: StepRecord[SceneT] | None = None
-        self._vetoed: list[Recovery[SceneT]] = []
-        self._start: SceneT | None = None
-        self._start_s, self._clock = 0.0, Clock()
+        self._vetoes = Vetoes[SceneT]()
+        self._alarms = Alarms(system.domain, self.settings.max_recoveries)
         if observation is not None:
             self.observed(observation)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "listener": Listener()}
-
-    @property
-    def request(self) -> Request[SceneT]:
-        """What to do next."""
-        return self._request
-
-    @property
-    def plan(self) -> Plan:
-        """The current plan: the recovery, if there is one, then what is left of the given plan."""
-        return self._plan if self._monitor is None else self._monitor.plan
-
-    @property
-    def num_executed(self) -> int:
-        """How many actions of the current plan are done."""
-        return 0 if self._monitor is None else self._monitor.num_executed
-
-    @property
-    def num_inserted(self) -> int:
-        """How many of the first actions of the current plan belong to a recovery."""
-        return self._recovering
-
-    @property
-    def monitor(self) -> Monitor[SceneT]:
-        """The monitor of the plan.
-
-        Raises:
-            OutOfTurn: there was no observation that could be used.
-        """
-        if self._monitor is None:
-            raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
-        return self._monitor
-
-    @property
-    def time_s(self) -> float:
-        """Time of the last observation, by the clock of the observations, seconds."""
-        return max(self._clock.time_s, 0.0) if math.isinf(self._clock.time_s) else self._clock.time_s
-
-    @property
-    def discrepancy(self) -> Discrepancy[SceneT] | None:
-        """The last comparison; None before the first one of the current plan."""
-        return None if self._monitor is None else self._monitor.last_found
-
-    @property
-    def records(self) -> tuple[StepRecord[SceneT], ...]:
-        """The turns until now."""
-        return tuple(self._records)
-
-    @property
-    def episode(self) -> Episode[SceneT]:
-        """What has happened until now.
-
-        Raises:
-            OutOfTurn: there was no observation that could be used.
-        """
-        if self._start is None:
-            raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
-        request, status, reason = self._request, EpisodeStatus.RUNNING, ""
-        if isinstance(request, Stopped):
-            status, reason = EpisodeStatus.ASKED_FOR_HELP, request.reason
-        elif request.final:
-            status = EpisodeStatus.COMPLETED
-        return Episode(self._plan, status, reason, self._start, self.records, self._start_s)
 
     def observed(self, observation: object, time_s: float | None = None) -> None:
         """Report what is seen after an action, or after a request to look.
@@ -242,7 +164,7 @@ class Session(Generic[SceneT]):
         elif answer is Answer.YES:
             self._follow(turn)
         else:
-            self._vetoed.append(request.decision.recovery)
+            self._vetoes.ways.append(request.decision.recovery)
             self._other_way(turn)
 
     def waited(self) -> None:
@@ -323,7 +245,7 @@ class Session(Generic[SceneT]):
 
     def _next_turn(self) -> None:
         """Check the next action, or finish if there is none."""
-        self._executed, self._turn, self._vetoed = False, None, []
+        self._executed, self._turn, self._vetoes = False, None, Vetoes()
         if self.monitor.next_action is None:
             self._attempts = 0
             self._finish()
@@ -413,16 +335,11 @@ class Session(Generic[SceneT]):
 
     def _other_way(self, turn: StepRecord[SceneT]) -> None:
         """After a veto, ask about another way back; stop if there is none."""
-        found, planner, monitor = turn.discrepancy, self.system.planner, self.monitor
-        ways = "the way back" if len(self._vetoed) == 1 else f"{counted(len(self._vetoed), 'way')} back"
-        reason, other = f"a person vetoed {ways}", None
-        if len(self._vetoed) < MOST_VETOES and isinstance(planner, TakesVetoes):
-            budget_s = self.settings.budget_s
-            other = planner.instead(found.observed, monitor.trace, found, self._vetoed, budget_s)
-            reason += "" if other is not None else ", and there is no other one"
+        found = turn.discrepancy
+        other = self._vetoes.other(self.system.planner, self.monitor.trace, found, self.settings.budget_s)
         if other is None:
             self._keep(turn)
-            self._stop(StopCode.VETOED, reason)
+            self._stop(StopCode.VETOED, self._vetoes.reason)
             return
         turn = replace(turn, recovery=other, explanation=self.system.explainer(found, other))
         self.listener.reconsiders(turn)

@@ -5,14 +5,51 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.protocols import TakesVetoes
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
+from nsrecover.core.traces import Trace
+from nsrecover.util.english import counted
 
 MOST_SEARCHES = 24
 """Searches for one other way."""
+MOST_VETOES = 5
+"""After this many vetoes of the ways back from one error there is no other way."""
 Part = TypeVar("Part")
+
+
+class Vetoes(Generic[SceneT]):
+    """The ways back from one error that a person does not want.
+
+    Attributes:
+        ways: the vetoed ways.
+        reason: why there is no other one, after `other` returned None.
+    """
+
+    def __init__(self) -> None:
+        self.ways: list[Recovery[SceneT]] = []
+        self.reason = ""
+
+    def other(
+        self, planner: object, trace: Trace[SceneT], found: Discrepancy[SceneT], budget_s: float | None
+    ) -> Recovery[SceneT] | None:
+        """Another way back; None if there is none, or if there were too many vetoes.
+
+        Args:
+            planner: finds other ways if it takes vetoes (`TakesVetoes`).
+            trace: what the plan was expected to lead through.
+            found: what is wrong.
+            budget_s: time of one search, seconds; None: no limit.
+        """
+        self.reason = f"a person vetoed {'the way' if len(self.ways) == 1 else counted(len(self.ways), 'way')} back"
+        if len(self.ways) >= MOST_VETOES or not isinstance(planner, TakesVetoes):
+            return None
+        other = planner.instead(found.observed, trace, found, self.ways, budget_s)
+        self.reason += ", and there is no other one"
+        return other
 
 
 def another_way(

@@ -1,0 +1,110 @@
+"""What a session knows: its plan, what was asked for last, and the episode until now."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Generic
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.requests import Look, Request, Stopped
+from nsrecover.core.scene import SceneT
+from nsrecover.core.session_settings import SessionSettings
+from nsrecover.core.supervision import Listener
+from nsrecover.errors import OutOfTurn
+from nsrecover.monitoring.clock import Clock
+from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.parts import Parts
+
+
+class SessionState(Generic[SceneT]):
+    """The state of a `nsrecover.session.Session`, which has the policy.
+
+    Args:
+        system: with its parts.
+        plan: what will be done.
+        settings: of the session.
+        listener: follows the session.
+
+    Raises:
+        InvalidAction: the plan has an unknown operator or wrong arguments.
+        InvalidPlan: it is no plan.
+    """
+
+    def __init__(self, system: Parts[SceneT], plan: Plan, settings: SessionSettings, listener: Listener) -> None:
+        system.check_plan(plan)
+        self.system, self.settings, self.listener = system, settings, listener
+        self._plan = plan
+        self._monitor: Monitor[SceneT] | None = None
+        self._request: Request[SceneT] = Look()
+        self._executed = False
+        self._records: list[StepRecord[SceneT]] = []
+        self._recovering = 0
+        self._start: SceneT | None = None
+        self._start_s, self._clock = 0.0, Clock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "listener": Listener()}
+
+    @property
+    def request(self) -> Request[SceneT]:
+        """What to do next."""
+        return self._request
+
+    @property
+    def plan(self) -> Plan:
+        """The current plan: the recovery, if there is one, then what is left of the given plan."""
+        return self._plan if self._monitor is None else self._monitor.plan
+
+    @property
+    def num_executed(self) -> int:
+        """How many actions of the current plan are done."""
+        return 0 if self._monitor is None else self._monitor.num_executed
+
+    @property
+    def num_inserted(self) -> int:
+        """How many of the first actions of the current plan belong to a recovery."""
+        return self._recovering
+
+    @property
+    def monitor(self) -> Monitor[SceneT]:
+        """The monitor of the plan.
+
+        Raises:
+            OutOfTurn: there was no observation that could be used.
+        """
+        if self._monitor is None:
+            raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
+        return self._monitor
+
+    @property
+    def time_s(self) -> float:
+        """Time of the last observation, by the clock of the observations, seconds."""
+        return max(self._clock.time_s, 0.0) if math.isinf(self._clock.time_s) else self._clock.time_s
+
+    @property
+    def discrepancy(self) -> Discrepancy[SceneT] | None:
+        """The last comparison; None before the first one of the current plan."""
+        return None if self._monitor is None else self._monitor.last_found
+
+    @property
+    def records(self) -> tuple[StepRecord[SceneT], ...]:
+        """The turns until now."""
+        return tuple(self._records)
+
+    @property
+    def episode(self) -> Episode[SceneT]:
+        """What has happened until now.
+
+        Raises:
+            OutOfTurn: there was no observation that could be used.
+        """
+        if self._start is None:
+            raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
+        request, status, reason = self._request, EpisodeStatus.RUNNING, ""
+        if isinstance(request, Stopped):
+            status, reason = EpisodeStatus.ASKED_FOR_HELP, request.reason
+        elif request.final:
+            status = EpisodeStatus.COMPLETED
+        return Episode(self._plan, status, reason, self._start, self.records, self._start_s)
