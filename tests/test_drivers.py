@@ -1,9 +1,11 @@
 """One contract for everything that drives a session: the same requests in the same order, and the same end."""
 
 import pickle
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import py_trees
 import pytest
 
 from nsrecover import RecoveryAgent
@@ -11,6 +13,7 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.requests import Act, Answer, Ask, Decision, Look
 from nsrecover.core.session_settings import SessionSettings
 from nsrecover.core.supervision import Supervisor
+from nsrecover.integrations.behaviour_trees import FollowPlan
 from nsrecover.session import Session
 from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named
 
@@ -65,15 +68,32 @@ def agent(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode
     world.stop = it.stop
     if not (scenario.resumes or scenario.vetoes):
         return it.run(world.plan())
+    return it.resume(begun(world, scenario, person))
+
+
+def begun(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Session[Any]:
+    """A session for drivers that are given one; to be resumed it has been driven by another loop, and pickled."""
     session = new_session(world, scenario)
     if scenario.resumes:
         turn(session, world, person)
         session = pickle.loads(pickle.dumps(session))
-        world.stop = it.stop
-    return it.resume(session)
+    return session
 
 
-DRIVERS: Mapping[str, Driver] = {"session": bare_loop, "agent": agent}
+def behaviour_tree(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
+    """`FollowPlan` of py_trees, ticked until it ends."""
+    follow = FollowPlan(begun(world, scenario, person), world, decide=person.decide)
+    world.stop = follow.stop_session
+    tree = py_trees.trees.BehaviourTree(follow)
+    for _ in range(10_000):
+        tree.tick()
+        if follow.status is not py_trees.common.Status.RUNNING:
+            return follow.session.episode
+        time.sleep(0.0005)  # observations are judged in another thread
+    raise AssertionError("the behaviour does not end")
+
+
+DRIVERS: Mapping[str, Driver] = {"session": bare_loop, "agent": agent, "py_trees": behaviour_tree}
 CASES = [
     pytest.param(kind, scenario, id=f"{kind.__name__.lower()}: {name}")
     for kind, table in ((Boxes, BOXES), (Facts, FACTS))

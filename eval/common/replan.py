@@ -172,6 +172,7 @@ class RePlanner:
         budget_s: float | None = 1.0,
         max_expansions: int | None = MAX_EXPANSIONS,
         on_improvement: Callable[[Recovery], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
     ) -> Recovery:
         """Plan a recovery; arguments and result as for `RecoveryPlanner.recover`.
 
@@ -193,6 +194,7 @@ class RePlanner:
             max_expansions=max_expansions,
             budget_s=budget_s,
             on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
+            cancelled=cancelled,
         )
         return finished(result)
 

@@ -14,14 +14,26 @@ import numpy as np
 from eval.common.output import in_workers, write_results
 from eval.common.statistics import grouped, share_of, spread
 from eval.common.tables import markdown_table, milliseconds, percent_of
-from eval.household.controllers import CONTROLLERS
+from eval.household.course import FactCourse
 from eval.household.fact_world import FactWorld
+from eval.household.planners import PLANNERS
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.loading import symbolic
 from sim.common.folder import write_json
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, read_episodes
 from sim.kitchen.faults import FaultClass
 
 OUTCOMES = "outcomes.json"
+
+CONTROLLERS = {
+    "ours": "ours",
+    "without look-ahead": "no_lookahead",
+    "without checks before actions": "no_checks",
+    "after each subgoal": "after_subgoal",
+    "after the task": "after_task",
+    "no replanning": "none",
+}
+"""Name of a row -> name of the planner."""
 
 
 @dataclass
@@ -95,7 +107,9 @@ def run_episode(
     outcomes = []
     for name in names:
         world = FactWorld(episode, hidden, wrong, seed)
-        course = CONTROLLERS[name](world, plan)
+        course, planner = FactCourse(world), PLANNERS[CONTROLLERS[name]]
+        system = symbolic(world.home, world.goal, assumed=world.expected_start)
+        planner.carry_out(planner.of(system), world, plan, course)
         outcomes.append(
             Outcome(
                 name,
@@ -112,7 +126,7 @@ def run_episode(
                 course.asked or any(acts for _, _, acts in course.alarms),
                 course.impossible,
                 course.asked,
-                tuple(course.seconds),
+                tuple(course.planning_s),
             )
         )
     return outcomes

@@ -16,8 +16,9 @@ from tqdm import tqdm
 
 from eval.common.output import overrides, write_results
 from eval.common.tables import markdown_table, number, percent
+from eval.household.planners import PLANNERS
+from eval.kitchen.course import KitchenCourse, models, system_for
 from eval.kitchen.episodes import episodes_of
-from eval.kitchen.planners import PLANNERS, Course, carry_out, models
 from eval.kitchen.records import FORMAT, KitchenRecord, summary
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
@@ -146,11 +147,11 @@ def run_episode(job: tuple[int, HouseholdEpisode], planner: str, checkpoint: str
     how, began = PLANNERS[planner], time.perf_counter()
     plan, fault = episode.robots_plan, next(iter(episode.faults), None)
     robot = KitchenRobot(episode.spec, episode.faults, how.microphone, how.looks, how.facts)
-    course, crash = Course(), ""
+    course, crash = KitchenCourse(robot), ""
     try:
         planned = robot.works(plan.actions)
         try:
-            course = carry_out(how, robot, plan, checkpoint)
+            how.carry_out(system_for(how, robot, checkpoint), robot, plan, course)
         except NsrecoverError as problem:
             crash = f"{type(problem).__name__}: {problem}"
         bad_plan = fault is not None and fault.fault_class is FaultClass.PLANNING and not planned

@@ -14,7 +14,8 @@ import numpy as np
 from eval.common.fault_free import run_without_faults
 from eval.common.systems import system_of
 from eval.household.fact_world import FactWorld
-from eval.kitchen.planners import PLANNERS, system_for
+from eval.household.planners import PLANNERS
+from eval.kitchen.course import system_for
 from eval.kitchen.robot import KitchenRobot
 from eval.soak.disturbed import TIMED, Disturbance, DisturbedLookingWorld, DisturbedWorld, Rng, drawn
 from eval.soak.people import ErringPerson

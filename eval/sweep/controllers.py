@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 
 from eval.common.distance_rule import DistanceRule
 from eval.common.plans import PlannerSetting, typed_setting
@@ -28,6 +27,8 @@ from nsrecover.records.recording import example
 from nsrecover.records.review import review
 from nsrecover.system import System
 from sim.tabletop.truth import ROOM_M
+
+T = TypeVar("T")
 
 COMPARISONS = ("learned", "distance")
 """Comparisons of scenes."""
@@ -92,15 +93,10 @@ class Recovering:
         if self.comparison == "distance":
             rule: Bundle = DistanceRule.of(system.bundle)
             system = system.with_models(rule)
+        recover = partial(self.setting.recover(system), max_expansions=self.max_expansions)
         otherwise = self.setting.otherwise(system)
-        planner = (
-            _TimedPlanner(self.setting, system, self.max_expansions)
-            if otherwise is None
-            else _TimedPlannerOfOtherWays(self.setting, system, self.max_expansions, otherwise)
-        )
-        timed = replace(system, planner=planner)
-        budget_s = math.inf if self.budget_s is None else self.budget_s
-        return RecoveryAgent(timed, world, budget_s, self.max_recoveries), planner
+        planner = _TimedPlanner(recover) if otherwise is None else _TimedPlannerOfOtherWays(recover, otherwise)
+        return RecoveryAgent(replace(system, planner=planner), world, self.budget_s, self.max_recoveries), planner
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,7 @@ class Repeating:
         tried = 0
         while (action := monitor.next_action) is not None:
             step, plan = monitor.num_executed, monitor.plan
-            if tried == 0 and (doubt := monitor.check()):
+            if tried == 0 and (doubt := monitor.check()).deviates:
                 world.turned(turn_of(StepRecord(None, False, monitor.graph, doubt, plan)))
             world.execute(action)
             tried += 1
@@ -224,48 +220,34 @@ def _at_its_table(system: System, world: World[Any]) -> System:
 
 
 class _TimedPlanner:
-    """Planner that records its processor time."""
+    """Planner that adds up its processor time."""
 
-    def __init__(self, setting: PlannerSetting, system: System, max_expansions: int) -> None:
-        self._recover, self._max_expansions = setting.recover(system), max_expansions
-        self._cpu_s = 0.0
+    def __init__(self, recover: Callable[..., Recovery]) -> None:
+        self._recover, self._cpu_s = recover, 0.0
 
     def spent(self) -> float:
         """Return the processor time since the last call."""
         spent, self._cpu_s = self._cpu_s, 0.0
         return spent
 
-    def recover(
-        self,
-        graph: SceneGraph,
-        trace: Trace,
-        discrepancy: Discrepancy,
-        *,
-        budget_s: float | None = None,
-        on_improvement: Callable[[Recovery], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> Recovery:
+    def recover(self, observed: SceneGraph, trace: Trace, discrepancy: Discrepancy, /, **limits: Any) -> Recovery:
+        """Plan a recovery."""
+        return self._timed(self._recover, observed, trace, discrepancy, **limits)
+
+    def _timed(self, plan: Callable[..., T], *error: Any, **limits: Any) -> T:
         began = time.process_time()
-        recovery = self._recover(graph, trace, discrepancy, budget_s=budget_s, max_expansions=self._max_expansions)
+        found = plan(*error, **limits)
         self._cpu_s += time.process_time() - began
-        return recovery
+        return found
 
 
 class _TimedPlannerOfOtherWays(_TimedPlanner):
     """The same for a planner that knows other ways (`OtherWays`)."""
 
-    def __init__(
-        self,
-        setting: PlannerSetting,
-        system: System,
-        max_expansions: int,
-        otherwise: Callable[..., Recovery | None],
-    ) -> None:
-        super().__init__(setting, system, max_expansions)
+    def __init__(self, recover: Callable[..., Recovery], otherwise: Callable[..., Recovery | None]) -> None:
+        super().__init__(recover)
         self._otherwise = otherwise
 
-    def otherwise(self, observed: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Recovery | None:
-        began = time.process_time()
-        recovery = self._otherwise(observed, trace, discrepancy)
-        self._cpu_s += time.process_time() - began
-        return recovery
+    def otherwise(self, *error: Any) -> Recovery | None:
+        """Plan another way back."""
+        return self._timed(self._otherwise, *error)

@@ -110,10 +110,9 @@ class PolicyPlanner:
         graph: SceneGraph,
         trace: Trace,
         discrepancy: Discrepancy,
-        budget_s: float | None = None,
-        max_expansions: int | None = None,
+        **limits: object,
     ) -> Recovery:
-        """Return actions that lead to the expected state, in imagination.
+        """Return actions that lead to the expected state, in imagination; it needs no limits of a search.
 
         If only a precondition of the next action does not hold, they lead to the state after that action.
         """
@@ -175,5 +174,5 @@ class PolicyPlanner:
         """Whether no object deviates before the next action, or after the last one."""
         comparison = self._system.comparison
         if done == len(trace.plan):
-            return not comparison.after(graph, trace, done - 1)
+            return not comparison.after(graph, trace, done - 1).deviates
         return not comparison.before(graph, trace, done).deviations

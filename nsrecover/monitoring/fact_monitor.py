@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from itertools import pairwise
 from typing import Protocol, TypeVar, runtime_checkable
 
 from nsrecover.core import explanation
@@ -81,8 +82,9 @@ def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Seque
 
 def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[StateFact, ...]:
     """The facts that a plan brings about and leaves in the end: its goal, if none is stated."""
-    final = outlook(instance, start, plan.actions, ()).states[-1]
-    return tuple(sorted(final - start))
+    states = outlook(instance, start, plan.actions, ()).states
+    brought_about = frozenset[StateFact]().union(*(after - before for before, after in pairwise((start, *states))))
+    return tuple(sorted(states[-1] & brought_about))
 
 
 class _Stage(Enum):
@@ -185,7 +187,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         self._unseen_effects = frozenset[Property]()
         known = frozenset(assumed or ())
         self._expect(known, known)
-        seen = self._perceiver(observation)
+        seen = self._see(observation)
         expected = seen if assumed is None else FactScene(known)
         self._movable = placed(seen.facts | expected.facts, instance.domain)
         goal = self._rules.goal
@@ -258,7 +260,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         last = self._judged
         if observation is not None:
             self._expect(self.graph.facts, self.graph.facts)
-            seen = self._perceiver(observation)
+            seen = self._see(observation)
             return self._begin(_Judged(Phase.BEFORE, None, self.graph.facts, self.graph, [seen]))
         if last.phase is Phase.AFTER:
             if last.found is not None and last.found.as_expected:
@@ -272,7 +274,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         self._imagine_from(self.num_executed, before)
         expected = self._trace.graphs[self.num_executed + 1]
         self._expect(before.facts, expected.facts)
-        seen = self._perceiver(observation)
+        seen = self._see(observation)
         self._num_executed += 1
         self._near = self._places(action.arguments, before.facts, expected.facts)
         return self._begin(_Judged(Phase.AFTER, action, before.facts, expected, [seen]))
@@ -285,12 +287,12 @@ class FactMonitor(Monitor[FactScene, Seen]):
         if last.stage is _Stage.VISIT and last.places:
             # a place is compared with what is believed now
             self._expect(self.graph.facts, self.graph.facts)
-            seen = self._perceiver(observation)
+            seen = self._see(observation)
             last = replace(
                 last, before=self.graph.facts, expected=self.graph, looks=[], unseen_effects=self._unseen_effects
             )
         else:
-            seen = self._perceiver(observation)
+            seen = self._see(observation)
         last.looks.append(seen)
         self._looked(last)
         last.found = self._concluded(last)
@@ -309,7 +311,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         if last.found is None:
             raise InvalidPlan("expected a step or a check to judge again, found none since the plan was set")
         self._expect(last.before, last.expected.facts)
-        seen = self._perceiver(observation)
+        seen = self._see(observation)
         return self._begin(_Judged(last.phase, last.action, last.before, last.expected, [seen]))
 
     def set_plan(self, plan: Plan, num_executed: int = 0, observation: Seen | None = None) -> None:
@@ -318,7 +320,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         check_plan(self.instance, plan)
         if observation is not None:
             self._expect(self.graph.facts, self.graph.facts)
-            self._graph = updated(self.graph, self._perceiver(observation), self.instance.domain, decay=1.0)
+            self._graph = updated(self.graph, self._see(observation), self.instance.domain, decay=1.0)
         rest = Plan(plan.actions[num_executed:])
         if self._rules.goal is None and plan != self.plan:
             self.goal = what_it_leaves(self.instance, self.graph.facts, rest)
@@ -398,6 +400,11 @@ class FactMonitor(Monitor[FactScene, Seen]):
         outer = (outermost(name, facts, self.instance.domain) for name in names for facts in scenes)
         return tuple(dict.fromkeys(place for place in outer if place is not None and place not in self._movable))
 
+    def _see(self, observation: Seen) -> FactScene:
+        seen = self._perceiver(observation)
+        self._failures.read(seen)
+        return seen
+
     def _expect(self, before: State, expected: State) -> None:
         if isinstance(self._perceiver, ExpectingPerceiver):
             self._perceiver.expect(before, expected, self._failures.doubted)
@@ -417,7 +424,11 @@ class FactMonitor(Monitor[FactScene, Seen]):
         if not acted_on.isdisjoint(changed(judged.expected.facts, observed.facts, domain)):
             unseen = [prop for prop in acted_on if not seen.knows(prop)]
             observed = by_laws(self.instance, judged.before, observed, unseen)
-        unseen_effects = judged.unseen_effects | {prop for prop in acted_on if not drifts(prop, domain)}
+        # what one of several observations denies, and none confirms, has to be seen, too
+        denied = (
+            prop for look in looks for prop in changed(look.facts, judged.expected.facts, domain) if look.knows(prop)
+        )
+        unseen_effects = judged.unseen_effects | {prop for prop in (*acted_on, *denied) if not drifts(prop, domain)}
         unseen_effects = frozenset(prop for prop in unseen_effects if not seen.knows(prop))
         done = self.num_executed
         rest = self.plan.actions[done:]

@@ -47,6 +47,13 @@ class Failures:
         """An action has worked: what earlier failures spoke against is not doubted any more."""
         self.doubted.clear()
 
+    def read(self, look: FactScene) -> None:
+        """Rely again on the readings of states that an observation shows otherwise: they can be read."""
+        now = by_property(look.facts, self._domain)
+        for prop in [prop for prop, value in self._wrong.items() if look.knows(prop) and now.get(prop, _NONE) != value]:
+            del self._wrong[prop]
+            self._failed = Counter({key: times for key, times in self._failed.items() if key[1] != prop})
+
     def _explaining(self, action: Action, believed: State) -> set[Property]:
         """The states with which, if they were otherwise, an action could not be done: a closed door."""
         inside = {fact[2] for fact in believed if len(fact) == 3 and fact[1] in action.arguments}

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.household.command import HouseholdConfig, measure
-from eval.household.controllers import CONTROLLERS
+from eval.household.command import CONTROLLERS, HouseholdConfig, measure, run_episode
 from eval.household.fact_world import FactWorld
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.household import HouseholdEpisode, HouseholdError
@@ -85,11 +84,7 @@ def test_only_a_check_before_the_action_saves_what_cannot_be_undone(monkeypatch:
     fault = fault_from_dict({"fault": "filled_at_start", "at_step": -1, "name": cup, "liquid": "wine", "litres": 0.1})
     error = HouseholdError(-1, {cup: "wine"}, {cup: fault.kind}, (), (f"filled {cup}, wine",), "", True)
     wrong = HouseholdEpisode("H1", 1, "T7", spec.kitchen.layout, 5, spec.plan, (fault,), (error,))
-    saved = {}
-    for name, controller in CONTROLLERS.items():
-        world = FactWorld(wrong, 0.0, 0.0, 0)
-        controller(world, spec.plan)
-        saved[name] = world.reached()
+    saved = {found.controller: found.success for found in run_episode(wrong, list(CONTROLLERS), 0.0, 0.0, 0)}
     assert saved["ours"]
     assert not saved["after the task"]
     assert not saved["no replanning"]

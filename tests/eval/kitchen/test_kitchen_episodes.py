@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from eval.household.planners import PLANNERS
 from eval.kitchen.__main__ import is_meant
 from eval.kitchen.command import KitchenEvalConfig, measure, run_episode
-from eval.kitchen.planners import PLANNERS
 from eval.kitchen.records import KitchenRecord, summary
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.household import HouseholdEpisode
