@@ -69,6 +69,34 @@ class _PlanText(NamedTuple):
     reference: int
 
 
+@dataclass(frozen=True)
+class Untouched:
+    """Objects that the search does not move, by their indices.
+
+    Attributes:
+        fixed: objects that cannot be moved.
+        ignored: objects that are neither compared nor obstacles.
+    """
+
+    fixed: frozenset[int] = frozenset()
+    ignored: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Means:
+    """What the search can do.
+
+    Attributes:
+        action_cost: what an action costs; None: what its operator says.
+        placement_sampler: finds free places for what is in the way.
+        domain: has the operators.
+    """
+
+    action_cost: Callable[[Action], float] | None = None
+    placement_sampler: PlacementSampler = proposed_place
+    domain: SpatialDomain = TABLETOP
+
+
 class NeuralModel:
     """`WorldModel` over the places of a scene's objects.
 
@@ -78,10 +106,8 @@ class NeuralModel:
         traces: traces of one plan over the same objects, the expected one first; S scenes in all.
         subgoals: the scenes that are subgoals, in the order of the search's K.
         order: name -> rank, see `nsrecover.planning.order`; earlier objects are tried first.
-        fixed: objects that cannot be moved.
-        ignored: objects that are neither compared nor obstacles.
-        action_cost: what an action costs; None: what its operator says.
-        placement_sampler: finds free places for what is in the way.
+        untouched: objects that are not moved.
+        means: what actions cost, and where things are set aside.
     """
 
     def __init__(
@@ -91,12 +117,10 @@ class NeuralModel:
         traces: Sequence[Trace],
         subgoals: Sequence[Subgoal],
         order: Mapping[str, int],
-        fixed: frozenset[int] = frozenset(),
-        ignored: frozenset[int] = frozenset(),
-        action_cost: Callable[[Action], float] | None = None,
-        placement_sampler: PlacementSampler = proposed_place,
-        domain: SpatialDomain = TABLETOP,
+        untouched: Untouched | None = None,
+        means: Means | None = None,
     ) -> None:
+        untouched, means = untouched or Untouched(), means or Means()
         self.models = models
         self.graph = graph
         self.traces = tuple(traces)
@@ -105,11 +129,9 @@ class NeuralModel:
         self._column = {scene: number for number, scene in enumerate(self.scenes)}
         self.subgoals = tuple(subgoals)
         self._wanted = [self._column[subgoal] for subgoal in subgoals]
-        self.fixed = fixed
-        self.ignored = ignored
-        self.action_cost = action_cost or domain.cost
-        self.placement_sampler = placement_sampler
-        self.domain = domain
+        self.fixed, self.ignored = untouched.fixed, untouched.ignored
+        self.action_cost = means.action_cost or means.domain.cost
+        self.placement_sampler, self.domain = means.placement_sampler, means.domain
         self.no_room: set[int] = set()
         self._ranks = [order.get(name, len(order)) for name in graph.names]
         # place i is where object i is seen

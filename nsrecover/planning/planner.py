@@ -24,7 +24,7 @@ from nsrecover.models.protocols import RecoveryModels
 from nsrecover.planning.alternative_trace import alternative_trace
 from nsrecover.planning.batch import Request, recover_each
 from nsrecover.planning.making_room import with_room
-from nsrecover.planning.neural_model import Move, NeuralModel, State
+from nsrecover.planning.neural_model import Means, Move, NeuralModel, State, Untouched
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.placement import PlacementSampler, proposed_place
 from nsrecover.planning.refine import refine
@@ -71,6 +71,7 @@ class RecoveryPlanner:
         rejoin: what counts as being back on the plan.
         placement_sampler: finds free places for what is in the way.
         domain: has the operators, `free` and `restore` among them.
+        untouched: names of objects that may not be moved.
     """
 
     models: RecoveryModels
@@ -78,6 +79,7 @@ class RecoveryPlanner:
     rejoin: Rejoin = Rejoin.POSE
     placement_sampler: PlacementSampler = proposed_place
     domain: SpatialDomain = TABLETOP
+    untouched: frozenset[str] = frozenset()
 
     def recover(
         self,
@@ -89,7 +91,6 @@ class RecoveryPlanner:
         on_improvement: Callable[[Recovery], None] | None = None,
         subgoals: Subgoals | int = Subgoals.ALL,
         cancelled: Callable[[], bool] | None = None,
-        untouched: Collection[str] = (),
     ) -> Recovery:
         """Plan a recovery; that there is none is an answer, not an exception.
 
@@ -102,7 +103,6 @@ class RecoveryPlanner:
             on_improvement: called with every better recovery as it is found.
             subgoals: which states of the trace to plan for; a number K means the K from which fewest objects differ.
             cancelled: called before every expansion; if it returns true, the best recovery so far is returned.
-            untouched: objects that may not be moved.
 
         Returns:
             The recovery. `proven_optimal` and `lower_bound` are with respect to the subgoals that were planned for, and
@@ -126,28 +126,11 @@ class RecoveryPlanner:
                 blamed=lost or tuple(sorted(in_the_way)),
                 lower_bound=float("inf"),
             )
-        traces = self._traces(graph, trace, discrepancy)
-        beyond = ~within_reach(graph.boxes, self.models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
-        newcomers = frozenset(graph.index(name) for name in discrepancy.newcomers if name in graph.names)
-        model = NeuralModel(
-            self.models,
-            graph,
-            traces,
-            chosen_subgoals(self.models, graph, traces, discrepancy, subgoals),
-            recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
-            fixed=newcomers
-            | frozenset(np.flatnonzero(beyond).tolist())
-            | frozenset(graph.index(name) for name in untouched),
-            ignored=frozenset(graph.index(name) for name in missing),
-            action_cost=self.action_cost,
-            placement_sampler=self.placement_sampler,
-            domain=self.domain,
-        )
-
+        model = self._model(graph, trace, discrepancy, subgoals, missing)
         improvements: list[Improvement] = []
 
         def recovery_of(result: SearchResult[State, Move]) -> Recovery:
-            found = _recovery(model, result, newcomers)
+            found = _recovery(model, result, _rows(graph, discrepancy.newcomers))
             return replace(found, seconds=time.perf_counter() - began, improvements=tuple(improvements))
 
         def improved(result: SearchResult[State, Move]) -> None:
@@ -169,6 +152,28 @@ class RecoveryPlanner:
             settle=False,  # a plan that moves something twice may be shortened
         )
         return recovery_of(result)
+
+    def _model(
+        self,
+        graph: SceneGraph,
+        trace: Trace,
+        discrepancy: Discrepancy,
+        subgoals: Subgoals | int,
+        missing: Collection[str],
+    ) -> NeuralModel:
+        """The model that is searched: the scene, the traces to rejoin, and what cannot be moved."""
+        traces = self._traces(graph, trace, discrepancy)
+        beyond = ~within_reach(graph.boxes, self.models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
+        fixed = _rows(graph, (*discrepancy.newcomers, *self.untouched)) | frozenset(np.flatnonzero(beyond).tolist())
+        return NeuralModel(
+            self.models,
+            graph,
+            traces,
+            chosen_subgoals(self.models, graph, traces, discrepancy, subgoals),
+            recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
+            Untouched(fixed, _rows(graph, missing)),
+            Means(self.action_cost, self.placement_sampler, self.domain),
+        )
 
     def instead(
         self,
@@ -193,7 +198,7 @@ class RecoveryPlanner:
         return another_way(
             vetoed,
             lambda way: (action.arguments[0] for action in way.actions),
-            lambda names: lenient.recover(graph, trace, discrepancy, budget_s, untouched=names),
+            lambda names: replace(lenient, untouched=names).recover(graph, trace, discrepancy, budget_s),
         )
 
     def otherwise(self, observed: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Recovery | None:
@@ -356,3 +361,8 @@ def _reason(
         (ReasonCode.NO_SEQUENCE, wrong),
     )
     return next(((code, blamed) for code, blamed in candidates if blamed), (ReasonCode.PRECONDITION_UNMET, ()))
+
+
+def _rows(graph: SceneGraph, names: Collection[str]) -> frozenset[int]:
+    """The indices of the named objects that are in a scene."""
+    return frozenset(graph.index(name) for name in names if name in graph.names)
