@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env
 
 import nsrecover
 from nsrecover import Action, Plan
+from nsrecover.core.requests import Act
 from nsrecover.domains.tabletop.operators import OPERATORS
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response, register_world
 
@@ -60,31 +61,29 @@ print("Blocks-v0 passes gymnasium's check_env")
 
 
 def watched(response: Response) -> MonitorWrapper:
-    """Return the environment with a monitor, which reads the task from the `info` of the environment."""
-    env = gymnasium.make("Blocks-v0")
+    """Return the environment with a session, which reads the task from the `info` of the environment."""
+    env, system = gymnasium.make("Blocks-v0"), nsrecover.geometric()
     return MonitorWrapper(
         env,
-        nsrecover.geometric(),
+        session=lambda scene, info: system.session(Plan.parse(info["plan"]), scene),
         scene_of=lambda observation, info: env.unwrapped.graph,
-        plan=lambda observation, info: Plan.parse(info["plan"]),
         finished=lambda action, observation, info: True,  # every step of this environment is one action
         response=response,
         carry_out=lambda env, action: env.unwrapped.run(action),
-        max_recoveries=10,
+        look=lambda env, names: env.unwrapped.look(names),
     )
 
 
-for response in (Response.TELL, Response.REPAIR):
+for response in (Response.END, Response.REPAIR):
     env, built = watched(response), 0
     for seed in range(10):
         _, info = env.reset(seed=seed)
-        over = False
-        while not over and info["following"] is not None:
-            _, reward, terminated, truncated, info = env.step(env.unwrapped.numbers_of(info["following"]))
-            over = terminated or truncated
-            if info["discrepancy"] and seed < 2:
-                culprits = [f"{culprit.name} {culprit.cause}" for culprit in info["discrepancy"].deviations]
-                way = [str(action) for action in info["recovery"].actions] if "recovery" in info else "not asked for"
-                print(f"  episode {seed}: {culprits}, way back: {way}")
+        terminated = truncated = False
+        while isinstance(info["request"], Act) and not (terminated or truncated):
+            action = env.unwrapped.numbers_of(info["request"].action)
+            _, reward, terminated, truncated, info = env.step(action)
+            if info["recovery"] is not None and seed < 2:
+                culprits = [f"{each.name} {each.cause}" for each in info["discrepancy"].deviations]
+                print(f"  episode {seed}: {culprits}, way back: {[str(each) for each in info['recovery'].actions]}")
         built += terminated
     print(f"{response}: {built} of 10 towers were built")

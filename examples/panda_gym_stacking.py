@@ -18,6 +18,7 @@ import panda_gym  # registers its environments
 
 import nsrecover
 from nsrecover import Action, Plan
+from nsrecover.core.requests import Act
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response
 
 SIDE = 0.04
@@ -26,6 +27,9 @@ CUBES = {"blue cube": slice(7, 13), "green cube": slice(19, 25)}
 
 BASE_X = 0.6
 """Distance of panda-gym's origin in front of the robot's base, which is the origin here."""
+
+STILL = np.array([0, 0, 0, 1.0], np.float32)
+"""The command that leaves the hand where it is, open."""
 
 HIGH = 0.16
 """Height at which the gripper travels."""
@@ -50,9 +54,9 @@ def boxes_of(observation: dict[str, np.ndarray], info: dict[str, Any]) -> dict[s
     return {name: turned_box(value[:3], value[3:]) for name, value in values.items()}
 
 
-def plan_of(observation: dict[str, np.ndarray], info: dict[str, Any]) -> Plan:
+def plan_of(info: dict[str, Any]) -> Plan:
     """Return the plan: the blue cube to its goal, the green one on top of it."""
-    x, y, z = observation["desired_goal"][:3].tolist()
+    x, y, z = info["goal"][:3].tolist()
     return Plan(
         (
             Action("restore", ("blue cube",), target=(x + BASE_X, y, z, SIDE, SIDE, SIDE)),
@@ -114,7 +118,7 @@ def carry_out(env: gymnasium.Env, action: Action, push_at: int | None = None) ->
             simulation.physics_client.resetBaseVelocity(body, linearVelocity=[0.6, 0.3, 0.0])
         outcome = env.step(command)
         total, step = total + float(outcome[1]), step + 1
-        if outcome[4].get("discrepancy") is not None:  # the wrapper has checked the action
+        if outcome[4].get("discrepancy") is not None:  # the wrapper has reported the action
             return outcome
         try:
             command = movements.send(outcome[0])
@@ -129,8 +133,8 @@ class Settled(gymnasium.Wrapper):
         """Reset, and open the gripper."""
         self.env.reset(**options)
         for _ in range(20):
-            observation, *_, info = self.env.step(np.array([0, 0, 0, 1.0], np.float32))
-        return observation, info
+            observation, *_, info = self.env.step(STILL)
+        return observation, info | {"goal": observation["desired_goal"]}
 
 
 class Finished:
@@ -153,19 +157,21 @@ def main() -> None:
     print("panda-gym", panda_gym.__version__)
     inner = Settled(gymnasium.make("PandaStack-v3", max_episode_steps=10_000))
     inner.unwrapped.task.distance_threshold = 0.0  # type: ignore[attr-defined]  # otherwise the episode ends while the cube is still held
+    system = nsrecover.geometric()
     env = MonitorWrapper(
-        inner, nsrecover.geometric(), boxes_of, plan_of, Finished(), response=Response.REPAIR, carry_out=carry_out
-    )
+        inner, lambda scene, info: system.session(plan_of(info), scene), boxes_of, Finished(), Response.REPAIR,
+        carry_out, look=lambda env, names: env.step(STILL),
+    )  # fmt: skip
     _, info = env.reset(seed=8)
-    explainer = nsrecover.geometric().explainer
     pushed = False
-    while (action := info["following"]) is not None:
+    while isinstance(info["request"], Act):
+        action = info["request"].action
         push_at = 25 if action.operator == "top" and not pushed else None
         pushed = pushed or push_at is not None
         print(f"{action}{', and somebody pushes the blue cube' if push_at else ''}")
         observation, _, _, truncated, info = carry_out(env, action, push_at)
-        if info["discrepancy"]:
-            print(explainer(info["discrepancy"], info["recovery"]).text)
+        if info["recovery"] is not None:
+            print(system.explainer(info["discrepancy"], info["recovery"]).text)
             print("repaired:", info["repaired"])
         if truncated:
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import top
 from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import Perceiver, World
+from nsrecover.core.protocols import LookingWorld, Perceiver, World
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
@@ -123,18 +123,26 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         """Carry out the action that three numbers stand for; see `gymnasium.Env.step`."""
         chosen = self.action_of(action)
         if chosen is None:
-            return self._outcome(("there are not so many objects, or one is named twice",))
+            return self._outcome(("object index out of range, or one object named twice",))
         return self.run(chosen)
 
     def run(self, action: Action) -> StepResult:
         """Carry out an `Action`, such as one of a recovery (`carry_out` of `MonitorWrapper`)."""
         world = self._running()
         refused = self._domain.operator_of(action).violated(self._graph, action)
-        if not refused:
-            world.execute(action)
-            self._seen = world.observe()
-            self._graph = self._perceiver.step(self._seen)
-        return self._outcome(tuple(map(self._domain.text, refused)))
+        if refused:
+            return self._outcome(tuple(map(self._domain.text, refused)))
+        world.execute(action)
+        return self._see(world.observe())
+
+    def look(self, names: Sequence[str] = ()) -> StepResult:
+        """Observe the scene again (`look` of `MonitorWrapper`).
+
+        Args:
+            names: what should be seen best, for worlds whose robot can go and look.
+        """
+        world = self._running()
+        return self._see(world.look(names) if isinstance(world, LookingWorld) else world.observe())
 
     def action_of(self, action: Any) -> Action | None:
         """Return the action that three numbers stand for; None if an object is missing or named twice."""
@@ -182,6 +190,10 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         if self._world is None:
             raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
         return self._world
+
+    def _see(self, seen: object) -> StepResult:
+        self._seen, self._graph = seen, self._perceiver.step(seen)
+        return self._outcome(())
 
     def _outcome(self, refused: tuple[str, ...]) -> StepResult:
         done = bool(self._plan.actions) and all_achieved(self._plan, self.graph, self._domain)

@@ -1,11 +1,9 @@
-"""Gymnasium: a wrapper that monitors episodes of any environment, and nsrecover worlds as environments.
+"""Gymnasium: a wrapper that drives a session in any environment, and nsrecover worlds as environments.
 
-    from nsrecover.integrations.gymnasium import MonitorWrapper, Response, register_world
-
-    env = MonitorWrapper(env, nsrecover.geometric(), boxes_of, plan, finished, response=Response.END)
+    system = nsrecover.geometric()
+    env = MonitorWrapper(env, lambda boxes, info: system.session(plan, boxes), boxes_of, finished, Response.END)
     observation, reward, terminated, truncated, info = env.step(action)
-    if info["discrepancy"]:
-        print(info["discrepancy"].deviations)
+    print(info["request"], info["discrepancy"])
 
     register_world("Tabletop-v0", make_world, objects=5)
     env = gymnasium.make("Tabletop-v0")
@@ -15,170 +13,216 @@ Needs gymnasium: `pip install 'nsrecover[gymnasium]'`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.episode import StepRecord
+from nsrecover.core.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
+from nsrecover.core.supervision import Supervisor
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.gym_world import Info, StepResult, WorldEnv, all_achieved, register_world
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.system import System
+from nsrecover.session import Session
 
 # isort: split
 import gymnasium  # after gym_world, which says what to install if it is missing
 
-__all__ = ["MonitorWrapper", "Response", "WorldEnv", "all_achieved", "register_world"]
+__all__ = ["MonitorWrapper", "Response", "StepMonitor", "WorldEnv", "all_achieved", "register_world"]
+
+Env = gymnasium.Env[Any, Any]
+SceneOf = Callable[[Any, Info], object]
+PartT = TypeVar("PartT")
+LookFor = Callable[[Env, Sequence[str]], StepResult]
 
 
 class Response(StrEnum):
-    """Response of the wrapper to a discrepancy."""
+    """Response of a wrapper to a deviation that further looks have confirmed."""
 
     TELL = "tell"
-    """Report it in `info`."""
+    """Report it in `info`; `info["request"]` says what leads back."""
     END = "end"
     """Truncate the episode."""
     REPAIR = "repair"
-    """Search for the cheapest recovery and carry it out; if there is none, truncate the episode."""
+    """Carry out what the session asks for until it is back on the plan; if it stops, truncate the episode."""
 
 
 class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Monitors the episodes of an unmodified environment.
+    """Drives a session in the episodes of an unmodified environment; an action may take many steps.
 
-    The expectation is given in one of two ways. With `plan` and `finished`, an action of the plan may take many steps
-    of the environment, and is checked when it is finished. With `action_of`, every step is one action.
-
-    `info` always has "discrepancy" (`nsrecover.Discrepancy`, None in steps without a check) and "following" (the next
-    action of the plan, None at the end). After a search for a recovery it also has "recovery" (`nsrecover.Recovery`)
-    and "repaired" (whether the scene was observed to be back on the plan).
+    A step that ends the action that the session asks for is reported to it, and so is the step after a request to look,
+    in which a policy should do nothing. `info` always has "request" (`nsrecover.core.requests`: what the session asks
+    for), "discrepancy" (of a turn that is over with this step: the first that deviates, else the last; None without
+    one), "recovery" (the way back from it, if there is one) and "repaired" (whether every action of the last recovery
+    was seen to work, and the plan goes on).
 
     Args:
         env: any environment.
-        system: `nsrecover.load()` for images, `nsrecover.geometric()` for boxes.
-        scene_of: (observation, info) -> boxes by name, a scene graph, or an `nsrecover.Observation`; info is that of
-            `reset` or `step`.
-        plan: the plan of an episode, or a function that makes it from the first observation and info.
-        finished: (action, observation, info) -> whether an action of the plan has ended, successfully or not.
-        action_of: action of the environment -> the action that it stands for; None: no check in this step.
-        response: what to do about a discrepancy.
+        session: (scene, info of `reset`) -> the session of an episode, from `System.session`.
+        scene_of: (observation, info) -> what the session observes: boxes by name, a scene graph, camera images, facts.
+        finished: (action, observation, info) -> whether that action has ended, successfully or not.
+        response: what to do about a deviation.
         carry_out: (environment, action) -> the result of the last `step`, with the rewards added up; carries out one
-            action of a recovery. Required for `Response.REPAIR`.
-        budget_s: planning time for one recovery, seconds.
-        max_recoveries: largest number of recoveries in one episode.
+            action. Required for `Response.REPAIR`.
+        look: (environment, names) -> the result of the last `step`, with the rewards added up; another observation of
+            the same scene, by doing nothing for instance. By default the next step counts as one.
+        decide: a person's answers; by default every way back is taken, and nothing given up.
 
     Raises:
-        InvalidConfiguration: the expectation is given in both ways or in none, or `carry_out` is missing.
+        InvalidConfiguration: `carry_out` is missing.
     """
 
     def __init__(
         self,
-        env: gymnasium.Env[Any, Any],
-        system: System,
-        scene_of: Callable[[Any, Info], Any],
-        plan: Plan | Callable[[Any, Info], Plan] | None = None,
-        finished: Callable[[Action, Any, Info], bool] | None = None,
-        action_of: Callable[[Any], Action | None] | None = None,
+        env: Env,
+        session: Callable[[Any, Info], Session[Any]],
+        scene_of: SceneOf,
+        finished: Callable[[Action, Any, Info], bool],
         response: Response = Response.TELL,
-        carry_out: Callable[[gymnasium.Env[Any, Any], Action], StepResult] | None = None,
-        budget_s: float = 1.0,
-        max_recoveries: int = 3,
+        carry_out: Callable[[Env, Action], StepResult] | None = None,
+        look: LookFor | None = None,
+        decide: Callable[[Decision[object]], Answer | bool] | None = None,
     ) -> None:
         super().__init__(env)
-        if (plan is None) != (finished is None) or (plan is None) == (action_of is None):
+        if response is Response.REPAIR and carry_out is None:
             raise InvalidConfiguration(
-                "expected either plan and finished, or action_of, found another choice of them; see MonitorWrapper"
+                "expected carry_out for Response.REPAIR, found none; give a function that carries out an action"
             )
-        if response is Response.REPAIR and (carry_out is None or plan is None):
-            raise InvalidConfiguration(
-                "expected plan and carry_out for Response.REPAIR, found one of them missing; a recovery needs a plan "
-                "to rejoin and a function that carries it out"
-            )
-        self._system, self._scene_of, self._plan, self._finished = system, scene_of, plan, finished
-        self._action_of, self._response, self._carry_out = action_of, Response(response), carry_out
-        self._budget_s, self._max_recoveries = budget_s, max_recoveries
-        self._recoveries = 0
-        self._monitor: Monitor[Any] | None = None
+        self._make, self._scene_of, self._finished, self._response = session, scene_of, finished, Response(response)
+        self._carry_out = carry_out if response is Response.REPAIR else None
+        self._look, self._decide = look, decide or Supervisor().decides
+        self._session: Session[Any] | None = None
 
     @property
-    def monitor(self) -> Monitor[Any]:
-        """The monitor of the current episode.
+    def session(self) -> Session[Any]:
+        """The session of the current episode.
 
         Raises:
             InvalidConfiguration: no episode has begun.
         """
-        if self._monitor is None:
-            raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
-        return self._monitor
+        return _begun(self._session)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+        """Begin an episode with a session of its own; see `gymnasium.Env.reset`."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._session = self._make(self._scene_of(observation, info), info)
+        result = self._serve((observation, 0.0, False, False, info), None)
+        return result[0], self._with_findings(result[4], ())
+
+    def step(self, action: Any) -> StepResult:
+        """Carry out a step, and report it if the session waits for it; see `gymnasium.Env.step`."""
+        session = self.session
+        known, result = len(session.records), self.env.step(action)
+        due = session.request.action if isinstance(session.request, Act) else None
+        if isinstance(session.request, Look) or (due is not None and self._finished(due, result[0], result[4])):
+            session.observed(self._scene_of(result[0], result[4]))
+        result = self._serve(result, self._carry_out)
+        records = session.records[known:]
+        deviates = any(each.discrepancy.deviates for each in records)
+        over = isinstance(session.request, Stopped) or (self._response is Response.END and deviates)
+        truncated = result[3] or (over and self._response is not Response.TELL)
+        return (*result[:3], truncated, self._with_findings(result[4], records))
+
+    def _serve(self, result: StepResult, carry_out: Callable[[Env, Action], StepResult] | None) -> StepResult:
+        """Do what the session asks for as far as no policy is needed for it."""
+        session = self.session
+        while not (result[2] or result[3]):
+            match session.request:
+                case Act(action) if carry_out is not None and session.num_executed < session.num_inserted:
+                    result = _together(result, carry_out(self.env, action))
+                case Look(names) if self._look is not None:
+                    result = _together(result, self._look(self.env, names))
+                case Ask(decision):
+                    session.answered(self._decide(decision))
+                    continue
+                case _:
+                    break
+            session.observed(self._scene_of(result[0], result[4]))
+        return result
+
+    def _with_findings(self, info: Info, records: Sequence[StepRecord[Any]]) -> Info:
+        chosen = next((each for each in records if each.discrepancy.deviates), records[-1] if records else None)
+        return {
+            **info,
+            "request": self.session.request,
+            "discrepancy": chosen.discrepancy if chosen is not None else None,
+            "recovery": chosen.recovery if chosen is not None else None,
+            "repaired": _repaired(self.session),
+        }
+
+
+def _repaired(session: Session[Any]) -> bool:
+    """Whether every action of the last recovery was seen to work, and the plan goes on."""
+    records = session.records
+    last = max((number for number, each in enumerate(records) if each.recovery is not None), default=len(records))
+    seen = all(each.discrepancy.as_expected for each in records[last + 1 :] if each.recovering)
+    back = isinstance(session.request, Act | Done) and session.num_executed >= session.num_inserted
+    return last < len(records) and seen and back
+
+
+class StepMonitor(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Monitors an environment in which every step is one action, and of which no plan is known.
+
+    `info` always has "discrepancy" (`nsrecover.Discrepancy`, None in steps without a check).
+
+    Args:
+        env: any environment.
+        monitor: (plan, scene) -> the monitor of an episode: `System.monitor`.
+        scene_of: see `MonitorWrapper`.
+        action_of: action of the environment -> the action that it stands for; None: no check in this step.
+        look: see `MonitorWrapper`; without it verdicts rest on one observation.
+        response: `Response.TELL`, or `Response.END`, which needs `look`.
+
+    Raises:
+        InvalidConfiguration: the response cannot be given.
+    """
+
+    def __init__(
+        self,
+        env: Env,
+        monitor: Callable[[Plan, Any], Monitor[Any]],
+        scene_of: SceneOf,
+        action_of: Callable[[Any], Action | None],
+        look: LookFor | None = None,
+        response: Response = Response.TELL,
+    ) -> None:
+        super().__init__(env)
+        if response is Response.REPAIR or (response is Response.END and look is None):
+            raise InvalidConfiguration(
+                f"expected Response.TELL, or Response.END and look, found {response}; one observation may err, and a "
+                "recovery needs a plan: use MonitorWrapper"
+            )
+        self._make, self._scene_of, self._action_of = monitor, scene_of, action_of
+        self._look, self._response = look, Response(response)
+        self._monitor: Monitor[Any] | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Begin an episode with a fresh monitor; see `gymnasium.Env.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
-        plan = self._plan(observation, info) if callable(self._plan) else self._plan
-        self._monitor = self._system.monitor(plan or Plan(()), self._scene_of(observation, info))
-        self._recoveries = 0
-        return observation, self._with_findings(info, None)
+        self._monitor = self._make(Plan(()), self._scene_of(observation, info))
+        return observation, {**info, "discrepancy": None}
 
     def step(self, action: Any) -> StepResult:
-        """Carry out a step and check its result; see `gymnasium.Env.step`."""
-        monitor = self.monitor
-        result = self.env.step(action)
-        observation, _, _, _, info = result
-        done = monitor.next_action
-        if self._action_of is not None:
-            done = self._action_of(action)
-            if done is not None:
-                monitor.set_plan(Plan((done,)))
-        elif done is not None and self._finished is not None and not self._finished(done, observation, info):
-            done = None
-        if done is None:
-            return (*result[:4], self._with_findings(info, None))
-        found = monitor.step(done, self._scene_of(observation, info))
-        info = self._with_findings(info, found)
-        if not found.deviates or self._response is Response.TELL:
-            return (*result[:4], info)
-        if self._response is Response.END:
-            return (*result[:3], True, info)
-        return self._repair((*result[:4], info), found)
+        """Carry out a step and judge its result; see `gymnasium.Env.step`."""
+        monitor, found = _begun(self._monitor), None
+        result, done = self.env.step(action), self._action_of(action)
+        if done is not None:
+            monitor.set_plan(Plan((done,)))
+            found = monitor.step(done, self._scene_of(result[0], result[4]))
+            while self._look is not None and monitor.wanted is not None and not (result[2] or result[3]):
+                result = _together(result, self._look(self.env, monitor.wanted))
+                found = monitor.look_again(self._scene_of(result[0], result[4]))
+        over = self._response is Response.END and found is not None and found.deviates and monitor.wanted is None
+        return (*result[:3], result[3] or over, {**result[4], "discrepancy": found})
 
-    def _repair(self, result: StepResult, found: Discrepancy) -> StepResult:
-        """Carry out recoveries until one has worked, none is found, or the episode has ended."""
-        first, recovery, stuck, repaired = found, None, False, False
-        while not (repaired or stuck or result[2] or result[3]):
-            recovery = self._system.planner.recover(found.observed, self.monitor.trace, found, budget_s=self._budget_s)
-            self._recoveries += 1
-            stuck = not recovery.found or self._recoveries > self._max_recoveries
-            if not stuck:
-                self.monitor.rejoin(recovery)
-                result, found = self._go_back(recovery.actions, result, found)
-                repaired = self.monitor.num_executed == len(recovery.actions) and (
-                    not found.deviates or not recovery.actions
-                )
-        observation, reward, terminated, truncated, info = result
-        info = self._with_findings(info, first) | {"recovery": recovery, "repaired": repaired}
-        return observation, reward, terminated, truncated or stuck, info
 
-    def _go_back(
-        self, actions: tuple[Action, ...], result: StepResult, found: Discrepancy
-    ) -> tuple[StepResult, Discrepancy]:
-        """Carry out the actions of a recovery until a discrepancy or the end of the episode.
+def _begun(part: PartT | None) -> PartT:
+    if part is None:
+        raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
+    return part
 
-        Returns:
-            The last result of the environment, with the rewards added up, and the last discrepancy.
-        """
-        assert self._carry_out is not None
-        total = float(result[1])
-        for action in actions:
-            found = self.monitor.check()
-            if found.deviates:
-                break
-            result = self._carry_out(self.env, action)
-            total += float(result[1])
-            found = self.monitor.step(action, self._scene_of(result[0], result[4]))
-            if found.deviates or result[2] or result[3]:
-                break
-        return (result[0], total, *result[2:]), found
 
-    def _with_findings(self, info: Info, found: Discrepancy | None) -> Info:
-        following = None if self._action_of is not None else self.monitor.next_action
-        return {**info, "discrepancy": found, "following": following}
+def _together(before: StepResult, after: StepResult) -> StepResult:
+    """The later result, with the rewards of both."""
+    return (after[0], float(before[1]) + float(after[1]), *after[2:])

@@ -15,10 +15,13 @@ from gymnasium.utils.env_checker import check_env
 
 import nsrecover
 from nsrecover import Action, BoxesPerceiver, Plan, SceneGraph
+from nsrecover.core.requests import Act, Look, StopCode, Stopped
+from nsrecover.core.session_settings import SessionSettings
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
-from nsrecover.integrations.gymnasium import MonitorWrapper, Response, WorldEnv, register_world
+from nsrecover.integrations.gymnasium import MonitorWrapper, Response, StepMonitor, WorldEnv, register_world
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 SIDE = 0.04
 
@@ -68,7 +71,7 @@ def test_what_cannot_be_run_moves_nothing_and_says_why(tabletop_id: str) -> None
     names = info["names"]
     for numbers in ([0, 1, 1], [0, 0, 3]):
         after, *_, info = env.step(np.array(numbers))
-        assert "not so many objects" in info["refused"][0]
+        assert "out of range" in info["refused"][0]
         np.testing.assert_array_equal(after["boxes"], before["boxes"])
     env.step(env.unwrapped.numbers_of(Action("top", names[:2])))
     *_, info = env.step(env.unwrapped.numbers_of(Action("top", (names[1], names[2]))))
@@ -117,8 +120,6 @@ class Pusher(gymnasium.Env[Any, Any]):
 
     def __init__(self, losses: tuple[int, ...] = (), nudges: tuple[int, ...] = (), limit: int = 1000) -> None:
         self.losses, self.nudges, self.limit = losses, nudges, limit
-        self.places = np.zeros((3, 3))
-        self.steps = 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
@@ -140,6 +141,7 @@ class Pusher(gymnasium.Env[Any, Any]):
 
 PLAN = Plan.parse("top(green, red); top(blue, green)")
 GOALS = {"green": (0.4, -0.1, 0.06), "blue": (0.4, -0.1, 0.10)}
+SYSTEM = nsrecover.geometric()
 
 
 def boxes_of(observation: Any, info: Any) -> dict[str, tuple[float, ...]]:
@@ -177,19 +179,28 @@ def carry_out(env: Any, action: Action) -> Any:
             return observation, total, terminated, truncated, info
 
 
-def watched(env: Pusher, response: Response = Response.TELL, **options: Any) -> MonitorWrapper:
+def look(env: Any, names: Any) -> Any:
+    return env.unwrapped.places.copy(), -0.25, False, False, {"steps": env.unwrapped.steps}
+
+
+def watched(
+    env: Pusher, response: Response = Response.TELL, scene_of: Any = boxes_of, **options: Any
+) -> MonitorWrapper:
+    more = {"carry_out": carry_out, "look": look} | options
     return MonitorWrapper(
-        env, nsrecover.geometric(), boxes_of, PLAN, Carried(), response=response, carry_out=carry_out, **options
+        env, lambda scene, _: SYSTEM.session(PLAN, scene), scene_of, Carried(), response=response, **more
     )
 
 
 def played(env: MonitorWrapper) -> list[tuple[float, bool, bool, dict[str, Any]]]:
-    """Run a policy that carries out the next action of the wrapper; return the steps after the start."""
+    """Run a policy that carries out what is asked for, and does nothing if that is nothing; return the steps."""
     _, info = env.reset()
     assert info["discrepancy"] is None
     turns = []
-    while info["following"] is not None:
-        _, reward, terminated, truncated, info = env.step(numbers(info["following"]))
+    while not info["request"].final:
+        asked = info["request"]
+        still = np.array([0, *env.unwrapped.places[0]])
+        _, reward, terminated, truncated, info = env.step(numbers(asked.action) if isinstance(asked, Act) else still)
         turns.append((float(reward), terminated, truncated, info))
         if terminated or truncated:
             break
@@ -204,42 +215,71 @@ def test_an_action_of_the_plan_may_take_many_steps_and_is_judged_at_its_end() ->
     turns = played(watched(Pusher()))
     assert len(turns) > 6
     assert verdicts(turns) == [(), ()]
-    assert [turn[3]["discrepancy"] is not None for turn in turns][-1]
+    assert turns[-1][3]["request"].code == "done"
+    assert not turns[-1][3]["repaired"]
     assert all(turn[3]["steps"] == number for number, turn in enumerate(turns, start=1)), "its own info is kept"
 
 
-def test_a_lost_block_is_told_and_the_episode_goes_on() -> None:
-    turns = played(watched(Pusher(losses=(2,))))
-    assert verdicts(turns)[0] == ("green",)
+def test_what_is_asked_for_leads_back() -> None:
+    env = watched(Pusher(losses=(2,)))
+    turns = played(env)
+    assert verdicts(turns) == [("green",), (), ()]
+    assert turns[-1][3]["request"].code == "done"
     assert not any(turn[2] for turn in turns)
+    np.testing.assert_allclose(env.unwrapped.places[:, 2], (0.02, 0.06, 0.10), atol=0.005)
 
 
-def test_a_lost_block_can_end_the_episode() -> None:
-    turns = played(watched(Pusher(losses=(2,)), Response.END))
+def test_without_a_way_to_look_the_next_steps_are_looks() -> None:
+    turns = played(watched(Pusher(losses=(2,)), Response.END, look=None))
+    assert [isinstance(turn[3]["request"], Look) for turn in turns[-2:]] == [True, False]
+    assert verdicts(turns) == [("green",)]
     assert turns[-1][1:3] == (False, True)
-    assert turns[-1][3]["discrepancy"].deviating == ("green",)
+
+
+def test_a_lost_block_can_end_the_episode_and_nothing_is_kept_for_the_next() -> None:
+    env = watched(Pusher(losses=(2,)), Response.END)
+    first, second = played(env), played(env)
+    assert first[-1][1:3] == (False, True)
+    assert verdicts(first) == verdicts(second) == [("green",)]
+    assert len(first) == len(second)
+
+
+def test_one_wrong_observation_moves_nothing() -> None:
+    seen = []
+
+    def glitching(observation: Any, info: Any) -> Any:
+        seen.append(info)
+        if len(seen) == 2:
+            observation[2] += 0.3
+        return boxes_of(observation, info)
+
+    env = watched(Pusher(), Response.REPAIR, glitching)
+    turns = played(env)
+    assert len(seen) > 3
+    assert env.session.episode.status == "completed"
+    assert not any(turn[3]["recovery"] for turn in turns)
+    assert len(turns) == len(played(watched(Pusher())))
 
 
 def test_a_lost_block_is_brought_back_and_the_plan_goes_on() -> None:
     env = watched(Pusher(losses=(2,), nudges=(1,)), Response.REPAIR)
     turns = played(env)
-    (repair,) = [turn for turn in turns if "recovery" in turn[3]]
+    (repair,) = [turn for turn in turns if turn[3]["recovery"]]
     assert repair[3]["repaired"]
     assert repair[3]["discrepancy"].deviating == ("green", "blue")
     # rather than put the blue block back to where it was, it goes where it is to go next
     assert [str(action) for action in repair[3]["recovery"].actions] == ["top(green, red)", "top(blue, green)"]
     assert repair[0] < -1, "the rewards on the way are added up"
-    assert repair[3]["following"] is None
+    assert repair[3]["request"].code == "done"
     np.testing.assert_allclose(env.unwrapped.places[:, 2], (0.02, 0.06, 0.10), atol=0.005)
 
 
 def test_what_goes_wrong_on_the_way_back_is_repaired_too_but_not_for_ever() -> None:
-    twice = watched(Pusher(losses=(2, 6)), Response.REPAIR)
-    turns = played(twice)
-    assert [turn[3]["repaired"] for turn in turns if "recovery" in turn[3]] == [True]
-    assert twice.monitor.next_action is None
-    always = played(watched(Pusher(losses=tuple(range(2, 999))), Response.REPAIR, max_recoveries=2))
+    turns = played(watched(Pusher(losses=(2, 6)), Response.REPAIR))
+    assert [turn[3]["repaired"] for turn in turns if turn[3]["recovery"]] == [True]
+    always = played(watched(Pusher(losses=tuple(range(2, 999))), Response.REPAIR))
     assert always[-1][2], "truncated"
+    assert isinstance(always[-1][3]["request"], Stopped)
     assert always[-1][3]["repaired"] is False
 
 
@@ -249,11 +289,58 @@ def test_an_end_on_the_way_back_is_never_called_repaired() -> None:
     assert turns[-1][3]["repaired"] is False
 
 
-def test_nothing_is_kept_from_one_episode_to_the_next() -> None:
-    env = watched(Pusher(losses=(2,)), Response.END)
-    first, second = played(env), played(env)
-    assert verdicts(first) == verdicts(second)
-    assert len(first) == len(second)
+def test_a_way_back_that_was_not_seen_to_work_is_never_called_repaired() -> None:
+    lost = []
+
+    def blind(observation: Any, info: Any) -> Any:
+        boxes: dict[str, Any] = boxes_of(observation, info)
+        lost.append(abs(boxes["green"][0] - 0.55) < 0.01)
+        return boxes | {"green": None} if any(lost) and not lost[-1] else boxes
+
+    turns = played(watched(Pusher(losses=(2,)), Response.REPAIR, blind))
+    assert turns[-1][3]["request"].why is StopCode.CANNOT_TELL
+    assert not any(turn[3]["repaired"] for turn in turns)
+
+
+def test_a_person_is_asked_and_may_say_no() -> None:
+    env = watched(Pusher(losses=(2,)), Response.REPAIR, decide=lambda decision: False)
+    env._make = lambda scene, _: SYSTEM.session(PLAN, scene, SessionSettings(approve=True))
+    request = played(env)[-1][3]["request"]
+    assert isinstance(request, Stopped)
+    assert request.why is StopCode.VETOED
+
+
+class Kitchen(gymnasium.Env[Any, Any]):
+    """An environment of facts, in which every step is one action."""
+
+    observation_space = action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self.world = FactWorld(hook=after(1, WINE))
+        return 0, {}
+
+    def step(self, action: Any) -> Any:
+        self.world.execute(action)
+        return 0, -1.0, False, False, {}
+
+
+def test_facts_are_repaired_too() -> None:
+    kitchen, system = Kitchen(), nsrecover.symbolic(HOME, WATERED)
+    env = MonitorWrapper(
+        kitchen,
+        lambda scene, _: system.session(WATER, scene),
+        lambda *_: kitchen.world.observe(),
+        lambda *_: True,
+        Response.REPAIR,
+        carry_out=lambda env, action: env.step(action),
+        look=lambda *_: (0, 0.0, False, False, {}),
+    )
+    _, info = env.reset()
+    while isinstance(info["request"], Act):
+        *_, info = env.step(info["request"].action)
+    assert info["request"].code == "done"
+    assert info["repaired"]
+    assert str(kitchen.world.done[1]) == "pour(pot, sink)"
 
 
 def test_where_every_step_is_an_action_no_plan_is_needed() -> None:
@@ -263,30 +350,28 @@ def test_where_every_step_is_an_action_no_plan_is_needed() -> None:
                 self.places[int(action[0])] = action[1:]
             return self.places.copy(), 0.0, False, False, {}
 
-    env = MonitorWrapper(
-        Stacker(), nsrecover.geometric(), boxes_of,
-        action_of=lambda a: None if a[3] < 0 else Action("restore", (Pusher.names[int(a[0])],), (*a[1:], *[SIDE] * 3)),
-    )  # fmt: skip
-    env.reset()
-    assert env.step(np.array([0, 0, 0, -1.0]))[4]["discrepancy"] is None
-    assert not env.step(np.array([1, 0.4, -0.1, 0.06]))[4]["discrepancy"]
-    assert env.step(np.array([2, 0.4, -0.1, 0.10]))[4]["discrepancy"].deviating == ("blue",)
-    assert not env.step(np.array([1, 0.6, 0.0, 0.02]))[4]["discrepancy"], "told once"
+    def action_of(numbers: Any) -> Action | None:
+        return (
+            None if numbers[3] < 0 else Action("restore", (Pusher.names[int(numbers[0])],), (*numbers[1:], *[SIDE] * 3))
+        )
+
+    for response, looks in ((Response.TELL, None), (Response.END, look)):
+        env = StepMonitor(Stacker(), SYSTEM.monitor, boxes_of, action_of, looks, response)
+        env.reset()
+        assert env.step(np.array([0, 0, 0, -1.0]))[4]["discrepancy"] is None
+        assert env.step(np.array([1, 0.4, -0.1, 0.06]))[4]["discrepancy"].as_expected
+        *_, truncated, info = env.step(np.array([2, 0.4, -0.1, 0.10]))
+        assert (info["discrepancy"].deviating, truncated) == (("blue",), response is Response.END)
+        assert info["discrepancy"].looks == (1 if looks is None else 2)
+        assert env.step(np.array([1, 0.6, 0.0, 0.02]))[4]["discrepancy"].as_expected, "told once"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"plan": PLAN},
-        {"plan": PLAN, "finished": Carried(), "action_of": lambda action: None},
-        {"plan": PLAN, "finished": Carried(), "response": Response.REPAIR},
-        {"action_of": lambda action: None, "response": Response.REPAIR, "carry_out": carry_out},
-    ],
-)
-def test_what_is_expected_has_to_be_said_in_one_way(options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidConfiguration, match=r"MonitorWrapper|carry_out"):
-        MonitorWrapper(Pusher(), nsrecover.geometric(), boxes_of, **options)
+def test_settings_of_wrappers_that_make_no_sense_are_refused() -> None:
+    for response in (Response.END, Response.REPAIR):
+        with pytest.raises(InvalidConfiguration, match="MonitorWrapper"):
+            StepMonitor(Pusher(), SYSTEM.monitor, boxes_of, lambda action: None, response=response)
+    with pytest.raises(InvalidConfiguration, match="carry_out"):
+        watched(Pusher(), Response.REPAIR, carry_out=None)
     with pytest.raises(InvalidConfiguration, match="call reset"):
         watched(Pusher()).step(np.zeros(4))
 
