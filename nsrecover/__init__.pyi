@@ -11,14 +11,12 @@ from .core.explanation import Explanation as Explanation
 from .core.facts import FactScene as FactScene
 from .core.observation import Camera as Camera
 from .core.observation import Observation as Observation
+from .core.protocols import CustomOperator as CustomOperator
 from .core.protocols import (
     Explainer as Explainer,
 )
 from .core.protocols import (
     LanguageModel as LanguageModel,
-)
-from .core.protocols import (
-    Operator as Operator,
 )
 from .core.protocols import (
     Perceiver as Perceiver,

@@ -136,7 +136,7 @@ def can_begin(env: gymnasium.Env[Any, Any], seed: int) -> bool:
     """Whether cubes and goal of a seed are far enough apart for the gripper."""
     observation, info = env.reset(seed=seed)
     blue, green = places(boxes_of(observation, info)).values()
-    goal = np.array(plan_of(observation, info)[0].target[:3])  # type: ignore[index]
+    goal = np.array(plan_of(info)[0].target[:3])  # type: ignore[index]
     return min(float(np.linalg.norm((a - b)[:2])) for a, b in ((blue, green), (green, goal))) > APART_M
 
 
@@ -160,7 +160,7 @@ def record(seed: int, disturbed: bool) -> StackingEpisode | None:
 def _recorded(env: gymnasium.Env[Any, Any], seed: int, disturbed: bool) -> StackingEpisode | None:
     rng = np.random.default_rng([seed, 1])
     observation, info = env.reset(seed=seed)
-    plan, boxes = plan_of(observation, info), boxes_of(observation, info)
+    plan, boxes = plan_of(info), boxes_of(observation, info)
     start, goal = boxes, np.array(plan[0].target[:3])  # type: ignore[index]
     disturbed_step = int(rng.integers(len(plan))) if disturbed else None
     looks: list[StackingStep] = []

@@ -26,9 +26,9 @@ from .facts import StateFact as StateFact
 from .observation import AUDIO_RATES_HZ as AUDIO_RATES_HZ
 from .observation import Camera as Camera
 from .observation import Observation as Observation
+from .protocols import CustomOperator as CustomOperator
 from .protocols import Explainer as Explainer
 from .protocols import LanguageModel as LanguageModel
-from .protocols import Operator as Operator
 from .protocols import Perceiver as Perceiver
 from .protocols import PlacingOperator as PlacingOperator
 from .protocols import World as World

@@ -26,7 +26,7 @@ class CodeWithMeaning(StrEnum):
 
     meaning: str
 
-    def __new__(cls, value: str, meaning: str) -> Self:
+    def __new__(cls, value: str, meaning: str = "") -> Self:
         """Return a member with its code and its docstring."""
         member = str.__new__(cls, value)
         member._value_ = value

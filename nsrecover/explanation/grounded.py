@@ -51,6 +51,8 @@ class GroundedExplainer:
         )
 
 
-def _names(scene: SceneGraph | FactScene) -> tuple[str, ...]:
+def _names(scene: object) -> tuple[str, ...]:
     """Return the objects of a scene."""
-    return scene.names if isinstance(scene, SceneGraph) else tuple(fact[1] for fact in scene.facts if len(fact) > 1)
+    if isinstance(scene, FactScene):
+        return tuple(fact[1] for fact in scene.facts if len(fact) > 1)
+    return scene.names if isinstance(scene, SceneGraph) else ()

@@ -178,7 +178,7 @@ def moments_of(episode: Episode, words: Wording, first: int = 0) -> list[Moment]
 
 
 def _scenes(episode: Episode, moments: Sequence[Moment], shown: int, words: Wording) -> Scenes | None:
-    comparisons = [moment.found for moment in moments]
+    comparisons: list[Any] = [moment.found for moment in moments]
     if not comparisons:
         return None
     if isinstance(episode.start, FactScene):

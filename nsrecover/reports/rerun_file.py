@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.core.scene import SceneGraph
@@ -86,7 +85,7 @@ def _log(rerun: Any, stream: Any, episode: Episode, words: Wording, media: Seque
         kinds = kinds_of(found)
         for name, scene in (("expected", found.expected), ("seen", found.observed)):
             stream.log(name, _scene(rerun, scene, kinds, words))
-        if isinstance(found, Discrepancy):
+        if isinstance(found.expected, SceneGraph):
             for name, chance in zip(found.expected.names, found.probabilities, strict=True):
                 stream.log(f"probability/{rerun.escape_entity_path_part(name)}", rerun.Scalars(float(chance)))
         sentences = [] if moment.explanation is None else [each.text for each in moment.explanation.sentences]

@@ -357,7 +357,11 @@ WORDS: dict[str, str] = {
 
 HOUSEHOLD = Domain.of(
     "household",
-    *(*KINDS.values(), *VARIABLES, *OPERATORS, *DERIVED, *LAWS),
+    *KINDS.values(),
+    *VARIABLES,
+    *OPERATORS,
+    *DERIVED,
+    *LAWS,
     relations=RELATIONS,
     words=WORDS,
     traits=Trait,

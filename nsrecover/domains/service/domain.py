@@ -274,7 +274,7 @@ DERIVED = (
 )  # fmt: skip
 """What follows about the robot's place, people and doors."""
 
-WORDS = {
+WORDS: dict[str, str] = {
     "at": "{0} is at {1}",
     "found": "{0} found",
     "way_open": "the way to {0} is open",
@@ -291,8 +291,8 @@ WORDS = {
     "has_pose": "{0} is {1!s}",
     "leads_to": "{0} leads to {1}",
     "counts_at": "{0!s} is to be counted at {1}",
-    **{trait: f"{{0}} is a {trait}" for trait in (ServiceTrait.LOCATION, ServiceTrait.PERSON, ServiceTrait.POSE)},
-    **{trait: f"{{0!s}} is a {trait}" for trait in (ServiceTrait.REQUEST, ServiceTrait.QUESTION)},
+    **{str(trait): f"{{0}} is a {trait}" for trait in (ServiceTrait.LOCATION, ServiceTrait.PERSON, ServiceTrait.POSE)},
+    **{str(trait): f"{{0!s}} is a {trait}" for trait in (ServiceTrait.REQUEST, ServiceTrait.QUESTION)},
     Trait.DOOR: "{0} has a door",
     ServiceTrait.CATEGORY: "{0} is a category of objects",
     ServiceTrait.ROOM_DOOR: "{0} is a door between rooms",
@@ -304,7 +304,12 @@ _NOUNS = {noun: Kind(noun, frozenset({Trait.PORTABLE})) for nouns in CATEGORIES.
 SERVICE = Domain.of(
     "service",
     *({**_NOUNS, **KINDS}.values()),
-    *(*HOUSEHOLD.variables.values(), *VARIABLES, *_OPERATORS, *HOUSEHOLD.derived.values(), *DERIVED, *HOUSEHOLD.laws),
+    *HOUSEHOLD.variables.values(),
+    *VARIABLES,
+    *_OPERATORS,
+    *HOUSEHOLD.derived.values(),
+    *DERIVED,
+    *HOUSEHOLD.laws,
     relations={**HOUSEHOLD.relations, **STATIC, "likely": Role.BELIEVED},
     words={**HOUSEHOLD.words, **WORDS},
     traits=(*Trait, *ServiceTrait),
