@@ -87,7 +87,7 @@ def plan_stage(stage: Stage, belief: Belief, most: int = 1) -> StagePlan | None:
     found = solve(instance, state, goal, forbidden=instance.unwanted(stage.goal), max_expansions=EXPANSIONS)
     if not found.found:
         return None
-    return StagePlan(stage, instance, state, tuple(Action(step.operator, step.arguments) for step in found.steps))
+    return StagePlan(stage, instance, state, found.steps)
 
 
 def noted(stage: Stage, belief: Belief) -> None:

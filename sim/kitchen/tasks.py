@@ -294,7 +294,7 @@ def plan_for(
         steps = _shortest(home, start, conditions, names, _nesting(home, names, goal))
         if steps is not None:
             ordered = _well_ordered(home, start, steps, conditions)
-            return Plan(tuple(Action(step.operator, step.arguments) for step in ordered))
+            return Plan(tuple(ordered))
     return None
 
 

@@ -248,7 +248,7 @@ def _plan(sketch: Sketch) -> tuple[Action, ...]:
     home = household(sorted(name.removesuffix(" slice") for name in kept), complete=True)
     plan = plan_for(home, facts_of(world, kept), sketch.goal)
     now = world.copy()
-    steps = tuple(Action(action.operator, action.arguments) for action in plan or ())
+    steps = tuple(plan or ())
     refused = [reason for step in steps if (reason := now.do(step)) is not None]
     if not steps or refused or not all(map(now.holds, sketch.goal)):
         raise AssertionError(f"expected a plan for {sketch.goal}, found {plan}: {refused}")

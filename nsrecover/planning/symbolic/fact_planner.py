@@ -148,7 +148,7 @@ class FactPlanner:
                 continue
             names = [name, *discrepancy.deviating, *(n for action in plan for n in action.arguments)]
             away = self.search(state, (), names, without=places)
-            if not away.steps or _action(away.steps[0]) == discrepancy.action:
+            if not away.steps or away.steps[0] == discrepancy.action:
                 continue
             for step in away.steps:
                 state = self.instance.apply(state, step.operator, step.arguments)
@@ -180,8 +180,7 @@ class FactPlanner:
         plan, state, began = trace.plan.actions, observed.facts, time.perf_counter()
 
         def without(actions: frozenset[Action]) -> Recovery[FactScene]:
-            steps = [Action(action.operator, action.arguments) for action in actions]
-            found = self._tidily(state, trace, _names(plan, discrepancy), steps)
+            found = self._tidily(state, trace, _names(plan, discrepancy), actions)
             if not found.found:
                 return Recovery(found.status)
             return self._rejoined(found, plan, time.perf_counter() - began)
@@ -206,8 +205,9 @@ class FactPlanner:
         )
 
     def _is_place(self, fact: StateFact) -> bool:
-        """Whether a fact says what an object is in or on."""
-        return len(fact) == 3 and fact[0] not in self.instance.domain.variables
+        """Whether a fact says what an object is in or on, or in the way of."""
+        roles = (Role.LOCATION, Role.BELIEVED, Role.COVERS)
+        return len(fact) == 3 and self.instance.domain.relations.get(fact[0]) in roles
 
     def cost(self, actions: Sequence[Action]) -> float:
         """What actions cost."""
@@ -237,7 +237,6 @@ class FactPlanner:
         instance = self.instance.limited(state)
         formulas = [instance.condition(fact) for fact in goal]
         formulas += [Not(instance.condition(fact)) for fact in without]
-        prefer = [Action(action.operator, action.arguments) for action in plan]
         terms = [term for fact in (*goal, *without) for term in fact[1:]]
         chosen = involved(instance, state, [*names, *terms])
         forbidden = instance.unwanted(goal).union(forbidden)
@@ -247,7 +246,7 @@ class FactPlanner:
                 state,
                 formulas,
                 familiar=chosen,
-                prefer=prefer,
+                prefer=plan,
                 forbidden=forbidden,
                 objects=objects,
                 max_expansions=self._most,
@@ -284,7 +283,7 @@ class FactPlanner:
             task: state, goal and what must not hold in the end; if given, steps that the plan does later are done
                 later, as far as the goal is reached so: a burner is turned on when the pot is on it.
         """
-        actions = tuple(map(_action, found.steps))
+        actions = tuple(found.steps)
         if task is not None:
             actions = self._in_order_of(plan, actions, *task)
         shared = 0
@@ -344,10 +343,6 @@ class FactPlanner:
 def _names(plan: Sequence[Action], discrepancy: Discrepancy[FactScene] | None) -> list[str]:
     """The objects of a search: what deviates, and what the plan is about."""
     return [*(discrepancy.deviating if discrepancy is not None else ()), *(n for a in plan for n in a.arguments)]
-
-
-def _action(step: Action) -> Action:
-    return Action(step.operator, step.arguments)
 
 
 def contradictions(goal: Sequence[StateFact], domain: Domain) -> list[tuple[StateFact, StateFact]]:

@@ -146,11 +146,11 @@ class FactLookahead:
         needs = [(fact.predicate, *fact.arguments) for fact in ahead.unmet if fact.predicate in known]
         ends = [fact.arguments for fact in ahead.unmet if fact.predicate == "not" and fact.arguments[0] in known]
         found = self._planner.search(ahead.states[at], needs, names, without=ends)
-        steps = tuple(Action(step.operator, step.arguments) for step in found.steps)
+        steps = tuple(found.steps)
         if 0 < len(steps) <= MOST_MISSING and self._works(ahead, [*actions[:at], *steps, *actions[at:]], goal):
             yield PlanProblem(PlanFault.MISSING_STEP, min(at, len(actions) - 1), steps, unmet=ahead.unmet)
         found = self._planner.search(ahead.states[0], goal, names, actions)
-        whole = [Action(step.operator, step.arguments) for step in found.steps] if found.found else []
+        whole = found.steps if found.found else ()
         extra = [action for action in whole if action not in actions]
         if extra and len(extra) <= MOST_MISSING:
             at = next(

@@ -12,7 +12,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.monitoring.outlook import outlook
 from sim.datasets.household.running import Struck, Trunk
 from sim.datasets.household.spec import HouseholdEpisode
-from sim.datasets.household.truth import HouseholdError, goal_of, reachable, steps_of
+from sim.datasets.household.truth import HouseholdError, goal_of, reachable
 from sim.kitchen.faults import FAULTS, START, Fault, FaultClass, Snapshot
 from sim.kitchen.scenes import NUM_LAYOUTS
 from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, reaches
@@ -152,7 +152,7 @@ def _prevents(trunk: Trunk, fault: Fault, struck: Struck) -> bool:
 def _matters(spec: TaskSpec, fault: Fault) -> bool:
     """Whether the plan that a planning fault leads to does not do the task, in the domain."""
     altered = fault.altered(spec.plan)
-    return altered == spec.plan or not reaches(spec.home, spec.start, steps_of(altered.actions), spec.goal)
+    return altered == spec.plan or not reaches(spec.home, spec.start, altered.actions, spec.goal)
 
 
 def drawn_faults(trunk: Trunk, kind: type[Fault], rng: np.random.Generator, steps: Sequence[int]) -> Iterator[Fault]:

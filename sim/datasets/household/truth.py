@@ -170,8 +170,3 @@ def _places(state: State, objects: Collection[str]) -> frozenset[str]:
     """What objects are in or on, and what is in or on them."""
     pairs = [fact[1:] for fact in state if fact[0] in ("at", "atop", "covers")]
     return frozenset(name for pair in pairs if set(pair) & set(objects) for name in pair)
-
-
-def steps_of(plan: Sequence[Action]) -> list[Action]:
-    """A plan as steps of the domain."""
-    return [Action(action.operator, action.arguments) for action in plan]
