@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.costs import with_durations
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.entrances import check_goal
 from nsrecover.domains.instance import Instance
@@ -19,10 +20,10 @@ from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import Calibration
 from nsrecover.models.geometric import GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
-from nsrecover.monitoring.fact_monitor import FactRules
+from nsrecover.monitoring.facts.monitor import FactRules
 from nsrecover.monitoring.watching import BoxWatching, FactWatching
 from nsrecover.planning.planner import RecoveryPlanner
-from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions, with_durations
+from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions
 from nsrecover.planning.symbolic.lookahead import FactLookahead
 from nsrecover.system import System
 from nsrecover.util.extras import needs_extra

@@ -19,8 +19,8 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
 from nsrecover.models.geometric import GeometricModels, save_geometric
 from nsrecover.models.protocols import SceneModels
-from nsrecover.monitoring.comparison import Comparison
-from nsrecover.monitoring.imagination import Imagination
+from nsrecover.monitoring.boxes.comparison import Comparison
+from nsrecover.monitoring.boxes.imagination import Imagination
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.monitoring.parts import Explains, Planner
 from nsrecover.monitoring.watching import BoxWatching, FactWatching, Watching

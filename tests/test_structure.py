@@ -40,7 +40,7 @@ NOT_YET_FEW_PARAMETERS = {
     "nsrecover/integrations/gymnasium.py::__init__": 10,
     "nsrecover/integrations/unified_planning/__init__.py::repair": 9,
     "nsrecover/live/__init__.py::page": 9,
-    "nsrecover/monitoring/fact_monitor.py::__init__": 10,
+    "nsrecover/monitoring/facts/monitor.py::__init__": 10,
     "nsrecover/onboarding/commands.py::watch": 9,
     "nsrecover/planning/neural_model.py::__init__": 10,
     "nsrecover/planning/planner.py::recover": 9,

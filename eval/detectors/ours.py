@@ -11,7 +11,7 @@ from eval.detectors.reference import References
 
 @dataclass(frozen=True)
 class Ours:
-    """`nsrecover.monitoring.comparison.Comparison` alarms if any object deviates.
+    """`nsrecover.monitoring.boxes.comparison.Comparison` alarms if any object deviates.
 
     Attributes:
         checkpoint: folder; the shipped one if None.

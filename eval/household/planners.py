@@ -19,7 +19,7 @@ from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.properties import by_property, changed
 from nsrecover.errors import NsrecoverError
-from nsrecover.monitoring.beliefs import DECAY
+from nsrecover.monitoring.facts.beliefs import DECAY
 from nsrecover.system import System
 
 CORRECTIONS = 3

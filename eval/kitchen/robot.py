@@ -10,8 +10,8 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, Household
-from nsrecover.monitoring.fact_causes import FactSituation, deviations
-from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
+from nsrecover.monitoring.facts.causes import FactSituation, deviations
+from nsrecover.monitoring.facts.outlook import imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.planning.symbolic.lookahead import FactLookahead
 from nsrecover.util.closing import ClosedByWith

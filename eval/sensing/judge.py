@@ -17,7 +17,7 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import NsrecoverError
-from nsrecover.monitoring.box_monitor import BoxMonitor
+from nsrecover.monitoring.boxes.monitor import BoxMonitor
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System

@@ -24,7 +24,7 @@ from nsrecover.instructions.sentences.words import tokens
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.loading import symbolic
-from nsrecover.monitoring.outlook import unmet_goal
+from nsrecover.monitoring.facts.outlook import unmet_goal
 
 ASKED_AGAIN = 2
 """Questions about one sentence, and answers that name no option, after which it is not done."""

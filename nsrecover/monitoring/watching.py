@@ -17,10 +17,10 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.geometric import GeometricModels
 from nsrecover.models.protocols import SceneModels
-from nsrecover.monitoring.box_monitor import BoxMonitor
-from nsrecover.monitoring.comparison import Comparison
-from nsrecover.monitoring.fact_monitor import FactMonitor, FactPerceiver, FactRules
-from nsrecover.monitoring.imagination import Imagination
+from nsrecover.monitoring.boxes.comparison import Comparison
+from nsrecover.monitoring.boxes.imagination import Imagination
+from nsrecover.monitoring.boxes.monitor import BoxMonitor
+from nsrecover.monitoring.facts.monitor import FactMonitor, FactPerceiver, FactRules
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.facts import FactsPerceiver

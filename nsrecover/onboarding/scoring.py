@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core import FloatArray, SceneGraph, Verdict
-from nsrecover.monitoring.imagination import as_expected
+from nsrecover.monitoring.boxes.imagination import as_expected
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.records.runs import Run
 from nsrecover.system import System

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from nsrecover.core.geometry import as_box, fits_into
 from nsrecover.core.protocols import BoundArray
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.traces import Trace
+from nsrecover.domains.costs import cost_of
 from nsrecover.domains.tabletop.operators import PUT_BACK, SET_ASIDE, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
@@ -130,7 +132,7 @@ class NeuralModel:
         self.subgoals = tuple(subgoals)
         self._wanted = [self._column[subgoal] for subgoal in subgoals]
         self.fixed, self.ignored = untouched.fixed, untouched.ignored
-        self.action_cost = means.action_cost or means.domain.cost
+        self.action_cost = means.action_cost or partial(cost_of, domain=means.domain)
         self.placement_sampler, self.domain = means.placement_sampler, means.domain
         self.no_room: set[int] = set()
         self._ranks = [order.get(name, len(order)) for name in graph.names]

@@ -16,6 +16,7 @@ from nsrecover.core.discrepancy import Cause, Discrepancy
 from nsrecover.core.recovery import Improvement, ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
+from nsrecover.domains.costs import cost_of
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
@@ -223,7 +224,7 @@ class RecoveryPlanner:
                     status=RecoveryStatus.RECOVERED,
                     actions=(*actions, *rest.actions),
                     graphs=(*graphs, *rest.graphs),
-                    cost=rest.cost + sum(map(self.action_cost or self.domain.cost, actions)),
+                    cost=rest.cost + sum(map(self.action_cost or partial(cost_of, domain=self.domain), actions)),
                     proven_optimal=False,
                     lower_bound=0.0,
                     improvements=(),

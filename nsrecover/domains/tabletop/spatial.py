@@ -151,10 +151,6 @@ class SpatialDomain(Domain):
             raise InvalidAction(f"expected different objects as arguments, found {str(action)!r}")
         return operator
 
-    def cost(self, action: Action) -> float:
-        """What an action costs."""
-        return self.operators[action.operator].cost
-
     def check(self, plan: Plan, graph: SceneGraph) -> None:
         """Check that every action of a plan is well formed and names objects of a scene.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from nsrecover.core.actions import Action
@@ -13,38 +13,16 @@ from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.traces import Trace
 from nsrecover.domains.base import Not, Role, State
+from nsrecover.domains.costs import cost_of
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with, literal, property_of
-from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.monitoring.outlook import outlook, unmet_conditions, unmet_goal
+from nsrecover.monitoring.facts.outlook import outlook, unmet_conditions, unmet_goal
 from nsrecover.planning.symbolic.domain_model import EXPANSIONS, Solution, solve
 from nsrecover.planning.vetoes import another_way
 
 _AROUND = 2
 """Rounds in which what objects are in or on, and what is in or on them, is added to the objects of a search."""
-
-
-def with_durations(domain: Domain, durations: Mapping[str, float]) -> Domain:
-    """A domain whose operators cost what they take on average.
-
-    Args:
-        domain: the domain.
-        durations: operator -> seconds, positive; the others keep their costs.
-
-    Raises:
-        InvalidConfiguration: an operator is unknown, or a duration is not positive.
-    """
-    for name, seconds in durations.items():
-        if name not in domain.operators or not seconds > 0:
-            raise InvalidConfiguration(
-                f"expected durations above 0 of operators of the domain {domain.name!r}, found {seconds} for {name!r}."
-                f"{did_you_mean(name, domain.operators)}"
-            )
-    operators = {
-        name: replace(operator, cost=durations.get(name, operator.cost)) for name, operator in domain.operators.items()
-    }
-    return replace(domain, operators=operators)
 
 
 def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[str, ...]:
@@ -211,7 +189,7 @@ class FactPlanner:
 
     def cost(self, actions: Sequence[Action]) -> float:
         """What actions cost."""
-        return sum(self.instance.domain.operators[action.operator].cost for action in actions)
+        return sum(cost_of(action, self.instance.domain) for action in actions)
 
     def search(
         self,

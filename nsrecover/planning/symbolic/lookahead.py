@@ -15,7 +15,7 @@ from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Atom, Formula, Not, State
 from nsrecover.domains.properties import values_of, with_properties_of
-from nsrecover.monitoring.outlook import Outlook, imagine, outlook, unmet_conditions
+from nsrecover.monitoring.facts.outlook import Outlook, imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.domain_model import solve
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, involved
 
@@ -24,7 +24,7 @@ MOST_MISSING = 4
 
 
 class FactLookahead:
-    """Looks ahead from a scene of facts; a `nsrecover.monitoring.fact_monitor.Lookahead`.
+    """Looks ahead from a scene of facts; a `nsrecover.monitoring.facts.monitor.Lookahead`.
 
     Args:
         planner: finds out what can be reached.

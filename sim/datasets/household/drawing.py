@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.monitoring.outlook import outlook
+from nsrecover.monitoring.facts.outlook import outlook
 from sim.datasets.household.running import Struck, Trunk
 from sim.datasets.household.spec import HouseholdEpisode
 from sim.datasets.household.truth import HouseholdError, goal_of, reachable

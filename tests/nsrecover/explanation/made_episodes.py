@@ -10,7 +10,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.monitoring.causes import Situation, cause_of
+from nsrecover.monitoring.boxes.causes import Situation, cause_of
 
 SIDE = 0.04
 TABLE_M = SIDE / 2

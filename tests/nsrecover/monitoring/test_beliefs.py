@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nsrecover.core.facts import PLACE, FactScene
 from nsrecover.domains.household import HOUSEHOLD
-from nsrecover.monitoring.beliefs import DECAY, fused, updated
+from nsrecover.monitoring.facts.beliefs import DECAY, fused, updated
 from nsrecover.perception.facts import scene_of_facts
 from tests.nsrecover.kitchen_facts import HOME
 

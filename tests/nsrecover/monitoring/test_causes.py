@@ -7,7 +7,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.monitoring.causes import Situation, cause_of
+from nsrecover.monitoring.boxes.causes import Situation, cause_of
 
 SIDE = 0.04
 NAMES = ("base", "middle", "top", "side", "other")

@@ -10,8 +10,8 @@ import pytest
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, PlanFault
 from nsrecover.core.facts import FactScene, StateFact
-from nsrecover.monitoring.fact_causes import FactSituation, deviations
-from nsrecover.monitoring.outlook import counterfactual_cause, imagine
+from nsrecover.monitoring.facts.causes import FactSituation, deviations
+from nsrecover.monitoring.facts.outlook import counterfactual_cause, imagine
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, WINE
 
 

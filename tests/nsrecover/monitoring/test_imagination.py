@@ -10,7 +10,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import gaps
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidAction, UnknownObject
-from nsrecover.monitoring.imagination import as_expected
+from nsrecover.monitoring.boxes.imagination import as_expected
 from nsrecover.system import System
 
 SIDE = 0.042

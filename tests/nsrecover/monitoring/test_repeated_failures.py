@@ -7,8 +7,8 @@ from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household import household
-from nsrecover.monitoring.beliefs import fused
-from nsrecover.monitoring.failures import Failures
+from nsrecover.monitoring.facts.beliefs import fused
+from nsrecover.monitoring.facts.failures import Failures
 from tests.nsrecover.kitchen_facts import HOME, START, FactWorld
 
 FAUCET = ("running", "faucet")

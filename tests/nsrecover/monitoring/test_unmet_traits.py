@@ -6,7 +6,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.explanation import Fact
 from nsrecover.domains.service.home import instance_of, start_state
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.monitoring.outlook import unmet_conditions
+from nsrecover.monitoring.facts.outlook import unmet_conditions
 
 
 def test_metal_in_the_microwave_is_an_unmet_condition() -> None:

@@ -9,7 +9,7 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.monitoring.expected_trace import rejoined
+from nsrecover.monitoring.boxes.expected_trace import rejoined
 from nsrecover.planning.alternative_trace import alternative_trace
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, step, table

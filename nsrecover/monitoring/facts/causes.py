@@ -14,7 +14,7 @@ from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import by_property, changed, drifts, facts_with, related, with_properties_of
-from nsrecover.monitoring.outlook import Outlook, outlook
+from nsrecover.monitoring.facts.outlook import Outlook, outlook
 
 _NONE: State = frozenset()
 

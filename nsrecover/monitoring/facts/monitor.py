@@ -19,11 +19,11 @@ from nsrecover.domains.entrances import check_plan
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
 from nsrecover.errors import InvalidPlan
-from nsrecover.monitoring.beliefs import DECAY, by_laws, fused, updated
-from nsrecover.monitoring.fact_causes import FactSituation, deviations
-from nsrecover.monitoring.failures import Failures
+from nsrecover.monitoring.facts.beliefs import DECAY, by_laws, fused, updated
+from nsrecover.monitoring.facts.causes import FactSituation, deviations
+from nsrecover.monitoring.facts.failures import Failures
+from nsrecover.monitoring.facts.outlook import counterfactual_cause, outlook, rests_on, unmet_conditions, unmet_goal
 from nsrecover.monitoring.monitor import LOOKS, Monitor, Seen, check_done
-from nsrecover.monitoring.outlook import counterfactual_cause, outlook, rests_on, unmet_conditions, unmet_goal
 
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
 

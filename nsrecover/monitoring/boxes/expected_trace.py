@@ -13,7 +13,7 @@ from nsrecover.core.geometry import as_box
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.monitoring.imagination import Imagination
+from nsrecover.monitoring.boxes.imagination import Imagination
 
 
 class ExpectedTrace:

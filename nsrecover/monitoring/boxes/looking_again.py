@@ -15,7 +15,7 @@ from nsrecover.core.discrepancy import Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
-from nsrecover.monitoring.expected_trace import ExpectedTrace, RestingPlaces
+from nsrecover.monitoring.boxes.expected_trace import ExpectedTrace, RestingPlaces
 
 Seen = TypeVar("Seen")
 

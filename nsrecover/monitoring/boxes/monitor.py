@@ -19,12 +19,12 @@ from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.models.protocols import SceneModels
-from nsrecover.monitoring.comparison import Circumstances, Comparison
-from nsrecover.monitoring.expected_trace import ExpectedTrace, RestingPlaces, rejoined
-from nsrecover.monitoring.imagination import Imagination
-from nsrecover.monitoring.looks import Judged, Look, MonitorState, agreement
+from nsrecover.monitoring.boxes.comparison import Circumstances, Comparison
+from nsrecover.monitoring.boxes.expected_trace import ExpectedTrace, RestingPlaces, rejoined
+from nsrecover.monitoring.boxes.imagination import Imagination
+from nsrecover.monitoring.boxes.looking_again import Judged, Look, MonitorState, agreement
+from nsrecover.monitoring.boxes.repetition import accept_scene, repeats_itself
 from nsrecover.monitoring.monitor import LOOKS, Monitor, Seen, check_done
-from nsrecover.monitoring.repetition import accept_scene, repeats_itself
 
 _Compare = Callable[[SceneGraph, Trace, int, Circumstances], Discrepancy]
 

@@ -17,8 +17,8 @@ from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.protocols import RecoveryModels
-from nsrecover.monitoring.causes import Situation, cause_of
-from nsrecover.monitoring.imagination import as_expected
+from nsrecover.monitoring.boxes.causes import Situation, cause_of
+from nsrecover.monitoring.boxes.imagination import as_expected
 
 
 @dataclass(frozen=True)

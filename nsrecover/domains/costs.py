@@ -1,0 +1,37 @@
+"""What actions cost: what their operators say, or how long they took in demonstrations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from nsrecover.core.actions import Action
+from nsrecover.domains.domain import Domain
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+
+
+def cost_of(action: Action, domain: Domain) -> float:
+    """What an action costs."""
+    return domain.operators[action.operator].cost
+
+
+def with_durations(domain: Domain, durations: Mapping[str, float]) -> Domain:
+    """A domain whose operators cost what they take on average.
+
+    Args:
+        domain: the domain.
+        durations: operator -> seconds, positive; the others keep their costs.
+
+    Raises:
+        InvalidConfiguration: an operator is unknown, or a duration is not positive.
+    """
+    for name, seconds in durations.items():
+        if name not in domain.operators or not seconds > 0:
+            raise InvalidConfiguration(
+                f"expected durations above 0 of operators of the domain {domain.name!r}, found {seconds} for {name!r}."
+                f"{did_you_mean(name, domain.operators)}"
+            )
+    operators = {
+        name: replace(operator, cost=durations.get(name, operator.cost)) for name, operator in domain.operators.items()
+    }
+    return replace(domain, operators=operators)

@@ -1,0 +1,1 @@
+"""Scenes of boxes: imagination, comparison, causes, and their monitor."""

@@ -1,0 +1,1 @@
+"""Scenes of facts: beliefs, causes, the outlook of plans, and their monitor."""
