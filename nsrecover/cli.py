@@ -27,6 +27,7 @@ from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, show,
 from nsrecover.onboarding.printed import VERDICTS, flat, info_lines, review_document
 from nsrecover.records import episode_log
 from nsrecover.util.progress import QUIET, is_quiet, progress
+from nsrecover.util.untrusted_json import JsonObject
 
 if TYPE_CHECKING:
     from nsrecover.records.review import Review
@@ -72,7 +73,7 @@ def info(
 ) -> None:
     """Print the version, the checkpoint, and what was measured of it."""
     config = nsrecover.load(checkpoint).bundle.config
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "version": nsrecover.__version__,
         "checkpoint": "tabletop (shipped)" if checkpoint is None else str(checkpoint),
         "operators": list(config.operators),

@@ -19,7 +19,9 @@ FLAT = {"__init__.py", "agent.py", "cli.py", "errors.py", "session.py", "system.
 PACKAGES = ("nsrecover", "sim", "train", "eval", "conf", "tests")
 
 NOT_YET_LONG = {
-    "nsrecover/cli.py": 402,
+    "nsrecover/explanation/templates.py": 410,
+    "nsrecover/monitoring/fact_monitor.py": 480,
+    "nsrecover/session.py": 480,
     "nsrecover/explanation/logs/templates.py::_cause": 87,
     "nsrecover/instructions/sentences/commands.py::_command": 89,
     "nsrecover/instructions/sentences/frames.py::clauses_of": 123,
@@ -27,23 +29,16 @@ NOT_YET_LONG = {
     "nsrecover/instructions/sentences/meaning/subjects.py::by_operator": 122,
     "nsrecover/instructions/sentences/meaning/things.py::of_thing": 81,
     "nsrecover/instructions/sentences/meaning/wishes.py::wish": 88,
-    "nsrecover/planning/planner.py::recover": 90,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 113,
-    "tests/nsrecover/testing/broken_worlds.py": 404,
 }
 NOT_YET_FEW_PARAMETERS = {
     "eval/displacement/looks.py::looks_at": 9,
     "eval/fuzz/server.py::_attack": 9,
     "eval/soak/episodes.py::_run": 10,
     "eval/symbolic/command.py::_judged": 10,
-    "nsrecover/cli.py::serve": 11,
     "nsrecover/integrations/gymnasium.py::__init__": 10,
     "nsrecover/integrations/unified_planning/__init__.py::repair": 9,
     "nsrecover/live/__init__.py::page": 9,
-    "nsrecover/monitoring/facts/monitor.py::__init__": 10,
-    "nsrecover/onboarding/commands.py::watch": 9,
-    "nsrecover/planning/neural_model.py::__init__": 10,
-    "nsrecover/planning/planner.py::recover": 9,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 10,
     "sim/kitchen/appliances.py::_door": 9,
     "sim/kitchen/appliances.py::cupboard": 9,
@@ -51,9 +46,9 @@ NOT_YET_FEW_PARAMETERS = {
     "sim/kitchen/reach.py::find_station": 10,
     "sim/tabletop/world.py::__init__": 9,
 }
-NOT_YET_FEW_MODULES = {"nsrecover/instructions/sentences": 17, "nsrecover/models": 17}
-NOT_YET_FLAT = {"fact_system.py", "household_system.py"}
-NOT_YET_ANY = 466
+NOT_YET_FEW_MODULES = {"nsrecover/core": 18, "nsrecover/instructions/sentences": 17, "nsrecover/monitoring": 18}
+NOT_YET_FLAT = {"loading.py"}
+NOT_YET_ANY = 340
 """What does not keep the limits yet, and by how much."""
 
 

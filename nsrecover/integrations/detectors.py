@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from nsrecover.core import Box, Camera
 from nsrecover.errors import InvalidObservation
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
 
-def ultralytics_detections(result: Any, least_confidence: float = 0.25) -> list[dict[str, Any]]:
+def ultralytics_detections(result: Any, least_confidence: float = 0.25) -> list[JsonObject]:
     """Detections of one `ultralytics.engine.results.Results` of a segmentation model, for `instances_of`.
 
     An object is called by its class. Where a class occurs more than once, its track's number is added (`model.track`),
@@ -42,7 +43,7 @@ def ultralytics_detections(result: Any, least_confidence: float = 0.25) -> list[
         raise InvalidObservation(
             "expected the result of a segmentation model, found boxes without masks; use a model such as yolo11n-seg"
         )
-    found: list[dict[str, Any]] = []
+    found: list[JsonObject] = []
     tracks = result.boxes.id
     for place, polygon in enumerate(result.masks.xy):
         if float(result.boxes.conf[place]) < least_confidence or len(polygon) < 3:
@@ -69,8 +70,8 @@ def ultralytics_detections(result: Any, least_confidence: float = 0.25) -> list[
 
 
 def sam2_detections(
-    masks: Sequence[Mapping[str, Any]], names: Sequence[str] | None = None, pixels: tuple[int, int] = (30, 20_000)
-) -> list[dict[str, Any]]:
+    masks: Sequence[JsonMapping], names: Sequence[str] | None = None, pixels: tuple[int, int] = (30, 20_000)
+) -> list[JsonObject]:
     """Detections of `SAM2AutomaticMaskGenerator.generate`, for `instances_of`.
 
     The generator knows no names and also returns parts and the background: masks that are too small or too large, and
@@ -105,7 +106,7 @@ def sam2_detections(
     return [{"name": name, "segmentation": mask} for name, mask in zip(called, kept, strict=True)]
 
 
-def sam2_track_detections(masks: Mapping[int, Any], names: Mapping[int, str]) -> list[dict[str, Any]]:
+def sam2_track_detections(masks: Mapping[int, Any], names: Mapping[int, str]) -> list[JsonObject]:
     """Detections of one frame of SAM 2's video predictor, for `instances_of`; an empty mask is left out.
 
     Args:
@@ -179,7 +180,7 @@ def tag_boxes(
     return boxes
 
 
-def _field(mask: Mapping[str, Any], name: str) -> Any:
+def _field(mask: JsonMapping, name: str) -> Any:
     if name not in mask:
         raise InvalidObservation(f"expected `{name}` in every mask of SAM 2, found {sorted(mask)}")
     return mask[name]

@@ -26,7 +26,7 @@ from nsrecover.core import Camera, Observation, Plan
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra
-from nsrecover.util.untrusted_json import read_json
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject, read_json
 
 VERSIONS = ("v2.0", "v2.1", "v3.0")
 """Values of `codebase_version` that can be read."""
@@ -96,7 +96,7 @@ class _Dataset:
     def __init__(self, folder: Path, episode: int) -> None:
         self.folder, self._episode = folder, episode
         try:
-            self._info: dict[str, Any] = read_json(folder / "meta" / "info.json")
+            self._info: JsonObject = read_json(folder / "meta" / "info.json")
         except (OSError, ValueError) as problem:
             raise InvalidRecording(
                 f"expected a LeRobot dataset with meta/info.json in {folder}, found: {problem}; check the path"
@@ -107,7 +107,7 @@ class _Dataset:
         self._in_files = version == "v3.0"
         self._place = self._of_files() if self._in_files else self._of_episodes()
 
-    def rows(self, moments: Sequence[int]) -> list[dict[str, Any]]:
+    def rows(self, moments: Sequence[int]) -> list[JsonObject]:
         """The frames of the moments."""
         table = _read_table(self.folder / self._info["data_path"].format(**self._place))
         of_episode = {int(row["frame_index"]): row for row in table if int(row["episode_index"]) == self._episode}
@@ -119,7 +119,7 @@ class _Dataset:
             )
         return [of_episode[moment] for moment in moments]
 
-    def images(self, feature: str, rows: Sequence[Mapping[str, Any]]) -> list[npt.NDArray[Any]]:
+    def images(self, feature: str, rows: Sequence[JsonMapping]) -> list[npt.NDArray[np.generic]]:
         """The images of a feature at some frames."""
         features = self._info["features"]
         if feature not in features:
@@ -130,11 +130,11 @@ class _Dataset:
             return self._of_video(feature, [float(row["timestamp"]) for row in rows])
         return [_image_of(row[feature]) for row in rows]
 
-    def _of_episodes(self) -> dict[str, Any]:
+    def _of_episodes(self) -> JsonObject:
         chunk = self._episode // int(self._info.get("chunks_size", 1000))
         return {"episode_chunk": chunk, "episode_index": self._episode}
 
-    def _of_files(self) -> dict[str, Any]:
+    def _of_files(self) -> JsonObject:
         for file in sorted((self.folder / "meta" / "episodes").glob("*/*.parquet")):
             for row in _read_table(file):
                 if int(row["episode_index"]) == self._episode:
@@ -143,7 +143,7 @@ class _Dataset:
                     }  # fmt: skip
         raise InvalidRecording(f"expected an episode of {self.folder}, found none with the index {self._episode}")
 
-    def _of_video(self, feature: str, times: Sequence[float]) -> list[npt.NDArray[Any]]:
+    def _of_video(self, feature: str, times: Sequence[float]) -> list[npt.NDArray[np.generic]]:
         with needs_extra("lerobot", "imageio-ffmpeg"):
             import imageio_ffmpeg
         place, start = dict(self._place), 0.0
@@ -169,23 +169,23 @@ class _Dataset:
         return [found[number] for number in wanted]
 
 
-def _read_table(path: Path) -> list[dict[str, Any]]:
+def _read_table(path: Path) -> list[JsonObject]:
     with needs_extra("lerobot", "pyarrow"):
         import pyarrow.parquet as pq
     if not path.is_file():
         raise InvalidRecording(f"expected the file {path} of a LeRobot dataset, found none; fetch the whole dataset")
-    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    rows: list[JsonObject] = pq.read_table(path).to_pylist()
     return rows
 
 
-def _image_of(value: Any) -> npt.NDArray[Any]:
+def _image_of(value: Any) -> npt.NDArray[np.generic]:
     """An encoded image, or an array."""
     if isinstance(value, Mapping):
         return np.asarray(Image.open(io.BytesIO(value["bytes"])))
     return np.asarray(value)
 
 
-def _colour(image: npt.NDArray[Any], view: LeRobotView) -> npt.NDArray[np.uint8]:
+def _colour(image: npt.NDArray[np.generic], view: LeRobotView) -> npt.NDArray[np.uint8]:
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         raise InvalidRecording(
             f"expected colour images (H, W, 3) of 8 bits as {view.colour}, found {image.shape} {image.dtype}"
@@ -193,7 +193,7 @@ def _colour(image: npt.NDArray[Any], view: LeRobotView) -> npt.NDArray[np.uint8]
     return image
 
 
-def _depth(image: npt.NDArray[Any], view: LeRobotView, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
+def _depth(image: npt.NDArray[np.generic], view: LeRobotView, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
     depth = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
     if depth.shape != shape or depth.dtype == np.uint8:
         raise InvalidRecording(

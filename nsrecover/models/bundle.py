@@ -25,6 +25,7 @@ from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
 from nsrecover.models.size_range import extended, limited
 from nsrecover.models.transition import TransitionModel
+from nsrecover.util.untrusted_json import JsonMapping
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class BundleConfig:
     trained_sides_m: tuple[float, float] = (0.033, 0.072)
     usual_sides_m: tuple[float, float] = (0.036, 0.047)
     room_m: float | None = None
-    metrics: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    metrics: JsonMapping = field(default_factory=dict)
+    provenance: JsonMapping = field(default_factory=dict)
 
 
 FORMAT = CheckpointFormat("a checkpoint of the tabletop", 2, BundleConfig, "python -m train")

@@ -30,6 +30,7 @@ from nsrecover.models.bundle import Bundle, BundleConfig
 from nsrecover.models.transition import every_pair
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import JsonObject
 
 OPSET = 18
 """Version of the ONNX operators; the oldest that torch exports to, so that most runtimes can read the files."""
@@ -118,7 +119,7 @@ def _parts(bundle: Bundle) -> tuple[_Part, ...]:
     """The models to export, with their descriptions in models.json."""
     features, side = bundle.config.feature_size, bundle.config.crop_size
     box = "centre xyz and size xyz, metres, robot base frame"
-    whole: dict[str, Any] = {"shape": ("scenes",), "kind": "int64"}
+    whole: JsonObject = {"shape": ("scenes",), "kind": "int64"}
     return (
         _Part(
             "encoder.onnx",
@@ -190,10 +191,10 @@ def _program(part: _Part) -> torch.onnx.ONNXProgram:
     return program
 
 
-def _description(config: BundleConfig, parts: tuple[_Part, ...]) -> dict[str, Any]:
+def _description(config: BundleConfig, parts: tuple[_Part, ...]) -> JsonObject:
     """The content of models.json."""
 
-    def about(port: Port) -> dict[str, Any]:
+    def about(port: Port) -> JsonObject:
         return {"name": port.name, "type": port.kind, "shape": list(port.shape), "meaning": port.meaning}
 
     return {

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration
 from nsrecover.util.atomic_write import atomic_write_bytes
-from nsrecover.util.untrusted_json import read_json
+from nsrecover.util.untrusted_json import JsonObject, read_json
 
 KIND = "geometric"
 """Value of the field `kind` in the configuration of a checkpoint without weights."""
@@ -121,7 +120,7 @@ def load_geometric(folder: str | Path) -> tuple[GeometricModels, Calibration | N
     if not isinstance(document, dict) or document.get("kind") != KIND:
         return None
     try:
-        fields: dict[str, Any] = {
+        fields: JsonObject = {
             name: tuple(value) if isinstance(value, list) else value for name, value in document["models"].items()
         }
         own = document["calibration"]

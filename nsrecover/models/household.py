@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
@@ -19,7 +18,7 @@ from nsrecover.models.sound import SoundModel
 from nsrecover.models.states import StateModel
 from nsrecover.perception.household import HouseholdPerceiver, Sign
 from nsrecover.perception.sounds import SoundPerceiver
-from nsrecover.util.untrusted_json import read_json
+from nsrecover.util.untrusted_json import JsonMapping, read_json
 
 SHIPPED = "household"
 """Name of the shipped checkpoint."""
@@ -40,8 +39,8 @@ class HouseholdConfig:
     domain: str = HOUSEHOLD.name
     durations: Mapping[str, float] = field(default_factory=dict)
     signs: tuple[Sign, ...] = ()
-    metrics: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    metrics: JsonMapping = field(default_factory=dict)
+    provenance: JsonMapping = field(default_factory=dict)
 
 
 FORMAT = CheckpointFormat("a household checkpoint", 1, HouseholdConfig, "python -m train domain=household")

@@ -24,6 +24,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
 from nsrecover.perception.spectrogram import BANDS, FRAMES, check_recording, mel_levels, window_of
+from nsrecover.util.untrusted_json import JsonMapping
 
 SHIPPED = CHECKPOINTS / "household" / "sounds"
 RANGE_DB = 60.0
@@ -60,8 +61,8 @@ class SoundConfig:
     known_from: float = -math.inf
     widths: tuple[int, ...] = (16, 32, 64, 96)
     expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    metrics: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    metrics: JsonMapping = field(default_factory=dict)
+    provenance: JsonMapping = field(default_factory=dict)
     enrolled: tuple[str, ...] = ()
 
     def expected_during(self, operator: str, noun: str) -> Mapping[str, float] | None:

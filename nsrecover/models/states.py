@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,7 @@ from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
 from nsrecover.perception.states import GEOMETRY, StateCrops
+from nsrecover.util.untrusted_json import JsonMapping
 
 SHIPPED = CHECKPOINTS / "household" / "states"
 STEEP_RAD = math.radians(45.0)
@@ -67,8 +67,8 @@ class StateConfig:
     mistakes: Mapping[str, float] = field(default_factory=dict)
     crop_size: int = 48
     widths: tuple[int, ...] = (24, 48, 96, 96)
-    metrics: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    metrics: JsonMapping = field(default_factory=dict)
+    provenance: JsonMapping = field(default_factory=dict)
 
 
 FORMAT = CheckpointFormat("a state model", 1, StateConfig, "python -m train.states")

@@ -18,6 +18,7 @@ from nsrecover.onboarding.answering import fleet
 from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Episodes, Plan, Rerun, show, spread
 from nsrecover.util.english import amount
 from nsrecover.util.progress import progress
+from nsrecover.util.untrusted_json import JsonObject
 
 DISTANCES_MM = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)
 
@@ -334,7 +335,7 @@ def register(app: typer.Typer) -> None:
         app.command(name)(command)
 
 
-COMMANDS: dict[str, Any] = {
+COMMANDS: JsonObject = {
     "new": new,
     "check-setup": check_setup,
     "record": record,

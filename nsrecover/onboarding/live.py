@@ -17,6 +17,7 @@ from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.boxes_recording import BoxesRecording
 from nsrecover.records.recording import Recording
+from nsrecover.util.untrusted_json import JsonObject
 
 SIZES_M = (0.002, 1.0)
 """Plausible sides of objects on a table."""
@@ -144,7 +145,7 @@ def _checked(seen: Any, when: str, kind: type | None = None) -> Any:
     return seen
 
 
-def check_boxes(boxes: dict[str, Any]) -> None:
+def check_boxes(boxes: JsonObject) -> None:
     """Refuse boxes whose units or frame cannot be right.
 
     Raises:

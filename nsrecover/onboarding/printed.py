@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from nsrecover.records.review import Review
@@ -25,7 +25,7 @@ VERDICTS = {
 """Verdict -> its words on a terminal, for rich."""
 
 
-def info_lines(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+def info_lines(document: JsonMapping) -> list[tuple[str, str]]:
     """Names and values about a checkpoint that fit one screen; what is not known is left out.
 
     Args:
@@ -59,7 +59,7 @@ def info_lines(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, shorten(value, _WIDTH, placeholder=" ...")) for name, value in lines]
 
 
-def flat(document: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+def flat(document: JsonMapping, prefix: str = "") -> list[tuple[str, str]]:
     """Nested settings as pairs of a dotted name and a value."""
     lines: list[tuple[str, str]] = []
     for name, value in document.items():
@@ -71,9 +71,9 @@ def flat(document: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]
     return lines
 
 
-def review_document(item: Review) -> dict[str, Any]:
+def review_document(item: Review) -> JsonObject:
     """A checked step of a recording as JSON data."""
-    found: dict[str, Any] = {
+    found: JsonObject = {
         "step": item.step + 1,
         "action": str(item.action),
         "as_expected": item.discrepancy.as_expected,

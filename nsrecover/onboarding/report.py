@@ -12,11 +12,12 @@ import numpy as np
 from nsrecover.onboarding.calibration import CalibrationResult, Share
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import JsonObject
 
 PAGE = "report.html"
 
 
-def document_of(result: CalibrationResult) -> dict[str, Any]:
+def document_of(result: CalibrationResult) -> JsonObject:
     """The result as JSON data."""
     return {
         "alpha": result.alpha,
@@ -83,7 +84,7 @@ def write_page(result: CalibrationResult, folder: Path) -> Path:
     return folder / PAGE
 
 
-def _share(share: Share) -> dict[str, Any]:
+def _share(share: Share) -> JsonObject:
     low, high = share.interval
     return {
         "share": round(share.value, 4), "low": round(low, 4), "high": round(high, 4), "steps": share.steps,

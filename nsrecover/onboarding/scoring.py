@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from nsrecover.records.runs import Run
 from nsrecover.system import System
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.progress import progress
-from nsrecover.util.untrusted_json import read_json
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject, read_json
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class ScoredStep:
     gone: tuple[str, ...]
     displaced: dict[float, float]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """As JSON data."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> ScoredStep:
+    def from_json(cls, document: JsonMapping) -> ScoredStep:
         """From JSON data."""
         placed = document["placed_mm"]
         return cls(

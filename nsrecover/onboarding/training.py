@@ -22,7 +22,7 @@ from nsrecover.records.runs import Run
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.progress import left_text
-from nsrecover.util.untrusted_json import parse_json, read_json
+from nsrecover.util.untrusted_json import JsonObject, parse_json, read_json
 
 if TYPE_CHECKING:
     from nsrecover.training.settings import TrainSettings
@@ -65,7 +65,7 @@ class Quality:
     by_mm: dict[float, Share]
     placed_mm: tuple[float, float]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """As JSON data."""
         return {
             "alarms": self.alarms.hits, "good_steps": self.alarms.steps,

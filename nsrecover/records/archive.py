@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import nsrecover
 from nsrecover.core import Action, Observation, Plan
@@ -54,7 +55,10 @@ from nsrecover.records.recording import Recording
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.closing import ClosedByWith
 from nsrecover.util.extras import needs_extra
-from nsrecover.util.untrusted_json import parse_json
+from nsrecover.util.untrusted_json import JsonMapping, parse_json
+
+H5 = Any
+"""A file, group or dataset of h5py, which has no types."""
 
 FORMAT = "nsrecover episodes"
 SCHEMA = 1
@@ -103,7 +107,7 @@ class Archive(ClosedByWith):
                 self._group = _checked(self._file, self.path)
                 self._names = {_number(name, self.path): name for name in self._group}
                 self.episodes = tuple(sorted(self._names))
-                self.attributes: Mapping[str, Any] = {key: _plain(value) for key, value in self._file.attrs.items()}
+                self.attributes: JsonMapping = {key: _plain(value) for key, value in self._file.attrs.items()}
         except BaseException:
             self._file.close()
             raise
@@ -129,7 +133,7 @@ class Archive(ClosedByWith):
         """Read only the plan of an episode, without its targets."""
         return Plan(tuple(Action.parse(str(line)) for line in self._arrays(episode, ("plan",))["plan"]))
 
-    def notes(self, episode: int) -> Any:
+    def notes(self, episode: int) -> H5:
         """Read only the notes of an episode."""
         with readable(f"notes as JSON in {self._where(episode)}"):
             return parse_json(str(self._arrays(episode, ("notes",))["notes"]))
@@ -189,10 +193,10 @@ class Archive(ClosedByWith):
             )
         return episode
 
-    def _group_of(self, episode: int) -> Any:
+    def _group_of(self, episode: int) -> H5:
         return _inside(self._group, self._names[self._known(episode)], self._where(episode))
 
-    def _dataset(self, group: Any, name: str, episode: int) -> Any:
+    def _dataset(self, group: H5, name: str, episode: int) -> H5:
         if name not in group:
             raise InvalidRecording(f"expected the array {name} in {self._where(episode)}, found none; record it again")
         data = _inside(group, name, self._where(episode))
@@ -218,7 +222,7 @@ class Archive(ClosedByWith):
 def write_archive(
     path: str | Path,
     recordings: Mapping[int, Recording] | Iterable[Recording],
-    attributes: Mapping[str, Any] | None = None,
+    attributes: JsonMapping | None = None,
 ) -> None:
     """Write a file of episodes atomically.
 
@@ -243,7 +247,7 @@ def write_archive(
 
 
 def pack_archives(
-    path: str | Path, sources: Sequence[str | Path], attributes: Mapping[str, Any] | None = None
+    path: str | Path, sources: Sequence[str | Path], attributes: JsonMapping | None = None
 ) -> tuple[int, ...]:
     """Merge several files of episodes atomically, without decompressing them.
 
@@ -275,7 +279,7 @@ def pack_archives(
 
 
 @contextmanager
-def _new_file(path: str | Path, attributes: Mapping[str, Any] | None) -> Iterator[Any]:
+def _new_file(path: str | Path, attributes: JsonMapping | None) -> Iterator[H5]:
     """Open a new HDF5 file that replaces `path` when it is complete."""
     h5py = _h5py()
     with atomic_path(path) as part, h5py.File(part, "w") as file:
@@ -287,9 +291,9 @@ def _new_file(path: str | Path, attributes: Mapping[str, Any] | None) -> Iterato
         yield file
 
 
-def _write_array(group: Any, name: str, array: np.ndarray[Any, Any]) -> None:
+def _write_array(group: H5, name: str, array: npt.NDArray[np.generic]) -> None:
     if array.dtype.kind == "U":
-        encoded = np.char.encode(array, "utf-8")
+        encoded = np.char.encode(array.astype(np.str_), "utf-8")
         kind = _h5py().string_dtype("utf-8", max(encoded.dtype.itemsize, 1))
         group.create_dataset(name, data=encoded.astype(kind), dtype=kind)
     elif name in _LARGE and array.size:
@@ -298,7 +302,7 @@ def _write_array(group: Any, name: str, array: np.ndarray[Any, Any]) -> None:
         group.create_dataset(name, data=array)
 
 
-def _inside(group: Any, name: str, where: str) -> Any:
+def _inside(group: H5, name: str, where: str) -> H5:
     """Return a member of a group, if its data lie in this file and not in another one that it names."""
     h5py = _h5py()
     found = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
@@ -310,7 +314,7 @@ def _inside(group: Any, name: str, where: str) -> Any:
     return found
 
 
-def _checked(file: Any, path: Path) -> Any:
+def _checked(file: H5, path: Path) -> H5:
     """Return the group of the episodes, after checking format and version."""
     if _plain(file.attrs.get("format")) != FORMAT:
         raise InvalidRecording(
@@ -334,14 +338,14 @@ def _number(name: str, path: Path) -> int:
     return int(name)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: H5) -> H5:
     """Return the value of an attribute as a Python object."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _h5py() -> Any:
+def _h5py() -> H5:
     with needs_extra("hdf5", "h5py"):
         import h5py
     return h5py

@@ -28,7 +28,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +35,10 @@ import numpy.typing as npt
 from nsrecover.core import Camera, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.reading import check_readable, plan_with_targets, readable
-from nsrecover.util.untrusted_json import parse_json
+from nsrecover.util.untrusted_json import JsonMapping, Parsed, parse_json
 
-Arrays = dict[str, npt.NDArray[Any]]
+Array = npt.NDArray[np.generic]
+Arrays = dict[str, Array]
 
 DEPTH_STEPS_PER_M = 10_000
 """Depth is stored in tenths of a millimetre; values beyond 6.5535 m are stored as 0, no reading."""
@@ -95,7 +95,7 @@ def stored_names(available: Container[str], names: Iterable[str] = tuple(DTYPES)
     return tuple(name for name in names if name not in OPTIONAL or name in available)
 
 
-def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Mapping[str, Any]) -> Arrays:
+def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: JsonMapping) -> Arrays:
     """Return name -> array of an episode.
 
     Args:
@@ -162,7 +162,7 @@ def _audio_to_arrays(observations: Sequence[Observation]) -> Arrays:
     }
 
 
-def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tuple[Plan, tuple[Observation, ...], Any]:
+def arrays_to_episode(arrays: Mapping[str, Array], source: str) -> tuple[Plan, tuple[Observation, ...], Parsed]:
     """Convert arrays to an episode: the inverse of `episode_to_arrays`; depth is exact to 0.05 mm.
 
     Args:
@@ -182,7 +182,7 @@ def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tu
         return plan, arrays_to_observations(arrays), parse_json(str(arrays["notes"]))
 
 
-def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Observation, ...]:
+def arrays_to_observations(arrays: Mapping[str, Array]) -> tuple[Observation, ...]:
     """Convert arrays to observations: the inverse of `observations_to_arrays`."""
     depth_m = arrays["depth"].astype(np.float32) / np.float32(DEPTH_STEPS_PER_M)
     return tuple(
@@ -210,14 +210,14 @@ def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Obse
     )
 
 
-def _audio(arrays: Mapping[str, npt.NDArray[Any]], t: int) -> npt.NDArray[np.float32] | None:
+def _audio(arrays: Mapping[str, Array], t: int) -> npt.NDArray[np.float32] | None:
     if "audio" not in arrays or arrays["audio_samples"][t] < 0:
         return None
     samples: npt.NDArray[np.float32] = arrays["audio"][t, : arrays["audio_samples"][t]].astype(np.float32)
     return samples / np.float32(AUDIO_STEPS)
 
 
-def digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+def digest(arrays: Mapping[str, Array]) -> str:
     """Return a hash of the content of an episode, independent of the file format: 64 hexadecimal digits."""
     found = hashlib.sha256()
     for name in stored_names(arrays):
@@ -234,7 +234,7 @@ def _quantise(depth_m: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     return np.where((steps < 0) | (steps > np.iinfo(np.uint16).max), 0, steps).astype(np.uint16)
 
 
-def _check(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> None:
+def _check(arrays: Mapping[str, Array], source: str) -> None:
     """Check that shapes and dtypes are consistent."""
     frames = len(arrays["plan"]) + 1 if arrays["plan"].ndim == 1 else 0
     views, height, width = arrays["rgb"].shape[1:4] if arrays["rgb"].ndim == 5 else (0, 0, 0)

@@ -13,7 +13,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nsrecover.core import Box, Plan
 from nsrecover.errors import InvalidRecording
@@ -21,6 +20,7 @@ from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.reading import check_readable, plan_with_targets, read_document, readable
 from nsrecover.util.atomic_write import atomic_write
 from nsrecover.util.json_data import from_json, to_json
+from nsrecover.util.untrusted_json import JsonMapping
 
 FORMAT = "nsrecover boxes"
 """Value of the field `format`."""
@@ -40,7 +40,7 @@ class BoxesRecording:
 
     plan: Plan
     scenes: tuple[Boxes, ...]
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: JsonMapping = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.scenes) != len(self.plan) + 1:

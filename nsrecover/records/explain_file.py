@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from nsrecover.core import Episode, LanguageModel
 from nsrecover.errors import InvalidRecording
@@ -16,7 +15,7 @@ from nsrecover.explanation.logs import explain_log, is_household_log, read_logs,
 from nsrecover.explanation.logs.questions import ask_log
 from nsrecover.records import boxes_recording, episode_log
 from nsrecover.records.runs import is_bag, read_run
-from nsrecover.util.untrusted_json import read_json
+from nsrecover.util.untrusted_json import JsonObject, read_json
 
 GROUNDED_ONLY = (
     "all sentences are made from the facts: a model words logs of other robots here, and single failures of an episode "
@@ -45,7 +44,7 @@ def explain_file(
     questions: Sequence[str] = (),
     checkpoint: Path | None = None,
     words: Rewording | None = None,
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """Explain a file; the learned parts are loaded only for a recording with images.
 
     Args:
@@ -93,14 +92,14 @@ def explain_file(
     return found
 
 
-def _of_episode(episode: Episode, audience: Audience, questions: Sequence[str]) -> dict[str, Any]:
+def _of_episode(episode: Episode, audience: Audience, questions: Sequence[str]) -> JsonObject:
     report = report_of_episode(episode, audience)
     if questions:
         report["answers"] = _answers(ask(episode, questions, audience))
     return report
 
 
-def _answers(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+def _answers(answers: Sequence[Answer]) -> list[JsonObject]:
     return [vars(answer) | {"objects": list(answer.objects)} for answer in answers]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -20,6 +19,7 @@ from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.arrays import MAX_BYTES, arrays_to_episode, episode_to_arrays, stored_names, too_large
 from nsrecover.records.reading import readable
 from nsrecover.util.atomic_write import atomic_write
+from nsrecover.util.untrusted_json import JsonMapping
 
 SCHEMA = 1
 """Version of the file format; readers refuse any other."""
@@ -40,7 +40,7 @@ class Recording:
 
     plan: Plan
     observations: tuple[Observation, ...]
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: JsonMapping = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.observations) != len(self.plan) + 1:

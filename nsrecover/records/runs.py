@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nsrecover.core import Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import boxes_recording, recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
-from nsrecover.util.untrusted_json import read_json
+from nsrecover.util.untrusted_json import JsonMapping, read_json
 
 Seen = Observation | boxes_recording.Boxes
 """What was seen at one moment: camera images, or boxes by name."""
@@ -36,7 +35,7 @@ class Run:
     name: str
     plan: Plan
     observations: tuple[Seen, ...]
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: JsonMapping = field(default_factory=dict)
 
     @property
     def has_images(self) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from nsrecover.models.bundle import Bundle
 from nsrecover.models.conformal import Calibration, conformal_threshold, lowest
 from nsrecover.models.same_place import same_place
 from nsrecover.training.demonstrations import Demonstration
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
 NEUTRAL_THRESHOLD = 0.5
 """The discriminator's own decision point; calibration may lower it, to keep the promised false-alarm rate."""
@@ -26,7 +26,7 @@ _TEST_EVERY = 3
 
 def calibrate(
     held_out: Sequence[Demonstration], visual: Sequence[FloatArray], bundle: Bundle, alpha: float
-) -> dict[str, Any]:
+) -> JsonObject:
     """Set the threshold on some of the held-out episodes, and measure on the others.
 
     Args:
@@ -82,7 +82,7 @@ def _by_sensor(demonstrations: Sequence[Demonstration], scores: FloatArray) -> d
     return found
 
 
-def _measured(calibration: Calibration, fresh: Sequence[float], threshold: float, alpha: float) -> dict[str, Any]:
+def _measured(calibration: Calibration, fresh: Sequence[float], threshold: float, alpha: float) -> JsonObject:
     """False alarms of one sensor on steps that did not set its threshold."""
     own = conformal_threshold(calibration.scores, calibration.steps, alpha)
     return {
@@ -93,7 +93,7 @@ def _measured(calibration: Calibration, fresh: Sequence[float], threshold: float
     }
 
 
-def calibration_warning(calibrated: Mapping[str, Any], alpha: float) -> str:
+def calibration_warning(calibrated: JsonMapping, alpha: float) -> str:
     """The warning about a calibration whose threshold is 0; empty if the threshold is higher.
 
     Args:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,7 @@ from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording, load
 from nsrecover.util.atomic_write import atomic_write
 from nsrecover.util.progress import progress
+from nsrecover.util.untrusted_json import JsonMapping
 
 PERCEPTION = 3
 """Version of the perceived episodes; raise it when perception changes, so that cached episodes are made anew."""
@@ -97,7 +97,7 @@ def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
     )
 
 
-def _sensor(notes: Mapping[str, Any]) -> str:
+def _sensor(notes: JsonMapping) -> str:
     """Name of the sensor in the notes of a recording, as `python -m sim.collect` writes them."""
     found = notes.get("sensor")
     return str(found.get("name", "")) if isinstance(found, Mapping) else str(found or "")

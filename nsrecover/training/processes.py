@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import lightning
 import torch
@@ -14,6 +14,7 @@ from lightning.fabric.utilities.rank_zero import rank_zero_only
 from torch.utils.data import Sampler
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.util.untrusted_json import JsonMapping
 
 T = TypeVar("T")
 
@@ -114,7 +115,7 @@ def single_process() -> Processes:
     return Processes(lightning.Fabric(accelerator="cpu", devices=1))
 
 
-def check_trainer_settings(settings: Mapping[str, Any]) -> None:
+def check_trainer_settings(settings: JsonMapping) -> None:
     """Check the names of settings of `lightning.Trainer`.
 
     Raises:
@@ -132,7 +133,7 @@ def check_trainer_settings(settings: Mapping[str, Any]) -> None:
             )
 
 
-def start_processes(settings: Mapping[str, Any], multirun: bool = False) -> Processes:
+def start_processes(settings: JsonMapping, multirun: bool = False) -> Processes:
     """Start all processes that the settings of `lightning.Trainer` ask for, and find the others.
 
     On one machine the first process starts the others, which run the same command from its beginning; under `torchrun`,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+
+from nsrecover.util.untrusted_json import JsonObject
 
 
 class Stage(StrEnum):
@@ -120,4 +121,4 @@ class TrainSettings:
     transition: StageBudget = field(default_factory=lambda: StageBudget(80, 64, 0, 2e-3))
     discriminator: StageBudget = field(default_factory=lambda: StageBudget(20, 1024, 100, 2e-3))
     free_space: StageBudget = field(default_factory=lambda: StageBudget(10, 128, 100, 2e-3))
-    trainer: dict[str, Any] = field(default_factory=dict)
+    trainer: JsonObject = field(default_factory=dict)

@@ -27,6 +27,7 @@ from nsrecover.training.processes import Processes, SharedBatches, single_proces
 from nsrecover.training.schedule import CosineModule, OptimizerFactory, adamw
 from nsrecover.training.settings import PairSources, StageBudget
 from nsrecover.training.transition import SameCountBatches, Transition, TransitionModule, collate, transitions_of
+from nsrecover.util.untrusted_json import JsonObject
 
 Loader = DataLoader[Any]
 
@@ -58,7 +59,7 @@ class TrainingRun:
     folder: Path
     seed: int
     logger: Callable[[str], Logger | bool]
-    trainer: dict[str, Any] = field(default_factory=dict)
+    trainer: JsonObject = field(default_factory=dict)
     pairs: PairSources = field(default_factory=PairSources)
     make_optimizer: OptimizerFactory = adamw
     processes: Processes = field(default_factory=single_process)

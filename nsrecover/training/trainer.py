@@ -10,10 +10,9 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import lightning
 import torch
@@ -37,7 +36,7 @@ from nsrecover.training.schedule import OptimizerFactory, adamw
 from nsrecover.training.settings import Stage, TrainSettings
 from nsrecover.training.stages import STAGES, TrainingRun, set_seed
 from nsrecover.util.atomic_write import atomic_write_bytes
-from nsrecover.util.untrusted_json import parse_json, read_json
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject, parse_json, read_json
 
 EXPECTED_WARNINGS = (
     ".*does not have many workers.*",  # the data is in memory
@@ -66,12 +65,12 @@ class Command:
     revision: str = f"nsrecover {nsrecover.__version__}"
     make_logger: Callable[[str], Logger | bool] = no_logger
     make_optimizer: OptimizerFactory = adamw
-    identity: Mapping[str, Any] = field(default_factory=dict)
+    identity: JsonMapping = field(default_factory=dict)
     multirun: bool = False
     tell: Callable[[str, int, int], None] | None = None
 
 
-def train(config: TrainSettings, command: Command) -> dict[str, Any]:
+def train(config: TrainSettings, command: Command) -> JsonObject:
     """Run the stages that are not done yet, calibrate and write the checkpoint.
 
     With several processes every one runs this function; the first one alone writes.
@@ -153,7 +152,7 @@ def quiet() -> None:
         warnings.filterwarnings("ignore", message=message)
 
 
-def identity(config: TrainSettings, data: Sequence[EpisodeSource], held_out: Sequence[EpisodeSource]) -> dict[str, Any]:
+def identity(config: TrainSettings, data: Sequence[EpisodeSource], held_out: Sequence[EpisodeSource]) -> JsonObject:
     """All settings and data that determine what a run learns; only a run with the same ones can be continued."""
     settings = asdict(config)
     chosen = ("seed", "alpha", "start", "model", "pairs", "weights", *STAGES)
@@ -164,7 +163,7 @@ def identity(config: TrainSettings, data: Sequence[EpisodeSource], held_out: Seq
     }
 
 
-def open_run(config: TrainSettings, out: Path, wanted: dict[str, Any]) -> dict[str, Any]:
+def open_run(config: TrainSettings, out: Path, wanted: JsonObject) -> JsonObject:
     """The progress of a run: none yet, or that of the run that is continued. Writes nothing.
 
     Args:
@@ -177,7 +176,7 @@ def open_run(config: TrainSettings, out: Path, wanted: dict[str, Any]) -> dict[s
     """
     progress = out / "progress.json"
     if progress.is_file() and not config.restart:
-        found: dict[str, Any] = read_json(progress)
+        found: JsonObject = read_json(progress)
         differing = [key for key, value in wanted.items() if found["identity"].get(key) != value]
         if differing:
             raise InvalidConfiguration(
@@ -196,7 +195,7 @@ def clear(out: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def save_progress(out: Path, progress: dict[str, Any]) -> None:
+def save_progress(out: Path, progress: JsonObject) -> None:
     """Write the progress file whole or not at all."""
     atomic_write_bytes(out / "progress.json", json.dumps(progress, indent=2).encode() + b"\n")
 
@@ -244,8 +243,8 @@ def load_data(
 
 
 def finish(
-    config: TrainSettings, command: Command, run: TrainingRun, progress: dict[str, Any], seconds: dict[str, float]
-) -> dict[str, Any]:
+    config: TrainSettings, command: Command, run: TrainingRun, progress: JsonObject, seconds: dict[str, float]
+) -> JsonObject:
     """Calibrate the trained bundle and write it with its provenance, the model card and metrics.json.
 
     Args:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from nsrecover.errors import NsrecoverError
+
+Parsed = Any
+"""Parsed JSON, of which nothing is known yet."""
+JsonObject = dict[str, Any]
+"""A JSON object; its values are anything that JSON can represent."""
+JsonMapping = Mapping[str, Any]
+"""The same, to read from."""
 
 MAX_BYTES = 64_000_000
 """Largest accepted document, bytes."""
@@ -43,7 +50,7 @@ class InvalidJson(NsrecoverError, ValueError):
         self.problem, self.line, self.column = problem, line, column
 
 
-def read_json(path: str | Path, max_bytes: int = MAX_BYTES) -> Any:
+def read_json(path: str | Path, max_bytes: int = MAX_BYTES) -> Parsed:
     """Read a JSON file; of a larger file, only the limit is read.
 
     Args:
@@ -68,7 +75,7 @@ def read_text(path: str | Path, max_bytes: int = MAX_BYTES) -> str:
         return _decoded(file.read(max_bytes + 1), max_bytes)
 
 
-def parse_json(data: bytes | str, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES) -> Any:
+def parse_json(data: bytes | str, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES) -> Parsed:
     """Parse a JSON document.
 
     Args:
@@ -119,7 +126,7 @@ def _too_large(max_bytes: int) -> str:
 _TOO_DEEP = f"more than {MAX_DEPTH} lists and objects inside one another"
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Parsed]]) -> JsonObject:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -145,10 +152,10 @@ def _constant(text: str) -> NoReturn:
     raise InvalidJson(f"{text}, which is no number of JSON")
 
 
-_NUMBERS: dict[str, Any] = {"parse_float": _float, "parse_int": _int, "parse_constant": _constant}
+_NUMBERS: JsonObject = {"parse_float": _float, "parse_int": _int, "parse_constant": _constant}
 
 
-def _check_depth(document: Any) -> None:
+def _check_depth(document: Parsed) -> None:
     level, depth = [document], 0
     while level := [each for each in level if isinstance(each, dict | list)]:
         depth += 1
@@ -157,5 +164,5 @@ def _check_depth(document: Any) -> None:
         level = [inner for each in level for inner in _inside(each)]
 
 
-def _inside(container: dict[str, Any] | list[Any]) -> Iterable[Any]:
+def _inside(container: JsonObject | list[Parsed]) -> Iterable[Parsed]:
     return container.values() if isinstance(container, dict) else container

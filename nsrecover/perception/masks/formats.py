@@ -10,6 +10,7 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from nsrecover.errors import InvalidObservation
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
 Mask = npt.NDArray[np.bool_]
 
@@ -43,7 +44,7 @@ def mask_of(segmentation: Any, height: int, width: int) -> Mask:
 
 
 def instances_of(
-    detections: Sequence[Mapping[str, Any]], height: int, width: int
+    detections: Sequence[JsonMapping], height: int, width: int
 ) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
     """Instance image (H, W) and labels, number -> name, of the detections of one image.
 
@@ -73,7 +74,7 @@ def instances_of(
     return instances, {number: name for number, name, _ in found}
 
 
-def run_lengths(mask: Mask) -> dict[str, Any]:
+def run_lengths(mask: Mask) -> JsonObject:
     """COCO run lengths of a mask (H, W), uncompressed: lengths of runs down the columns, background first."""
     flat = np.asarray(mask, np.bool_).T.ravel()
     edges = np.flatnonzero(np.diff(flat)) + 1
@@ -81,7 +82,7 @@ def run_lengths(mask: Mask) -> dict[str, Any]:
     return {"size": list(mask.shape), "counts": [0, *lengths] if flat.size and flat[0] else lengths}
 
 
-def _of_runs(runs: Mapping[str, Any], height: int, width: int) -> Mask:
+def _of_runs(runs: JsonMapping, height: int, width: int) -> Mask:
     try:
         size, counts = list(map(int, runs["size"])), runs["counts"]
         lengths = _decompressed(counts) if isinstance(counts, str | bytes) else list(map(int, counts))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidRecording, did_you_mean
+from nsrecover.records.bags.images import Message
 
 Pose = npt.NDArray[np.float64]
 
@@ -27,7 +26,7 @@ class Frames:
         self._fixed: dict[str, tuple[str, Pose]] = {}
         self._moving: dict[str, list[tuple[float, str, Pose]]] = {}
 
-    def add(self, message: Any, stamp_s: float, fixed: bool) -> None:
+    def add(self, message: Message, stamp_s: float, fixed: bool) -> None:
         """Take in a TransformStamped.
 
         Raises:

@@ -11,6 +11,8 @@ from PIL import Image, UnidentifiedImageError
 
 from nsrecover.errors import InvalidRecording
 
+Message = Any
+"""A message, or a part of one, with the fields of its ROS type: of rosbags, of rclpy, or of a test."""
 COLOURS = {"rgb8": (3, (0, 1, 2)), "bgr8": (3, (2, 1, 0)), "rgba8": (4, (0, 1, 2)), "bgra8": (4, (2, 1, 0))}
 """Encoding -> channels, and which of them are red, green and blue."""
 
@@ -24,7 +26,7 @@ DEPTH_HEADER = 12
 """Bytes before the PNG in an image of `compressed_depth_image_transport`."""
 
 
-def colour_of(message: Any, topic: str) -> npt.NDArray[np.uint8]:
+def colour_of(message: Message, topic: str) -> npt.NDArray[np.uint8]:
     """Colour image (H, W, 3) uint8 of an Image or CompressedImage.
 
     Raises:
@@ -42,7 +44,7 @@ def colour_of(message: Any, topic: str) -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(_pixels(message, "u1", channels, topic)[..., list(order)])
 
 
-def depth_of(message: Any, topic: str) -> npt.NDArray[np.float32]:
+def depth_of(message: Message, topic: str) -> npt.NDArray[np.float32]:
     """Depth (H, W) in metres, 0 where there is no reading, of 16UC1 (mm), 32FC1 (m), or a compressed depth image.
 
     Raises:
@@ -64,7 +66,7 @@ def depth_of(message: Any, topic: str) -> npt.NDArray[np.float32]:
     return np.where(np.isfinite(values) & (values > 0), values, 0).astype(np.float32)
 
 
-def labels_of(message: Any, topic: str) -> npt.NDArray[np.int32]:
+def labels_of(message: Message, topic: str) -> npt.NDArray[np.int32]:
     """Instance numbers (H, W) of a label image.
 
     Raises:
@@ -94,7 +96,7 @@ def _decoded(data: bytes, topic: str) -> Image.Image:
     return found
 
 
-def _pixels(message: Any, kind: str, channels: int, topic: str) -> npt.NDArray[Any]:
+def _pixels(message: Message, kind: str, channels: int, topic: str) -> npt.NDArray[np.generic]:
     """Pixels (H, W, C); rows may be padded."""
     dtype = np.dtype((">" if message.is_bigendian else "<") + kind)
     data = np.frombuffer(bytes(message.data), np.uint8)

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from nsrecover.core import Camera, Observation, Plan
+from nsrecover.core import Camera, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.formats import instances_of
-from nsrecover.records.bags.images import colour_of, depth_of, labels_of
+from nsrecover.records.bags.images import Message, colour_of, depth_of, labels_of
 from nsrecover.records.reading import plan_with_targets
-from nsrecover.util.untrusted_json import parse_json
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject, parse_json
+
+Instances = npt.NDArray[np.int32]
 
 PLAN, OBSERVE, LABELS, GRIPPER = (f"/nsrecover/{name}" for name in ("plan", "observe", "labels", "gripper"))
 TF = ("/tf", "/tf_static")
@@ -61,9 +63,9 @@ class Pictures:
         names: number -> name, if the masks came with names.
     """
 
-    rgb: Any
-    depth_m: Any
-    instances: Any
+    rgb: npt.NDArray[np.uint8]
+    depth_m: FloatArray
+    instances: Instances
     names: dict[int, str]
 
 
@@ -95,7 +97,7 @@ class ViewTopics:
         """All of them."""
         return self.colour, self.depth, self.masks
 
-    def pictures(self, rgb: Any, depth: Any, masks: Any) -> Pictures:
+    def pictures(self, rgb: Message, depth: Message, masks: Message) -> Pictures:
         """The messages of one moment as arrays.
 
         Raises:
@@ -123,7 +125,7 @@ class Labels:
     def __init__(self) -> None:
         self._known: list[tuple[float, dict[int, str], bool]] = []
 
-    def add(self, stamp_s: float, document: Mapping[str, Any]) -> None:
+    def add(self, stamp_s: float, document: JsonMapping) -> None:
         """Take in what was published.
 
         Raises:
@@ -150,7 +152,7 @@ def observation_of(
     views: Sequence[Pictures],
     cameras: tuple[Camera, ...],
     labelled: tuple[dict[int, str], bool | None],
-    gripper: Any,
+    gripper: Message,
     time_s: float,
 ) -> Observation:
     """The observation of one moment.
@@ -170,7 +172,7 @@ def observation_of(
     if len(sizes) > 1:
         raise InvalidRecording(f"expected images of one size from all cameras, found {sorted(sizes)}; resize them")
     labels, shared = labelled
-    instances: Sequence[Any] = [view.instances for view in views]
+    instances: Sequence[Instances] = [view.instances for view in views]
     if any(view.names for view in views):
         instances, labels, shared = *_by_name(instances, [view.names for view in views]), True
     opening, holding = 0.0, False
@@ -183,7 +185,9 @@ def observation_of(
     )  # fmt: skip
 
 
-def _by_name(instances: Sequence[Any], own: Sequence[Mapping[int, str]]) -> tuple[tuple[Any, ...], dict[int, str]]:
+def _by_name(
+    instances: Sequence[Instances], own: Sequence[Mapping[int, str]]
+) -> tuple[tuple[Instances, ...], dict[int, str]]:
     """Instances with the same number for the same name in all views.
 
     Raises:
@@ -246,7 +250,7 @@ def plan_of(text: str) -> Plan:
     return plan_document(text).plan
 
 
-def intrinsics_of(message: Any, topic: str) -> Any:
+def intrinsics_of(message: Message, topic: str) -> FloatArray:
     """K (3, 3) of a CameraInfo.
 
     Raises:
@@ -265,14 +269,14 @@ def intrinsics_of(message: Any, topic: str) -> Any:
     return k
 
 
-def stamp_of(message: Any, time_s: float) -> float:
+def stamp_of(message: Message, time_s: float) -> float:
     """When a message was measured: its header's stamp, or `stamp_s` of a JSON text, or when it arrived."""
     if hasattr(message, "header"):
         return seconds(message.header.stamp)
     return float(json_of(message.data, "detections").get("stamp_s", time_s))
 
 
-def seconds(stamp: Any) -> float:
+def seconds(stamp: Message) -> float:
     """A builtin_interfaces/Time in seconds."""
     return float(stamp.sec) + float(stamp.nanosec) / 1e9
 
@@ -283,7 +287,7 @@ def stamp_fields(time_s: float) -> dict[str, int]:
     return {"sec": nanoseconds // 10**9, "nanosec": nanoseconds % 10**9}
 
 
-def json_of(text: str, topic: str) -> dict[str, Any]:
+def json_of(text: str, topic: str) -> JsonObject:
     """A JSON object.
 
     Raises:

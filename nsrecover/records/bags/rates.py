@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.records.bags.images import Message
 from nsrecover.records.bags.messages import BOXES, GRIPPER, INFO, KINDS, LABELS, OBSERVE, PLAN, TF, seconds, stamp_of
 from nsrecover.records.bags.reading import messages_of, opened
 
@@ -85,7 +85,7 @@ def topic_rates(path: str | Path) -> tuple[TopicRate, ...]:
     return tuple(_rate(topic, np.sort(stamps[topic]), late.get(topic)) for topic in sorted(stamps))
 
 
-def _stamp(message: Any, kind: str, time_s: float) -> float | None:
+def _stamp(message: Message, kind: str, time_s: float) -> float | None:
     """When a message was measured; None if it does not say so."""
     if kind == _STAMPED_SELF:
         return seconds(message.stamp)

@@ -28,13 +28,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from nsrecover.core import FloatArray
 from nsrecover.core.observation import Camera
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.bags.frames import Frames
+from nsrecover.records.bags.images import Message
 from nsrecover.records.bags.messages import (
     GRIPPER,
     INFO,
@@ -68,16 +69,16 @@ class _Nearest:
     """
 
     topic: str
-    found: dict[int, tuple[float, Any]] = field(default_factory=dict)
+    found: dict[int, tuple[float, Message]] = field(default_factory=dict)
 
-    def offer(self, stamp_s: float, moments: Sequence[float], message: Any) -> None:
+    def offer(self, stamp_s: float, moments: Sequence[float], message: Message) -> None:
         """Keep the message for every moment that it is nearer to than the ones before."""
         for number, moment in enumerate(moments):
             apart = abs(stamp_s - moment)
             if apart < self.found.get(number, (np.inf, None))[0]:
                 self.found[number] = apart, message
 
-    def at(self, number: int, moment: float, slop_s: float) -> Any:
+    def at(self, number: int, moment: float, slop_s: float) -> Message:
         """The message of a moment.
 
         Raises:
@@ -157,11 +158,11 @@ def _check_topics(path: Path, topics: set[str], prefixes: Sequence[str]) -> None
 
 
 def _read_small(
-    path: Path, reader: Any, topics: set[str], base_frame: str
-) -> tuple[str, list[float], Labels, Frames, dict[str, tuple[Any, str]]]:
+    path: Path, reader: Message, topics: set[str], base_frame: str
+) -> tuple[str, list[float], Labels, Frames, dict[str, tuple[FloatArray, str]]]:
     """Text of the plan, moments, labels, transforms and intrinsics."""
     plans, moments, labels, frames = [], [], Labels(), Frames(base_frame)
-    infos: dict[str, tuple[Any, str]] = {}
+    infos: dict[str, tuple[FloatArray, str]] = {}
     for topic, time_s, message in messages_of(reader, topics):
         if topic == PLAN:
             plans.append(message.data)
@@ -183,7 +184,7 @@ def _read_small(
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[Message]:
     """A reader of a bag, which is closed in the end.
 
     Raises:
@@ -202,7 +203,7 @@ def opened(path: Path) -> Iterator[Any]:
         yield reader
 
 
-def messages_of(reader: Any, topics: set[str]) -> Iterator[tuple[str, float, Any]]:
+def messages_of(reader: Message, topics: set[str]) -> Iterator[tuple[str, float, Message]]:
     """Topic, time of the recording in seconds, and message, in the order of the recording."""
     connections = [each for each in reader.connections if each.topic in topics]
     for connection, time_ns, data in reader.messages(connections=connections) if connections else ():

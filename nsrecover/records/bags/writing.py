@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +15,14 @@ from scipy.spatial.transform import Rotation
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.masks.formats import run_lengths
-from nsrecover.records.bags.images import compressed
+from nsrecover.records.bags.images import Message, compressed
 from nsrecover.records.bags.messages import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF, stamp_fields
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject
+
+Sent = tuple[float, str, str, Message]
+"""Arrival in seconds, topic, type, message."""
 
 
 class Storage(StrEnum):
@@ -80,7 +83,7 @@ def write_bag(recording: Recording, folder: str | Path, settings: BagSettings | 
     store = get_typestore(Stores.ROS2_HUMBLE)
     plugin = StoragePlugin.MCAP if settings.storage is Storage.MCAP else StoragePlugin.SQLITE3
     with Writer(folder, version=9, storage_plugin=plugin) as writer:
-        connections: dict[str, Any] = {}
+        connections: JsonObject = {}
         every = list(RunMessages(settings, store.types).of_run(recording))
         # a bag holds messages in the order in which they arrive
         for arrival_s, topic, kind, message in sorted(every, key=lambda each: each[0]):
@@ -98,10 +101,10 @@ class RunMessages:
         types: name -> class, of a type store of rosbags.
     """
 
-    def __init__(self, settings: BagSettings, types: Mapping[str, Any]) -> None:
+    def __init__(self, settings: BagSettings, types: JsonMapping) -> None:
         self._settings, self._types = settings, types
 
-    def of_run(self, recording: Recording) -> Iterator[tuple[float, str, str, Any]]:
+    def of_run(self, recording: Recording) -> Iterator[Sent]:
         """The messages of a whole run."""
         first = recording.observations[0].time_s
         plan = {
@@ -112,7 +115,7 @@ class RunMessages:
         for observation in recording.observations:
             yield from self.of(observation)
 
-    def of(self, seen: Observation) -> Iterator[tuple[float, str, str, Any]]:
+    def of(self, seen: Observation) -> Iterator[Sent]:
         """The messages of one observation."""
         now = seen.time_s
         stamp = self._make("builtin_interfaces/msg/Time", **stamp_fields(now))
@@ -134,7 +137,7 @@ class RunMessages:
             yield from self._images(prefix, header, seen, view)
         yield self._message(now, TF[0], "tf2_msgs/msg/TFMessage", transforms=transforms)
 
-    def _images(self, prefix: str, header: Any, seen: Observation, view: int) -> Iterator[tuple[float, str, str, Any]]:
+    def _images(self, prefix: str, header: Message, seen: Observation, view: int) -> Iterator[Sent]:
         now, rgb, depth_m = seen.time_s, seen.rgb[view], seen.depth_m[view]
         if self._settings.jpeg_quality is None:
             yield self._image(now, prefix + "/color/image_raw", header, "rgb8", rgb)
@@ -145,7 +148,7 @@ class RunMessages:
                 format="rgb8; jpeg compressed bgr8", data=data,
             )  # fmt: skip
         if self._settings.depth is Depth.METRES:
-            depth: npt.NDArray[Any] = np.where(depth_m > 0, depth_m, np.nan).astype(np.float32)
+            depth: npt.NDArray[np.generic] = np.where(depth_m > 0, depth_m, np.nan).astype(np.float32)
         else:
             depth = np.rint(np.clip(depth_m * 1000, 0, 65535)).astype(np.uint16)
         yield self._image(now, prefix + "/depth/image_raw", header, self._settings.depth, depth)
@@ -161,9 +164,7 @@ class RunMessages:
             yield self._image(now, prefix + "/masks", header, "32SC1", instances.astype(np.int32))
         yield self._camera_info(now, prefix + INFO, header, seen.cameras[view], rgb.shape)
 
-    def _image(
-        self, now: float, topic: str, header: Any, encoding: str, pixels: npt.NDArray[Any]
-    ) -> tuple[float, str, str, Any]:
+    def _image(self, now: float, topic: str, header: Message, encoding: str, pixels: npt.NDArray[np.generic]) -> Sent:
         data = np.frombuffer(np.ascontiguousarray(pixels).tobytes(), np.uint8)
         height, width = pixels.shape[:2]
         return self._message(
@@ -171,9 +172,7 @@ class RunMessages:
             is_bigendian=0, step=len(data) // height, data=data,
         )  # fmt: skip
 
-    def _camera_info(
-        self, now: float, topic: str, header: Any, camera: Camera, shape: tuple[int, ...]
-    ) -> tuple[float, str, str, Any]:
+    def _camera_info(self, now: float, topic: str, header: Message, camera: Camera, shape: tuple[int, ...]) -> Sent:
         k = np.asarray(camera.intrinsics, np.float64)
         roi = self._make(
             "sensor_msgs/msg/RegionOfInterest", x_offset=0, y_offset=0, height=0, width=0, do_rectify=False
@@ -184,7 +183,7 @@ class RunMessages:
             p=np.hstack([k, np.zeros((3, 1))]).ravel(), binning_x=0, binning_y=0, roi=roi,
         )  # fmt: skip
 
-    def _transform(self, camera: Camera, stamp: Any, child: str) -> Any:
+    def _transform(self, camera: Camera, stamp: Message, child: str) -> Message:
         pose = np.asarray(camera.world_from_camera, np.float64)
         x, y, z = pose[:3, 3].tolist()
         qx, qy, qz, qw = Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()
@@ -197,11 +196,11 @@ class RunMessages:
             ),
         )  # fmt: skip
 
-    def _message(self, now: float, topic: str, kind: str, **fields: Any) -> tuple[float, str, str, Any]:
+    def _message(self, now: float, topic: str, kind: str, **fields: Message) -> Sent:
         return now + self._settings.delays_s.get(topic, 0.0), topic, kind, self._make(kind, **fields)
 
-    def _header(self, stamp: Any, frame: str) -> Any:
+    def _header(self, stamp: Message, frame: str) -> Message:
         return self._make("std_msgs/msg/Header", stamp=stamp, frame_id=frame)
 
-    def _make(self, kind: str, **fields: Any) -> Any:
+    def _make(self, kind: str, **fields: Message) -> Message:
         return self._types[kind](**fields)

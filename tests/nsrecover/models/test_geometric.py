@@ -56,14 +56,14 @@ def test_the_calibrated_threshold_keeps_its_promise_and_fits_the_noise() -> None
         alarms = 0
         for _ in range(600):
             plan, (before, after) = good_episode(rng, noise_m)
-            alarms += bool(system.monitor(plan, before).step(plan[0], after))
+            alarms += system.monitor(plan, before).step(plan[0], after).deviates
         # 5 % of 600 are 30; four standard deviations above that are 51
         assert 8 <= alarms <= 51
         systems[noise_m] = system
     assert systems[0.001].models.threshold > 0.9 > systems[0.006].models.threshold
     shifted = {**AFTER, "grey": cube(0.5, -0.19)}
-    assert systems[0.001].monitor(PLAN, BEFORE).step(PLAN[0], shifted)
-    assert not nsrecover.geometric().monitor(PLAN, BEFORE).step(PLAN[0], shifted), "the original is left alone"
+    assert systems[0.001].monitor(PLAN, BEFORE).step(PLAN[0], shifted).deviates
+    assert not nsrecover.geometric().monitor(PLAN, BEFORE).step(PLAN[0], shifted).deviates, "the original is left alone"
 
 
 def test_too_few_successes_are_told_of() -> None:
@@ -100,7 +100,7 @@ def test_what_is_not_mentioned_is_missing_and_what_is_none_is_where_it_should_be
     found = monitor.step(PLAN[0], {"red": AFTER["red"], "blue": None})
     assert [(culprit.name, culprit.cause) for culprit in found.deviations] == [("grey", Cause.MISSING)]
     hidden = nsrecover.geometric().monitor(PLAN, BEFORE)
-    assert not hidden.step(PLAN[0], {**AFTER, "red": None}), "it may well be where it should be"
+    assert not hidden.step(PLAN[0], {**AFTER, "red": None}).deviates, "it may well be where it should be"
 
 
 def test_what_appears_is_named_and_no_deviation() -> None:

@@ -12,7 +12,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.operators import TABLETOP, operator_of
+from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.neural_model import NeuralModel
 from nsrecover.planning.planner import RecoveryPlanner
@@ -20,6 +20,10 @@ from nsrecover.planning.subgoals import Subgoal
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
 
 SPOTS = tuple((x, y) for x in (0.38, 0.52, 0.66) for y in (-0.2, 0.0, 0.2))
+
+
+def unit_cost(_: Action) -> float:
+    return 1.0
 
 
 def disturb(rng: np.random.Generator, graph: SceneGraph, stack: float = 0.5) -> SceneGraph:
@@ -51,7 +55,7 @@ def disturb(rng: np.random.Generator, graph: SceneGraph, stack: float = 0.5) -> 
 
 
 def exhaustive(
-    models: GeometricModels, graph: SceneGraph, trace: Trace, action_cost: Callable[[Action], float] = TABLETOP.cost
+    models: GeometricModels, graph: SceneGraph, trace: Trace, action_cost: Callable[[Action], float] = unit_cost
 ) -> float:
     """Cheapest total cost when any clear block may go to any place known for it, or to a free corner of its own."""
     left = [sum(map(action_cost, trace.plan.actions[t:])) for t in range(len(trace.graphs))]

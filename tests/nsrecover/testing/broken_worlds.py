@@ -138,29 +138,56 @@ CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
 ]
 
 
-class Late(Table):
-    def seen(self, observation: Observation) -> Observation:
-        return replace(observation, time_s=10.0 - observation.time_s)
+BROKEN: list[tuple[Rule, type]] = []
+"""Rule, and a world that breaks it."""
 
 
-class Frozen(Table):
-    def seen(self, observation: Observation) -> Observation:
-        return replace(observation, time_s=1.0)
+def breaks(rule: Rule) -> Callable[[type], type]:
+    """Register a world."""
+
+    def register(world: type) -> type:
+        BROKEN.append((rule, world))
+        return world
+
+    return register
 
 
-class ChangesRate(Table):
-    def seen(self, observation: Observation) -> Observation:
-        rate_hz = 16_000 if self.looked == 1 else 44_100
-        return replace(observation, audio=np.zeros(0, np.float32), audio_rate_hz=rate_hz)
+def silent(seen: Observation, rate_hz: int = 16_000) -> Observation:
+    return replace(seen, audio=np.zeros(0, np.float32), audio_rate_hz=rate_hz)
 
 
-class GoesDeaf(Table):
-    def seen(self, observation: Observation) -> Observation:
-        if self.looked > 1:
-            return observation
-        return replace(observation, audio=np.zeros(0, np.float32), audio_rate_hz=16_000)
+def smaller(seen: Observation) -> Observation:
+    return replace(seen, **{name: getattr(seen, name)[:, ::2] for name in ("rgb", "depth_m", "instances")})
 
 
+def without_third(seen: Observation) -> Observation:
+    labels = {n: name for n, name in seen.labels.items() if n != 3}
+    return replace(seen, labels=labels, instances=np.where(seen.instances == 3, 0, seen.instances))
+
+
+def turned_names(seen: Observation) -> Observation:
+    names = list(seen.labels.values())
+    return replace(seen, labels=dict(zip(seen.labels, names[1:] + names[:1], strict=True)))
+
+
+SEEN: dict[str, tuple[Rule, Callable[[Table, Observation], Observation]]] = {
+    "Late": (Rule.TIME_FORWARD, lambda world, seen: replace(seen, time_s=10.0 - seen.time_s)),
+    "Frozen": (Rule.TIME_FORWARD, lambda world, seen: replace(seen, time_s=1.0)),
+    "ChangesRate": (Rule.AUDIO_COVERS_TIME, lambda world, seen: silent(seen, 16_000 if world.looked == 1 else 44_100)),
+    "GoesDeaf": (Rule.AUDIO_COVERS_TIME, lambda world, seen: seen if world.looked > 1 else silent(seen)),
+    "SwapsCameras": (
+        Rule.SAME_VIEWS, lambda world, seen: replace(seen, cameras=seen.cameras[:: -1 if world.looked == 2 else 1])
+    ),
+    "Resizes": (Rule.SAME_VIEWS, lambda world, seen: seen if world.looked < 2 else smaller(seen)),
+    "Flickers": (Rule.LOOKING_CHANGES_NOTHING, lambda world, seen: seen if world.looked % 2 else without_third(seen)),
+    "RenamesWhileLooking": (Rule.LABELS_STAY, lambda world, seen: turned_names(seen) if world.looked == 2 else seen),
+    "RenamesAfterActing": (Rule.LABELS_STAY, lambda world, seen: turned_names(seen) if world.done else seen),
+}  # fmt: skip
+"""Name of a world -> the rule that it breaks, and what it shows."""
+BROKEN += [(rule, type(name, (Table,), {"seen": change})) for name, (rule, change) in SEEN.items()]
+
+
+@breaks(Rule.AUDIO_COVERS_TIME)
 class LosesSound(Table):
     """Returns what was heard during the last tenth of a second only."""
 
@@ -173,21 +200,7 @@ class LosesSound(Table):
         return replace(observation, audio=observation.audio[-1600:])
 
 
-class SwapsCameras(Table):
-    def seen(self, observation: Observation) -> Observation:
-        return replace(observation, cameras=observation.cameras[:: -1 if self.looked == 2 else 1])
-
-
-class Resizes(Table):
-    def seen(self, observation: Observation) -> Observation:
-        if self.looked < 2:
-            return observation
-        return replace(
-            observation, rgb=observation.rgb[:, ::2], depth_m=observation.depth_m[:, ::2],
-            instances=observation.instances[:, ::2],
-        )  # fmt: skip
-
-
+@breaks(Rule.POSES_FOLLOW)
 class SinksUnnoticed(Table):
     """After an action its second camera is 12 cm lower, and it says that it is not."""
 
@@ -198,6 +211,7 @@ class SinksUnnoticed(Table):
         return self.observe_from([None, lower if self.done else None])
 
 
+@breaks(Rule.OBSERVATIONS_KEPT)
 class OneBuffer(Table):
     def seen(self, observation: Observation) -> Observation:
         if self.looked == 1:
@@ -206,6 +220,7 @@ class OneBuffer(Table):
         return replace(observation, rgb=self.buffer)
 
 
+@breaks(Rule.LOOKING_CHANGES_NOTHING)
 class Nudges(Table):
     def seen(self, observation: Observation) -> Observation:
         x, y, z = self.pose("red cube")[0]
@@ -213,37 +228,14 @@ class Nudges(Table):
         return observation
 
 
-class Flickers(Table):
-    def seen(self, observation: Observation) -> Observation:
-        if self.looked % 2:
-            return observation
-        return replace(
-            observation, labels={n: name for n, name in observation.labels.items() if n != 3},
-            instances=np.where(observation.instances == 3, 0, observation.instances),
-        )  # fmt: skip
-
-
-class RenamesWhileLooking(Table):
-    def seen(self, observation: Observation) -> Observation:
-        if self.looked == 2:
-            return replace(observation, labels={1: "blue cube", 2: "red cube", 3: "green die"})
-        return observation
-
-
-class RenamesAfterActing(Table):
-    def seen(self, observation: Observation) -> Observation:
-        if self.done:
-            names = list(observation.labels.values())
-            return replace(observation, labels=dict(zip(observation.labels, names[1:] + names[:1], strict=True)))
-        return observation
-
-
+@breaks(Rule.UNKNOWN_OPERATOR_REFUSED)
 class AnyOperator(Table):
     def execute(self, action: Action) -> None:
         if action.operator in ("top", "free"):
             super().execute(action)
 
 
+@breaks(Rule.UNKNOWN_OBJECT_REFUSED)
 class KeyErrors(Table):
     def execute(self, action: Action) -> None:
         try:
@@ -252,12 +244,14 @@ class KeyErrors(Table):
             raise KeyError(str(error)) from None
 
 
+@breaks(Rule.WRONG_ARGUMENTS_REFUSED)
 class AnyArguments(Table):
     def execute(self, action: Action) -> None:
         if not (action.operator == "top" and len(action.arguments) != 2):
             super().execute(action)
 
 
+@breaks(Rule.UNKNOWN_OBJECT_REFUSED)
 class ActsBeforeRefusing(Table):
     def execute(self, action: Action) -> None:
         if action.arguments == ("nowhere",):
@@ -265,6 +259,7 @@ class ActsBeforeRefusing(Table):
         super().execute(action)
 
 
+@breaks(Rule.FAILURE_NOT_RAISED)
 class Raises(Table):
     def execute(self, action: Action) -> None:
         super().execute(action)
@@ -272,12 +267,14 @@ class Raises(Table):
             raise RuntimeError("no motion plan found")
 
 
+@breaks(Rule.RETURNS_NOTHING)
 class ClaimsSuccess(Table):
     def execute(self, action: Action) -> bool:
         super().execute(action)
         return True
 
 
+@breaks(Rule.ARM_OUT_OF_THE_WAY)
 class ArmInView(Table):
     """After an action the gripper rests in front of the blue cube."""
 
@@ -298,6 +295,7 @@ class ArmInView(Table):
             self.advance()
 
 
+@breaks(Rule.PROMISE_KEPT)
 class DoesNothing(Table):
     def execute(self, action: Action) -> None:
         before = self.save()
@@ -307,12 +305,14 @@ class DoesNothing(Table):
         self.time_s = time_s
 
 
+@breaks(Rule.PROMISE_KEPT)
 class MissesItsPlace(Table):
     def execute(self, action: Action) -> None:
         super().execute(action)
         self.external_agent.carry(action.arguments[0], (0.40, 0.27, 0.02))
 
 
+@breaks(Rule.OTHERS_STAY)
 class Clumsy(Table):
     def execute(self, action: Action) -> None:
         super().execute(action)
@@ -320,6 +320,7 @@ class Clumsy(Table):
         self.external_agent.carry("green die", (x - 0.05, y, z))
 
 
+@breaks(Rule.REPRODUCIBLE)
 class Different(Table):
     made = 0
 
@@ -329,6 +330,7 @@ class Different(Table):
         self.external_agent.carry("red cube", (0.45 + 0.03 * (Different.made % 2), -0.05, 0.02))
 
 
+@breaks(Rule.WORLDS_INDEPENDENT)
 class Leaks(Table):
     acted = False
 
@@ -342,11 +344,13 @@ class Leaks(Table):
         Leaks.acted = True
 
 
+@breaks(Rule.RESTORE_GOES_BACK)
 class RestoresTimeOnly(Table):
     def restore(self, saved: SavedWorld) -> None:
         self.time_s = saved.time_s
 
 
+@breaks(Rule.CLOSE_TWICE)
 class ClosesOnce(Table):
     def close(self) -> None:
         if self.client < 0:
@@ -354,48 +358,17 @@ class ClosesOnce(Table):
         super().close()
 
 
+@breaks(Rule.HAS_METHODS)
 class NoObserve:
     def execute(self, action: Action) -> None: ...
 
 
+@breaks(Rule.HAS_METHODS)
 class OddExecute(Table):
     def execute(self, operator: str, arguments: tuple[str, ...]) -> None: ...  # type: ignore[override]
 
 
+@breaks(Rule.OBSERVATION_VALID)
 class Blind(Table):
     def observe(self) -> Observation:
         raise TimeoutError("no image for 5 s")
-
-
-BROKEN: list[tuple[Rule, type]] = [
-    (Rule.HAS_METHODS, NoObserve),
-    (Rule.HAS_METHODS, OddExecute),
-    (Rule.OBSERVATION_VALID, Blind),
-    (Rule.SAME_VIEWS, SwapsCameras),
-    (Rule.SAME_VIEWS, Resizes),
-    (Rule.POSES_FOLLOW, SinksUnnoticed),
-    (Rule.OBSERVATIONS_KEPT, OneBuffer),
-    (Rule.AUDIO_COVERS_TIME, ChangesRate),
-    (Rule.AUDIO_COVERS_TIME, GoesDeaf),
-    (Rule.AUDIO_COVERS_TIME, LosesSound),
-    (Rule.TIME_FORWARD, Late),
-    (Rule.TIME_FORWARD, Frozen),
-    (Rule.LOOKING_CHANGES_NOTHING, Nudges),
-    (Rule.LOOKING_CHANGES_NOTHING, Flickers),
-    (Rule.LABELS_STAY, RenamesWhileLooking),
-    (Rule.LABELS_STAY, RenamesAfterActing),
-    (Rule.UNKNOWN_OPERATOR_REFUSED, AnyOperator),
-    (Rule.WRONG_ARGUMENTS_REFUSED, AnyArguments),
-    (Rule.UNKNOWN_OBJECT_REFUSED, KeyErrors),
-    (Rule.UNKNOWN_OBJECT_REFUSED, ActsBeforeRefusing),
-    (Rule.FAILURE_NOT_RAISED, Raises),
-    (Rule.RETURNS_NOTHING, ClaimsSuccess),
-    (Rule.ARM_OUT_OF_THE_WAY, ArmInView),
-    (Rule.PROMISE_KEPT, DoesNothing),
-    (Rule.PROMISE_KEPT, MissesItsPlace),
-    (Rule.OTHERS_STAY, Clumsy),
-    (Rule.REPRODUCIBLE, Different),
-    (Rule.WORLDS_INDEPENDENT, Leaks),
-    (Rule.RESTORE_GOES_BACK, RestoresTimeOnly),
-    (Rule.CLOSE_TWICE, ClosesOnce),
-]
