@@ -84,6 +84,6 @@ for response in (Response.END, Response.REPAIR):
             _, reward, terminated, truncated, info = env.step(action)
             if info["recovery"] is not None and seed < 2:
                 culprits = [f"{each.name} {each.cause}" for each in info["discrepancy"].deviations]
-                print(f"  episode {seed}: {culprits}, way back: {[str(each) for each in info['recovery'].actions]}")
+                print(f"  episode {seed}: {culprits}, recovery: {[str(each) for each in info['recovery'].actions]}")
         built += terminated
     print(f"{response}: {built} of 10 towers were built")

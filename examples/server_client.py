@@ -39,7 +39,7 @@ try:
             way = [f"{step['operator']}({', '.join(step['arguments'])})" for step in state["plan"]]
             print(f"  the plan is now: {'; '.join(way)}")
     improvements = sum(kind == "improvement" for kind, _ in client.events(wait_s=0.1))
-    print(f"the search told of {improvements} ways back, each better than the last")
+    print(f"the search told of {improvements} recoveries, each better than the last")
     client.close()
 finally:
     server.terminate()

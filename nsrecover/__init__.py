@@ -1,4 +1,4 @@
-"""Notice plan execution errors from camera images, say why, and find the shortest way back onto the plan.
+"""Notice plan execution errors from camera images, say why, and find the shortest way back to the plan.
 
 The names in `__init__.pyi` are the public interface; they follow semantic versioning. A name is imported when it is
 first used, so that `import nsrecover` is quick; only `load()` loads torch.

@@ -136,7 +136,7 @@ def check(
         if item.explanation is not None:
             console.print(f"     {item.explanation.text}", highlight=False, markup=False)
     doubtful = verdicts[Verdict.CANNOT_TELL]
-    ending = f", and of {doubtful} it cannot be told" if doubtful else ""
+    ending = f", and {doubtful} cannot be judged" if doubtful else ""
     console.print(
         f"{verdicts[Verdict.DEVIATING]} of {len(episode.plan)} steps did not go as expected{ending}", highlight=False
     )

@@ -238,7 +238,7 @@ class Session(SessionState[SceneT]):
         else:
             action = self.monitor.next_action
             when = "after" if self._executed else "before"
-            self._stop(StopCode.NO_OBSERVATION, f"it cannot be told how the scene is {when} {action}: {problem}")
+            self._stop(StopCode.NO_OBSERVATION, f"the scene {when} {action} cannot be judged: {problem}")
 
     def _look(self, stage: _Stage, names: tuple[str, ...] = ()) -> None:
         self._stage, self._attempts, self._request = stage, 0, Look(names)
@@ -270,7 +270,7 @@ class Session(SessionState[SceneT]):
         self._conclude(found)
 
     def _conclude(self, found: Discrepancy[SceneT]) -> None:
-        """Find the way back if something deviates; the turn is over unless a person has to decide."""
+        """Find the recovery if something deviates; the turn is over unless a person has to decide."""
         self.listener.compares(found)
         recovery = self._recovery(found) if found.deviates else None
         if recovery is not None and not recovery.found and self.listener.cancels():
@@ -325,7 +325,7 @@ class Session(SessionState[SceneT]):
             self._next_turn()
             return
         missing = "; ".join(missing_texts(turn.discrepancy))
-        self._stop(StopCode.CANNOT_TELL, f"it cannot be told whether {turn.discrepancy.action} can be done: {missing}")
+        self._stop(StopCode.CANNOT_TELL, f"the conditions of {turn.discrepancy.action} cannot be checked: {missing}")
 
     def _ask_approval(self, turn: StepRecord[SceneT]) -> None:
         assert turn.recovery is not None
@@ -334,7 +334,7 @@ class Session(SessionState[SceneT]):
         self._request = Ask(Decision(Question.APPROVE, turn.recovery, turn.plan, text))
 
     def _other_way(self, turn: StepRecord[SceneT]) -> None:
-        """After a veto, ask about another way back; stop if there is none."""
+        """After a veto, ask about another recovery; stop if there is none."""
         found = turn.discrepancy
         other = self._vetoes.other(self.system.planner, self.monitor.trace, found, self.settings.budget_s)
         if other is None:
@@ -346,7 +346,7 @@ class Session(SessionState[SceneT]):
         self._ask_approval(turn)
 
     def _follow(self, turn: StepRecord[SceneT]) -> None:
-        """Take the way back of a turn."""
+        """Take the recovery of a turn."""
         assert turn.recovery is not None
         self._keep(turn)
         left = self._recovering - turn.recovery.resumes_at(len(turn.plan))

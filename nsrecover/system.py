@@ -41,7 +41,7 @@ class System(Generic[SceneT]):
 
     Attributes:
         watching: makes monitors: perceiver, imagination, comparison and look-ahead.
-        planner: finds ways back onto a plan.
+        planner: finds recoveries onto a plan.
         explainer: explains discrepancies.
         calibration: what the threshold was set on, if `calibrated` or `load(alpha=)` did that.
     """

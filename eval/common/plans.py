@@ -90,7 +90,7 @@ class PlannerSetting:
         return partial(self._planner(system).recover, subgoals=self.wanted())
 
     def otherwise(self, system: System) -> Callable[..., Recovery | None] | None:
-        """Return the function for another way back (`OtherWays`); None for RePlan and fewer subgoals, baselines."""
+        """Return the function for another recovery (`OtherWays`); None for RePlan and fewer subgoals, baselines."""
         full = self.method is Method.recovery and self.wanted() is Subgoals.ALL
         return self._planner(system).otherwise if full else None
 

@@ -191,7 +191,7 @@ def _show_end(video_writer: video.VideoWriter, picture: Picture, status: str, re
 
 def _caption(label: str) -> str:
     """The label of a step in a film."""
-    return label.replace("recovery", "way back", 1).capitalize()
+    return label.capitalize()
 
 
 class _Recorder:
@@ -248,7 +248,7 @@ class _Recorder:
         recovery = record.recovery
         if recovery is not None and recovery.actions:
             self._video.caption(
-                f"The way back: {counted(len(recovery.actions), 'action')}",
+                f"The recovery: {counted(len(recovery.actions), 'action')}",
                 f"First {', then '.join(map(instruction, recovery.actions))}.",
                 video.RECOVERING,
             )

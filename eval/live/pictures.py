@@ -19,7 +19,7 @@ WAIT_MS = 120_000
 
 
 def photograph(system: System, item: Scenario, sensor: Sensor, out: Path) -> None:
-    """Photograph a page on which a way back waits for a person: on a desktop, in dark mode, on a phone; and its end.
+    """Photograph a page on which a recovery waits for a person: on a desktop, in dark mode, on a phone; and its end.
 
     Args:
         system: the learned parts.

@@ -27,13 +27,13 @@ from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from sim.datasets.household import HouseholdEpisode
 
 PLANNING_S = 60.0
-"""Planning time of one way back: so long that the limit on states, which is the same everywhere, ends a search."""
+"""Planning time of one recovery: so long that the limit on states, which is the same everywhere, ends a search."""
 Rule = Callable[[Mapping[str, Stake], float], list[str]]
 """Orders questions, which are given in the order in which they were asked, and the time of one answer."""
 
 
 class RememberingPlanner(FactPlanner):
-    """Finds the same ways back, and remembers them for the other rules."""
+    """Finds the same recoveries, and remembers them for the other rules."""
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
@@ -168,7 +168,7 @@ class _Worker:
     def answer(self, decision: Decision) -> None:
         """Think for the time of one answer, or until the robot goes on without it; then answer as the person does.
 
-        Ways back are accepted, and the rest of a task is wanted or not.
+        Recoveries are accepted, and the rest of a task is wanted or not.
         """
         self._clock.wait_for(lambda: self.over or not self.asks_still(decision), self._times.answer_s)
         if self.over or not self.asks_still(decision):

@@ -57,7 +57,7 @@ def long_episode(objects: int, steps: int, sound_s: float, seed: int) -> tuple[E
 
     Args:
         objects: how many are on the table.
-        steps: actions of the plan; the way back adds some.
+        steps: actions of the plan; the recovery adds some.
         sound_s: length of the sound of every turn, seconds. It is noise: a WAV file of it is as large as of any other
             sound. 0: none.
         seed: of the scene and the noise.

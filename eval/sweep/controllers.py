@@ -249,5 +249,5 @@ class _TimedPlannerOfOtherWays(_TimedPlanner):
         self._otherwise = otherwise
 
     def otherwise(self, *error: Any) -> Recovery | None:
-        """Plan another way back."""
+        """Plan another recovery."""
         return self._timed(self._otherwise, *error)

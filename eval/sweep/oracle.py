@@ -201,7 +201,7 @@ def _planned(
         best, asked = fewest(puzzle, [best.subgoal]), False
         steps = None if best is None else placings(puzzle, best.steps)
     if best is None or steps is None:
-        return Recovery(RecoveryStatus.IMPOSSIBLE, note="no way back was found")
+        return Recovery(RecoveryStatus.IMPOSSIBLE, note="no recovery was found")
     actions = tuple(Action("free" if step.aside else "restore", (step.name,), as_box(step.box)) for step in steps)
     status = RecoveryStatus.RECOVERED if actions else RecoveryStatus.ALREADY_AT_SUBGOAL
     return Recovery(

@@ -58,5 +58,5 @@ def check_reserved(names: Iterable[str], reserved: Iterable[str]) -> None:
     """
     for name in sorted(set(names) & set(reserved)):
         raise InvalidObservation(
-            f"expected no object called {name!r}, which is the word for what the objects stand on; rename the object"
+            f"expected no object called {name!r}, which names the surface under the objects; rename the object"
         )

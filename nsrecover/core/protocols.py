@@ -108,7 +108,7 @@ class OtherWays(Protocol):
     """A planner that knows other ways than the shortest one."""
 
     def otherwise(self, observed: Any, trace: Any, discrepancy: Any) -> Recovery[Any] | None:
-        """Another way back, for when the shortest one has not helped; None if there is none."""
+        """Another recovery, for when the shortest one has not helped; None if there is none."""
         ...
 
 
@@ -119,7 +119,7 @@ class TakesVetoes(Protocol):
     def instead(
         self, observed: Any, trace: Any, discrepancy: Any, vetoed: Sequence[Recovery[Any]], budget_s: float | None
     ) -> Recovery[Any] | None:
-        """A way back that leaves out a part at least of every vetoed way; None if there is none.
+        """A recovery that leaves out a part at least of every vetoed way; None if there is none.
 
         Args:
             observed: the scene to recover from.

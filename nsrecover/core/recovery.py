@@ -1,4 +1,4 @@
-"""The way back onto the plan, as the planner returns it: codes and facts; `nsrecover.explanation` has the words."""
+"""The way back to the plan, as the planner returns it: codes and facts; `nsrecover.explanation` has the words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nsrecover.core.scene import SceneT_co
 
 
 class RecoveryStatus(StrEnum):
-    """How a search for a way back ended."""
+    """How a search for a recovery ended."""
 
     RECOVERED = "recovered"
     ALREADY_AT_SUBGOAL = "already_at_subgoal"
@@ -20,7 +20,7 @@ class RecoveryStatus(StrEnum):
 
 
 class ReasonCode(StrEnum):
-    """Why there is no way back, or why a search stopped before the proof. The codes are stable."""
+    """Why there is no recovery, or why a search stopped before the proof. The codes are stable."""
 
     MISSING_OBJECTS = "missing_objects"
     """Objects that the plan needs are gone."""
@@ -65,7 +65,7 @@ class Improvement:
 
 @dataclass(frozen=True, eq=False)
 class Recovery(Generic[SceneT_co]):
-    """The way back onto the plan.
+    """The way back to the plan.
 
     Attributes:
         status: how the search ended.

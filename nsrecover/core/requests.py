@@ -23,13 +23,13 @@ class StopCode(StrEnum):
     CANNOT_TELL = "cannot_tell"
     """Something that the next action needs cannot be seen."""
     NO_WAY_BACK = "no_way_back"
-    """There is no way back onto the plan, or none was found in time."""
+    """There is no way back to the plan, or none was found in time."""
     REPEATED = "repeated"
     """The same error occurred again and again with the same recovery."""
     TOO_MANY = "too_many"
     """There were too many recoveries."""
     VETOED = "vetoed"
-    """A person vetoed every way back."""
+    """A person vetoed every recovery."""
     GOAL_UNSEEN = "goal_unseen"
     """Every action is done, and a part of the goal could not be seen afterwards."""
     GOAL_MISSED = "goal_missed"
@@ -40,7 +40,7 @@ class Question(StrEnum):
     """What a person is asked to decide."""
 
     APPROVE = "approve"
-    """Whether to take a way back."""
+    """Whether to take a recovery."""
     GIVE_UP = "give_up"
     """Whether to do the rest of a task of which a part is lost for good."""
 
@@ -50,7 +50,7 @@ class Answer(StrEnum):
 
     YES = "yes"
     NO = "no"
-    """Of a way back a veto: another way is searched for. Of a rest: ask for help."""
+    """Of a recovery a veto: another way is searched for. Of a rest: ask for help."""
     LOOK_AGAIN = "look_again"
     """The person has changed the scene: observe it and judge it again."""
 
@@ -61,7 +61,7 @@ class Decision(Generic[SceneT_co]):
 
     Attributes:
         question: what is asked.
-        recovery: the way back that it is about.
+        recovery: the recovery that it is about.
         plan: the plan until now.
         text: the question in words.
     """

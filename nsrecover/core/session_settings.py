@@ -18,7 +18,7 @@ class SessionSettings:
         budget_s: planning time for one recovery, seconds; None: no limit.
         max_recoveries: recoveries in one episode before it asks for help.
         check_sensors: whether the first camera images are refused if they are implausible, see `System.monitor`.
-        approve: whether a person is asked before every way back is taken.
+        approve: whether a person is asked before every recovery is taken.
     """
 
     budget_s: float | None = 1.0

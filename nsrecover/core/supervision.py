@@ -18,22 +18,22 @@ class Listener:
     """
 
     def compares(self, discrepancy: Discrepancy[Any]) -> None:
-        """The scene was compared with the expected one; if it deviates, a way back is searched for next."""
+        """The scene was compared with the expected one; if it deviates, a recovery is searched for next."""
 
     def improves(self, recovery: Recovery[Any]) -> None:
-        """The search has found a way back, or a better one."""
+        """The search has found a recovery, or a better one."""
 
     def turned(self, record: StepRecord[Any]) -> None:
-        """A turn is over, but for a person's decision about its way back."""
+        """A turn is over, but for a person's decision about its recovery."""
 
     def reconsiders(self, record: StepRecord[Any]) -> None:
-        """The last turn again, with another way back, as the one before was vetoed."""
+        """The last turn again, with another recovery, as the one before was vetoed."""
 
     def recorded(self, record: StepRecord[Any]) -> None:
         """A turn is over and belongs to the episode."""
 
     def cancels(self) -> bool:
-        """Whether a search for a way back should end now, with the best way so far.
+        """Whether a search for a recovery should end now, with the best way so far.
 
         If there is none yet, the session asks to look again.
         """
@@ -58,7 +58,7 @@ class Supervisor(Listener):
     """
 
     approves = False
-    """Whether it is asked before every way back is taken."""
+    """Whether it is asked before every recovery is taken."""
 
     def begins(self, agent: Stoppable, plan: Plan, start: Any) -> None:
         """A run begins, after its first observation.
@@ -81,7 +81,7 @@ class Supervisor(Listener):
         return False
 
     def decides(self, decision: Decision[Any]) -> Answer:
-        """A person's answer; this one takes every way back, and gives nothing up."""
+        """A person's answer; this one takes every recovery, and gives nothing up."""
         return Answer.YES if decision.question is Question.APPROVE else Answer.NO
 
     def stops(self) -> None:

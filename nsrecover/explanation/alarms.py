@@ -17,7 +17,7 @@ from nsrecover.explanation.reasons import reason_text
 from nsrecover.util.english import counted
 
 SAME_ALARM = 3
-"""At the same alarm with the same way back for this time a session asks for help."""
+"""At the same alarm with the same recovery for this time a session asks for help."""
 
 IN_VAIN = 3
 """After this many actions in a row that changed nothing, whichever they were, a session asks for help."""
@@ -36,7 +36,7 @@ class Alarms:
         self._times = Counter[object]()
 
     def seen(self, found: Discrepancy[object], recovery: Recovery[object]) -> bool:
-        """Return whether this alarm with this way back was counted before."""
+        """Return whether this alarm with this recovery was counted before."""
         return self._times[_alarm(found, recovery)] > 0
 
     def count(
@@ -46,7 +46,7 @@ class Alarms:
 
         Args:
             turn: the turn with the alarm.
-            recovery: its way back.
+            recovery: its recovery.
             earlier: the turns before it.
 
         Returns:

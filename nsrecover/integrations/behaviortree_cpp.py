@@ -178,7 +178,7 @@ def _document(plan: Plan | Sequence[Action], stages: Sequence[str], inserted: in
     ET.SubElement(
         step, "NsrecoverJudge", done="{done}", code="{code}", verdict="{verdict}", causes="{causes}", text="{text}"
     )
-    repair = ET.SubElement(_tree(root, REPAIR), "Sequence", name="ask for the way back, run it")
+    repair = ET.SubElement(_tree(root, REPAIR), "Sequence", name="ask for the recovery, run it")
     ET.SubElement(
         repair, "NsrecoverRecover", code="{code}", resume_stage="{resume_stage}", resume_at="{resume_at}", xml="{xml}",
         text="{text}",

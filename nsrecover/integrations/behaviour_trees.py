@@ -40,7 +40,7 @@ KEYS = ("plan", "request", "verdict", "culprits", "causes", "reason")
 class FollowPlan(Behaviour):
     """Drives a session: RUNNING until it ends, then SUCCESS if the goal was seen to hold, else FAILURE.
 
-    Observations are made, and actions begun, in the thread that ticks. Each observation is judged, and a way back
+    Observations are made, and actions begun, in the thread that ticks. Each observation is judged, and a recovery
     searched for, in another thread. An interruption stops the action or the search; ticked again, the behaviour looks
     at the scene first and goes on.
 
@@ -195,7 +195,7 @@ class _Execute(Behaviour):
 
 
 class _Judging(Listener):
-    """A report to a session, in a thread of its own since the session may search for a way back.
+    """A report to a session, in a thread of its own since the session may search for a recovery.
 
     Args:
         session: it tells this listener what it finds.
@@ -219,11 +219,11 @@ class _Judging(Listener):
 
     def compares(self, discrepancy: Discrepancy[object]) -> None:
         """Keep it for the blackboard."""
-        self.found, self.progress = discrepancy, "searching for a way back"
+        self.found, self.progress = discrepancy, "searching for a recovery"
 
     def improves(self, recovery: Recovery[object]) -> None:
         """Note it."""
-        self.progress = f"found a way back of {counted(len(recovery.actions), 'action')}"
+        self.progress = f"found a recovery of {counted(len(recovery.actions), 'action')}"
 
     def cancel(self) -> None:
         """End a search, if there is one."""

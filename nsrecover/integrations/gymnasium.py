@@ -54,7 +54,7 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     A step that ends the action that the session asks for is reported to it, and so is the step after a request to look,
     in which a policy should do nothing. `info` always has "request" (`nsrecover.core.requests`: what the session asks
     for), "discrepancy" (of a turn that is over with this step: the first that deviates, else the last; None without
-    one), "recovery" (the way back from it, if there is one) and "repaired" (whether every action of the last recovery
+    one), "recovery" (the recovery from it, if there is one) and "repaired" (whether every action of the last recovery
     was seen to work, and the plan goes on).
 
     Args:
@@ -67,7 +67,7 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             action. Required for `Response.REPAIR`.
         look: (environment, names) -> the result of the last `step`, with the rewards added up; another observation of
             the same scene, by doing nothing for instance. By default the next step counts as one.
-        decide: a person's answers; by default every way back is taken, and nothing given up.
+        decide: a person's answers; by default every recovery is taken, and nothing given up.
 
     Raises:
         InvalidConfiguration: `carry_out` is missing.

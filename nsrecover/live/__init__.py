@@ -55,7 +55,7 @@ def page(
         port: port; 0 for any free one.
         token: what viewers need; a fresh one if None. `page.url` has it.
         paused: whether the first run waits before its first action until a viewer lets it go on.
-        approve: whether every way back waits for a person at first; viewers can switch that.
+        approve: whether every recovery waits for a person at first; viewers can switch that.
         answer_s: time after which a question of the robot counts as not answered, seconds.
         injector: makes things go wrong on demand, for simulators.
 

@@ -11,7 +11,7 @@ from nsrecover.core.supervision import Supervisor
 from nsrecover.live.desk import Desk
 
 AGREES = 0.5
-"""Probability that a person wants the rest of a task of which a part is lost."""
+"""Prior probability that a person wants the rest of a task of which a part is lost."""
 YES_NO = (("yes", "Yes"), ("no", "No"))
 ACCEPT, VETO = "accept", "veto"
 
@@ -21,7 +21,7 @@ class Deciding(Supervisor):
 
     Args:
         desk: where the run waits for them.
-        answer_s: time after which a question counts as not answered, seconds. Ways back wait for any time.
+        answer_s: time after which a question counts as not answered, seconds. Recoveries wait without a limit.
         heading: puts an action into words.
     """
 
@@ -39,12 +39,12 @@ class Deciding(Supervisor):
         return Answer.YES if self._agrees(decision.text, actions, AGREES * len(actions)) else Answer.NO
 
     def accepts(self, decision: Decision[Any]) -> bool:
-        """Ask whether to take a way back, if people want to be asked."""
+        """Ask whether to take a recovery, if people want to be asked."""
         recovery = decision.recovery
         if not self.desk.approve or not recovery.actions:
             return True
         answer = self.desk.decide(
-            "Take this way back?",
+            "Execute this recovery?",
             ((ACCEPT, "Accept"), (VETO, "Veto")),
             tuple(map(self._heading_of, recovery.actions)),
             fallback=VETO,

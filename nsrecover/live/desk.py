@@ -1,4 +1,4 @@
-"""What people decide about a run: pause, the way back, answers to the robot. Usable from any thread."""
+"""Decisions of people about a run: pause, recoveries, answers to the robot. Usable from any thread."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class Desk:
 
     Args:
         paused: whether the run is to wait before its next action.
-        approve: whether every way back waits for a person.
+        approve: whether every recovery waits for a person.
         on_change: called after every change, in the thread that made it.
         clock: by which it waits; simulations have their own.
 
     Attributes:
         paused: whether the run is to wait before its next action.
-        approve: whether every way back waits for a person.
+        approve: whether every recovery waits for a person.
         decision: what the run waits for; None if it does not.
         waiting: whether the run waits because it is paused.
     """
@@ -97,7 +97,7 @@ class Desk:
             self._changed.notify_all()
 
     def switch(self, *, paused: bool | None = None, approve: bool | None = None) -> None:
-        """Pause or go on; let every way back wait for a person, or not."""
+        """Pause or continue; let every recovery wait for a person, or not."""
         with self._changed:
             self.paused = self.paused if paused is None else paused
             self.approve = self.approve if approve is None else approve

@@ -39,7 +39,7 @@ class Asking:
     key: str
 
 
-STAYS = "It came first, and stays here for a moment so that you can read it."
+STAYS = "It arrived first and stays here for a moment."
 """Why a question is in front although another one is more valuable."""
 
 
@@ -107,7 +107,7 @@ class FleetPage:
         number = fields.get("number", "")
         given = {each: fields[each].strip()[:MOST_TEXT] for each in ("choice", "text") if fields.get(each, "").strip()}
         if name != "answer" or robot is None or not number.isdecimal() or len(number) > 16 or not given:
-            raise InvalidConfiguration("expected an answer to a robot of this page, found something else")
+            raise InvalidConfiguration("expected an answer to a robot of this page, found another one")
         before = robot.question
         try:
             said = robot.answer(int(number), given)

@@ -44,7 +44,7 @@ class LivePage(Deciding):
     Args:
         server: shows the panels and passes on what viewers want.
         paused: whether the first run waits before its first action.
-        approve: whether every way back waits for a person at first.
+        approve: whether every recovery waits for a person at first.
         answer_s: time after which a question of the robot counts as not answered, seconds.
         injector: makes things go wrong on demand.
     """
@@ -116,16 +116,16 @@ class LivePage(Deciding):
         return held or asked > before
 
     def compares(self, discrepancy: Any) -> None:
-        """Say what is wrong before a way back is searched for."""
+        """Say what is wrong before a recovery is searched for."""
         if discrepancy.deviates and self._story is not None:
             what = capital(self._story.words.in_short(discrepancy))
-            self._say(Kind.ERROR, "planning", f"{what}. Looking for a way back.")
+            self._say(Kind.ERROR, "planning", f"{what}. Searching for a recovery.")
             label = self._heading(discrepancy.action)
             self._show("search", lambda: panels.search(None, label, over=False))
 
     def improves(self, recovery: Recovery) -> None:
-        """Show the best way back until now."""
-        self._show("search", lambda: panels.search(recovery, "The search goes on", over=False))
+        """Show the best recovery so far."""
+        self._show("search", lambda: panels.search(recovery, "The search continues", over=False))
 
     def turned(self, record: StepRecord) -> None:
         """Show the turn."""
@@ -155,19 +155,19 @@ class LivePage(Deciding):
         """Ask the viewers, if they want to be asked."""
         accepted = super().accepts(decision)
         if not accepted:
-            self._add(Said(VIEWER, f"Not this way: {'; '.join(map(self._heading, decision.recovery.actions))}."))
-            self._say(Kind.ERROR, "planning", "Looking for another way back.")
+            self._add(Said(VIEWER, f"Rejected: {'; '.join(map(self._heading, decision.recovery.actions))}."))
+            self._say(Kind.ERROR, "planning", "Searching for another recovery.")
         return accepted
 
     def reconsiders(self, record: StepRecord) -> None:
-        """Show another way back."""
+        """Show another recovery."""
         story, recovery = self._story, record.recovery
         if story is None or recovery is None:
             return
         story.reconsidered(record)
         episode, at = story.episode, time.time()
         self._work.put(lambda: self._board.show(panels.other_way(episode, story.words), at))
-        self._show("search", lambda: panels.search(recovery, "Another way back", over=True))
+        self._show("search", lambda: panels.search(recovery, "Another recovery", over=True))
         self._show_talk()
 
     def ended(self, episode: Episode) -> None:
@@ -219,10 +219,10 @@ class LivePage(Deciding):
         """
         story = self._story
         if story is None:
-            raise InvalidConfiguration("expected a run, found that none has begun")
+            raise InvalidConfiguration("expected a run, found none; start one")
         episode, media = story.episode, list(story.media)
         media = media[: len(episode.records)]
-        return html_of(report_of(episode, "The run until now", media=media, wording=story.words))
+        return html_of(report_of(episode, "The run so far", media=media, wording=story.words))
 
     def command(self, name: str, fields: Mapping[str, str]) -> str:
         """Carry out what a viewer wants.
@@ -240,10 +240,10 @@ class LivePage(Deciding):
         text = fields.get("text", "").strip()[:MOST_TEXT]
         if name in ("pause", "resume"):
             self.desk.switch(paused=name == "pause")
-            return "The robot waits before its next action." if name == "pause" else "The robot goes on."
+            return "The robot waits before its next action." if name == "pause" else "The robot continues."
         if name == "approve":
             self.desk.switch(approve=not self.desk.approve)
-            return "Every way back waits for a person." if self.desk.approve else "The robot takes ways back alone."
+            return "Every recovery waits for a person." if self.desk.approve else "Recoveries start without asking."
         if name == "stop" and self._agent is not None:
             self._agent.stop()
             return "The run ends before the next action."
@@ -262,7 +262,7 @@ class LivePage(Deciding):
     def _answered(self, question: str) -> str:
         story = self._story
         if story is None:
-            raise InvalidConfiguration("expected a run to ask about, found that none has begun")
+            raise InvalidConfiguration("expected a run to ask about, found none; start one")
         with self._talking:
             self._questions.append(question)
             text = answered(story.episode, self._questions, story.words, story.symbolic)

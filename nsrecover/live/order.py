@@ -1,4 +1,4 @@
-"""In which order one person answers the questions of many robots: an assignment of questions to time slots.
+"""Order in which one person answers the questions of many robots: an assignment of questions to time slots.
 
 The person answers one question after the other, each in the same time T. Question j in slot k = 1, 2, ... is answered
 at the time kT. If its robot has gone on without an answer by then, the actions at stake are lost; until then they wait:
@@ -23,9 +23,9 @@ from scipy.optimize import linear_sum_assignment
 from nsrecover.util.english import counted
 
 PATIENCE_S = 120.0
-"""An action that waits for this time counts as one that is not done, seconds."""
+"""An action that waits this long counts as lost, seconds."""
 _TIE = 1e-12
-"""Part of the largest stake for which, at equal costs, what has less time left comes earlier."""
+"""Fraction of the largest stake that breaks ties: questions with less time left come first."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,10 @@ def reason(questions: Mapping[str, Stake], ordered: Sequence[str], answer_s: flo
     if not others:
         return f"It is the only question; {at_stake}."
     if answer_s <= first.deadline_s < 2 * answer_s:
-        return f"Answered after another one it would come too late, and {at_stake}."
+        return f"If another one is answered first, this one comes too late, and {at_stake}."
     if first.actions >= max(each.actions for each in others):
         equally = any(each.actions == first.actions for each in others)
         return f"{at_stake.capitalize()}, {'as many as' if equally else 'more than'} on any other question."
     if first.left_s is not None:
-        return f"Its robot does not wait for long, and {at_stake}."
+        return f"Its robot will not wait long, and {at_stake}."
     return f"{at_stake.capitalize()}, and questions with more at stake can wait or come too late."

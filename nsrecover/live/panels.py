@@ -195,7 +195,7 @@ def _limit(found: Any) -> str:
 
 
 def other_way(episode: Episode, words: Wording) -> dict[str, str]:
-    """The panels that change if the last turn has another way back."""
+    """The panels that change if the last turn has another recovery."""
     step = latest_step(episode, words)
     return {"text": render("text", step=step, problem=None, draft=""), "way": way(episode, words)}
 

@@ -186,7 +186,7 @@ class Robot:
                 self._listen()
                 problem = "its page has ended the connection"
             except (InvalidJson, ValidationError):
-                problem = "its page sends what is no event of a live page"
+                problem = "its page sent something that is no event of a live page"
             except (OSError, http.client.HTTPException, ValueError) as error:
                 problem = _shown(str(error)) or "the connection was closed"
             failed = 0 if self.connected else failed + 1
@@ -203,13 +203,13 @@ class Robot:
             connection.request("GET", "/events?panels=state,decision", headers=self._authorised())
             response = connection.getresponse()
             if response.status != http.client.OK:
-                wrong = "the token is wrong" if response.status == http.client.UNAUTHORIZED else "it is no live page"
+                wrong = "the token is wrong" if response.status == http.client.UNAUTHORIZED else "it is not a live page"
                 raise ValueError(f"{wrong} (status {response.status})")
             self._answered = 0  # a program that was started again counts from 1
             ahead_s = time.time() - _clock(response.getheader(CLOCK))
             while not self._closed.is_set() and (line := response.readline(MOST_LINE + 1)):
                 if len(line) > MOST_LINE:
-                    raise ValueError("its page sends lines that are too long")
+                    raise ValueError("its page sent a line that is too long")
                 if line.startswith(b"data:"):
                     self._take(line.removeprefix(b"data:").decode("utf-8"), ahead_s)
                 self._closed.wait(LINE_S + BYTE_S * len(line))

@@ -55,7 +55,7 @@ def served(
         thread.start()
         try:
             if not ready.wait(30.0):
-                raise InvalidConfiguration("expected the server of the live page to start, found that it did not")
+                raise InvalidConfiguration("expected the server of the live page to start, found it stopped")
             yield found
         finally:
             server.should_exit = True

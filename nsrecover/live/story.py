@@ -69,7 +69,7 @@ class Story:
         return media
 
     def reconsidered(self, record: StepRecord) -> None:
-        """The last turn has another way back."""
+        """The last turn has another recovery."""
         self.episode = replace(self.episode, records=(*self.episode.records[:-1], record))
 
     def _collected(self) -> Media:

@@ -226,7 +226,7 @@ class Monitor(ABC, Generic[SceneT, Seen]):
         """Go on with a recovery that was planned from `trace` and the last discrepancy; the goal stays the same.
 
         Args:
-            recovery: a way back that was found.
+            recovery: a recovery that was found.
 
         Returns:
             The new plan: the recovery, then what is left of the old plan.
@@ -239,7 +239,7 @@ class Monitor(ABC, Generic[SceneT, Seen]):
                 filter(None, (str(recovery.reason_code or ""), ", ".join(recovery.blamed)))
             )
             raise InvalidPlan(
-                f"expected a way back, found none ({why}); ask for help, or set another plan with set_plan"
+                f"expected a recovery, found none ({why}); ask for help, or set another plan with set_plan"
             )
         self._rejoin(recovery)
         return self.plan

@@ -24,7 +24,7 @@ class Explains(Protocol):
 
 
 class Planner(Protocol[SceneT]):
-    """Finds ways back."""
+    """Finds recoveries."""
 
     def recover(
         self,
@@ -37,7 +37,7 @@ class Planner(Protocol[SceneT]):
         on_improvement: Callable[[Recovery[SceneT]], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Recovery[SceneT]:
-        """The cheapest way back."""
+        """The cheapest recovery."""
         ...
 
 
@@ -51,7 +51,7 @@ class Parts(Protocol[SceneT]):
 
     @property
     def planner(self) -> Planner[SceneT]:
-        """Finds ways back."""
+        """Finds recoveries."""
         ...
 
     @property

@@ -1,1 +1,1 @@
-"""The way back onto the plan: search, the learned world model it plans over, and the planner that joins them."""
+"""Recovery planning: search, the learned world model it plans over, and the planner that joins them."""

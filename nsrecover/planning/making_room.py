@@ -1,4 +1,4 @@
-"""Another way back for what the fingers cannot grasp: what is close to it goes first."""
+"""Another recovery for what the fingers cannot grasp: what is close to it goes first."""
 
 from __future__ import annotations
 

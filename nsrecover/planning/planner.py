@@ -1,4 +1,4 @@
-"""The recovery planner: from a discrepancy to the cheapest way back onto the plan (Kalithasan et al., section V)."""
+"""The recovery planner: from a discrepancy to the cheapest way back to the plan (Kalithasan et al., section V)."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class RecoveryPlanner:
         vetoed: Sequence[Recovery],
         budget_s: float | None = 1.0,
     ) -> Recovery | None:
-        """A way back that does not touch an object at least that each vetoed way moves; None if there is none.
+        """A recovery that does not touch an object at least that each vetoed way moves; None if there is none.
 
         What is displaced may stay if no later action needs it elsewhere (`Rejoin.RELATIONS`).
 
@@ -203,7 +203,7 @@ class RecoveryPlanner:
         )
 
     def otherwise(self, observed: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Recovery | None:
-        """Another way back, for when the shortest one has not helped (`OtherWays`).
+        """Another recovery, for when the shortest one has not helped (`OtherWays`).
 
         If an object was not lifted again and again, what is next to it may hinder the fingers, or lean on it: the
         nearest neighbour is cleared away before the action is tried again.

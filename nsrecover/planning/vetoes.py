@@ -1,4 +1,4 @@
-"""Ways back after a person's veto: others than the vetoed ones, if there are any."""
+"""Recoveries after a person's veto: others than the vetoed ones, if there are any."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from nsrecover.util.english import counted
 MOST_SEARCHES = 24
 """Searches for one other way."""
 MOST_VETOES = 5
-"""After this many vetoes of the ways back from one error there is no other way."""
+"""After this many vetoes of the recoveries from one error there is no other way."""
 Part = TypeVar("Part")
 
 
 class Vetoes(Generic[SceneT]):
-    """The ways back from one error that a person does not want.
+    """The recoveries from one error that a person does not want.
 
     Attributes:
         ways: the vetoed ways.
@@ -36,7 +36,7 @@ class Vetoes(Generic[SceneT]):
     def other(
         self, planner: object, trace: Trace[SceneT], found: Discrepancy[SceneT], budget_s: float | None
     ) -> Recovery[SceneT] | None:
-        """Another way back; None if there is none, or if there were too many vetoes.
+        """Another recovery; None if there is none, or if there were too many vetoes.
 
         Args:
             planner: finds other ways if it takes vetoes (`TakesVetoes`).

@@ -1,4 +1,4 @@
-"""The answers to the questions of readers: what went wrong, when, why, what is done about it, and did it work."""
+"""Answers to the five questions of readers: what went wrong, when, why, what is done about it, and did it work."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ QUESTIONS = {
 }
 """Key -> question."""
 MOST_LINES = 3
-"""Sentences of an answer; all of them stand with the step."""
+"""Maximum number of sentences of an answer; the step shows all of them."""
 MOST_ACTIONS = 3
-"""A longer way back is not told in an answer; it stands in the list."""
+"""Longer recoveries are shown in the list only, not in an answer."""
 LONG = 120
-"""A longer reason does not stand in the sentence at the top."""
+"""Longer reasons are left out of the summary, characters."""
 
 _CAUSES = {cause.value for cause in (*Cause, *Cause)}
 _RECOVERY = {
@@ -38,13 +38,13 @@ _RECOVERY = {
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """A turn of an episode that is told.
+    """A turn of an episode in a report.
 
     Attributes:
         turn: the turn, with step numbers of the original plan.
         kind: how it is marked.
         explanation: the sentences; None if all is as expected.
-        way_step: number of the action in a way back, from 1; None for a step of the plan.
+        way_step: number of the action in a recovery, from 1; None for a step of the plan.
     """
 
     turn: Turn
@@ -58,9 +58,9 @@ class Moment:
         return self.turn.discrepancy
 
     def label(self, steps: int) -> str:
-        """Which step it is: `Step 4 of 6`, `Way back, action 2`."""
+        """Which step it is: `Step 4 of 6`, `Recovery, action 2`."""
         if self.turn.step is None:
-            return f"Way back, action {self.way_step}"
+            return f"Recovery, action {self.way_step}"
         return f"Step {self.turn.step} of {steps}"
 
 
@@ -91,14 +91,14 @@ def answers_of(
             "what": (Line("The robot asked for help." if begun else "The run could not begin."),),
             "when": (Line("After the last step that is shown." if begun else "Before the first step."),),
             "why": (Line(reason),),
-            "done": (Line("A person has to look."),),
+            "done": (Line("The robot needs a person."),),
         }
     elif main is None:
         told = {
             "what": (Line("Nothing went wrong."),),
             "when": (Line("At no step."),),
             "why": (Line("Everything was as expected."),),
-            "done": (Line("Nothing had to be done."),),
+            "done": (Line("Nothing was needed."),),
         }
     else:
         what, why, done = _parted(moments[main])
@@ -124,7 +124,7 @@ def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, ju
     doing = wording.doing(moment.found.action)
     where = f"{'Before' if moment.found.phase is Phase.BEFORE else 'At'} {moment.label(steps).lower()}, {doing}"
     if moment.kind is Kind.DOUBT:
-        return f"{where}, it could not be told whether all was as expected; {_end(episode, judgement)}."
+        return f"{where}, the scene could not be judged; {_end(episode, judgement)}."
     later = _later(moments, main)
     more = f", {counted(later, 'more thing')} went wrong later" if later else ""
     return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment, more, episode, judgement)}."
@@ -143,7 +143,7 @@ def _parted(moment: Moment) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[L
         what, why = [headline], [*objects, *rest]
     told = lines_of(what[:MOST_LINES])
     if moment.kind is Kind.HELP:
-        told = (Line("Nothing: part of the plan is done already."), *told[: MOST_LINES - 1])
+        told = (Line("Nothing: part of the plan is already done."), *told[: MOST_LINES - 1])
     return told, _why(moment, why), _done(moment.turn.recovery, recovery)
 
 
@@ -170,12 +170,10 @@ def _small(text: str) -> str:
 
 def _done(recovery: Recovery | None, sentences: Sequence[Sentence]) -> tuple[Line, ...]:
     if recovery is None:
-        return (Line("The robot looked again and went on as far as it could tell."),)
+        return (Line("The robot looked again and continued as far as it was certain."),)
     if recovery.status is RecoveryStatus.RECOVERED and len(recovery.actions) > MOST_ACTIONS:
         facts = (f"recovery({recovery.status.value}, {len(recovery.actions)})",)
-        short = Line(
-            f"{capital(counted(len(recovery.actions), 'action'))} lead back onto the plan; see the list.", facts
-        )
+        short = Line(f"{capital(counted(len(recovery.actions), 'action'))} lead back to the plan; see the list.", facts)
         others = [each for each in sentences if not _about(each, {"recovery", "does"})]
         return (short, *lines_of(others[: MOST_LINES - 1]))
     return lines_of(sentences[:MOST_LINES])
@@ -184,7 +182,7 @@ def _done(recovery: Recovery | None, sentences: Sequence[Sentence]) -> tuple[Lin
 def _when(episode: Episode, moment: Moment, wording: Wording) -> Line:
     when = "Before" if moment.found.phase is Phase.BEFORE else "At"
     if moment.turn.step is None:
-        step = f"the {ordinal(moment.way_step or 0)} action of a way back"
+        step = f"the {ordinal(moment.way_step or 0)} action of a recovery"
     else:
         step = f"step {moment.turn.step} of {len(episode.plan)}"
     seconds = moment.turn.record.time_s - episode.start_s
@@ -200,7 +198,7 @@ def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
     own = {
         EpisodeStatus.COMPLETED: "The robot completed the plan.",
         EpisodeStatus.ASKED_FOR_HELP: f"The robot stopped and asked for help: {episode.reason.rstrip('. ')}.",
-        EpisodeStatus.REVIEWED: "Not known: this is a recording, and no way back was carried out.",
+        EpisodeStatus.REVIEWED: "Unknown: this is a recording, and no recovery was executed.",
     }[episode.status]
     if judgement is not None:
         return (Line(f"{'Yes' if judgement.reached else 'No'}. {judgement.text}", facts), Line(own, facts[:1]))
@@ -214,17 +212,17 @@ def _later(moments: Sequence[Moment], main: int) -> int:
 
 
 def _done_in_short(moment: Moment, more: str, episode: Episode, judgement: Judgement | None) -> str:
-    """What was done about a moment and how the episode ended, with what else went wrong in between."""
+    """Return what was done about a moment, what else went wrong, and how the episode ended."""
     recovery = moment.turn.recovery
     reviewed = episode.status is EpisodeStatus.REVIEWED
     if recovery is None or not recovery.found:
-        return "no way back was found" + more + ("" if reviewed else f", and {_end(episode, judgement)}")
+        return "no recovery was found" + more + ("" if reviewed else f", and {_end(episode, judgement)}")
     if recovery.actions:
-        did = f"{counted(len(recovery.actions), 'action')} {'would lead' if reviewed else 'led'} back onto the plan"
+        did = f"{counted(len(recovery.actions), 'action')} {'would lead' if reviewed else 'led'} back to the plan"
     else:
         done = moment.found.step + (moment.found.phase is Phase.AFTER)
         again = recovery.subgoal is not None and recovery.subgoal < done
-        did = "it can be done again" if again else "nothing has to be put right"
+        did = "the step can be repeated" if again else "no recovery is needed"
     if reviewed:
         return did + more
     good = episode.status is EpisodeStatus.COMPLETED and (judgement is None or judgement.reached)
@@ -239,5 +237,5 @@ def _end(episode: Episode, judgement: Judgement | None) -> str:
     return {
         EpisodeStatus.COMPLETED: "the plan was completed",
         EpisodeStatus.ASKED_FOR_HELP: "the robot asked for help" + f" ({reason})" * (len(reason) < LONG),
-        EpisodeStatus.REVIEWED: "the recording was reviewed only",
+        EpisodeStatus.REVIEWED: "the recording was only reviewed",
     }[episode.status]

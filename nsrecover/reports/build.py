@@ -40,7 +40,7 @@ from nsrecover.reports.way import way_of
 from nsrecover.reports.wording import Found, Wording, kind_of, kinds_of
 
 PAGE_BYTES = 4_800_000
-"""The page is not to be larger than this; a film that does not fit is left out."""
+"""Maximum size of the page; a film that does not fit is left out."""
 MARKUP_BYTES = 700_000
 """Room for sentences, tables and drawings."""
 
@@ -205,7 +205,7 @@ def _step(
         label=f"{before}{label.lower()}" if before else label,
         heading=words.heading(found.action),
         action=str(found.action),
-        verdict=f"{verdict} before it, so it was not carried out" if before else verdict,
+        verdict=f"{verdict} before it, so it was not executed" if before else verdict,
         recovering=moment.turn.step is None,
         pictures=pictures,
         scenes=scenes.views(found) if scenes is not None else (),
@@ -247,11 +247,11 @@ def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], 
         numbers.append(("D, the expected number of wrong objects", f"{found.total:.2f}"))
         numbers.append(("an object is wrong below", f"{100 * found.threshold:.1f} %"))
     if recovery is not None:
-        numbers.append(("time of planning", f"{recovery.seconds:.2f} s"))
-        numbers.append(("scenes that the search looked at", str(recovery.expansions)))
+        numbers.append(("planning time", f"{recovery.seconds:.2f} s"))
+        numbers.append(("scenes searched", str(recovery.expansions)))
         if math.isfinite(recovery.cost):
-            proven = ", proven to be the least" if recovery.proven_optimal else ""
-            numbers.append(("cost of the way back and the rest of the plan", f"{recovery.cost:g}{proven}"))
+            proven = ", proven optimal" if recovery.proven_optimal else ""
+            numbers.append(("cost of the recovery and the rest of the plan", f"{recovery.cost:g}{proven}"))
     return tuple(numbers)
 
 
@@ -287,7 +287,7 @@ def _outcome(episode: Episode, judgement: Judgement | None) -> tuple[str, Kind]:
 def _notes(
     media: Sequence[Media], sounds: Sequence[Sound | None], films: Sequence[Extra], fitting: Sequence[Extra]
 ) -> tuple[str, ...]:
-    """What is not in the page, and why."""
+    """Return notes about what was left out of the page, and why."""
     notes = []
     if not any(each.before or each.after for each in media):
         notes.append("There are no photographs: this episode was stored without images.")

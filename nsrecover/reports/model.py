@@ -1,4 +1,4 @@
-"""The content of a report, ready to be laid out: sentences, steps, scenes, objects, the way back, downloads."""
+"""The content of a report, ready to be laid out: sentences, steps, scenes, objects, the recovery, downloads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Kind(StrEnum):
     HELP = "help"
     """Ahead of the plan: a later step is done already. This is no error."""
     DOUBT = "doubt"
-    """It cannot be told."""
+    """Unknown."""
 
 
 SYMBOLS: Mapping[Kind, str] = {Kind.OK: "✓", Kind.ERROR: "✗", Kind.HELP: "+", Kind.DOUBT: "?"}
@@ -27,7 +27,7 @@ KIND_WORDS: Mapping[Kind, str] = {
     Kind.OK: "as expected",
     Kind.ERROR: "not as expected",
     Kind.HELP: "ahead of the plan",
-    Kind.DOUBT: "cannot be told",
+    Kind.DOUBT: "unknown",
 }
 
 
@@ -183,11 +183,11 @@ class Step:
 
     Attributes:
         kind: how it is marked.
-        label: which step of the plan or of a way back it is.
+        label: which step of the plan or of a recovery it is.
         heading: the action in words.
         action: the action as in the plan.
         verdict: what was found, in a few words.
-        recovering: whether the action belongs to a way back.
+        recovering: whether the action belongs to a recovery.
         pictures: before and after.
         scenes: expected and observed.
         sound: what was heard.
@@ -229,8 +229,8 @@ MARK_WORDS: Mapping[Mark, tuple[str, str]] = {
     Mark.FAILED: ("✗", "not as expected"),
     Mark.STOPPED: ("✗", "not carried out"),
     Mark.HELPED: ("+", "ahead of the plan"),
-    Mark.RECOVERY: ("↺", "way back"),
-    Mark.PROPOSED: ("↺", "way back, not carried out"),
+    Mark.RECOVERY: ("↺", "recovery"),
+    Mark.PROPOSED: ("↺", "recovery, not carried out"),
     Mark.SKIPPED: ("⤼", "skipped"),
     Mark.REJOIN: ("→", "back on the plan"),
     Mark.NOT_DONE: ("·", "not done"),
@@ -244,7 +244,7 @@ class WayEntry:
 
     Attributes:
         mark: what it is.
-        number: of the step in the plan; None for actions of a way back.
+        number: of the step in the plan; None for actions of a recovery.
         text: in words.
         action: as in the plan; empty if it is none.
         step: number in `Report.steps` that shows it; None if none does.
@@ -303,8 +303,8 @@ class Report:
         answers: to the questions of readers.
         steps: every turn.
         shown: number of the step that is shown first.
-        way: what was done, with the ways back.
-        curves: of every search for a way back.
+        way: what was done, with the recoveries.
+        curves: of every search for a recovery.
         images: the photographs, each once.
         film: a film as data URI; empty if there is none.
         notes: what is missing in the page and why.

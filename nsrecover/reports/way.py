@@ -1,4 +1,4 @@
-"""What was done, as a list: the steps of the plan, the ways back, what they skip, and where they rejoin the plan."""
+"""What was done, as a list: the steps of the plan, the recoveries, what they skip, and where they rejoin the plan."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from nsrecover.reports.model import Kind, Mark, WayEntry
 from nsrecover.reports.wording import Wording, kind_of
 
 Due = tuple[int | None, Action]
-"""An action to be done and its number in the plan, from 1; None for actions of a way back."""
+"""An action to be done and its number in the plan, from 1; None for actions of a recovery."""
 
-HELPED = "Part of the plan is done already"
+HELPED = "Part of the plan is already done"
 
 
 def way_of(episode: Episode, wording: Wording) -> tuple[WayEntry, ...]:
@@ -56,11 +56,11 @@ class _Way:
             self._add(Mark.STOPPED, number, action, turn)
         if kind is Kind.HELP:
             self._found.append(WayEntry(Mark.HELPED, None, HELPED, "", turn))
-        if kind is not Kind.ERROR:  # what went wrong at the end of a way back does not rejoin the plan
+        if kind is not Kind.ERROR:  # what went wrong at the end of a recovery does not rejoin the plan
             self._rejoin()
 
     def _turn_back(self, recovery: Recovery) -> None:
-        """Put the actions of a way back before what is left of the plan."""
+        """Put the actions of a recovery before what is left of the plan."""
         rest = recovery.resumes_at(len(self._plan))
         self._skipped += [due for due in self._plan[self._next : rest] if due[0] is not None]
         self._plan = [*((None, action) for action in recovery.actions), *self._plan[rest:]]
@@ -68,28 +68,28 @@ class _Way:
         self._rejoin()
 
     def _rejoin(self) -> None:
-        """Say that the plan goes on, once the actions of the way back are done."""
+        """Say that the plan goes on, once the actions of the recovery are done."""
         left = self._plan[self._next :]
         if not self._on_way or (left and left[0][0] is None):
             return
         for number, action in self._skipped:
             self._add(Mark.SKIPPED, number, action)
-        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("goes", left[0][0] if left else None), "", None))
+        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("continues", left[0][0] if left else None), "", None))
         self._skipped, self._on_way = [], False
 
     def _propose(self, recovery: Recovery) -> None:
-        """Add a way back that is not carried out."""
+        """Add a recovery that is not carried out."""
         for action in recovery.actions:
             self._add(Mark.PROPOSED, None, action)
         rest = recovery.resumes_at(len(self._plan))
         for number, action in self._plan[self._next : rest]:
             self._add(Mark.SKIPPED, number, action)
         number = next((number for number, _ in self._plan[rest:] if number is not None), None)
-        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("would go", number), "", None))
+        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("would continue", number), "", None))
 
     def _add(self, mark: Mark, number: int | None, action: Action, turn: int | None = None) -> None:
         self._found.append(WayEntry(mark, number, self._wording.heading(action), str(action), turn))
 
 
-def _rejoining(goes: str, number: int | None) -> str:
-    return "The plan is done with that" if number is None else f"The plan {goes} on with step {number}"
+def _rejoining(continues: str, number: int | None) -> str:
+    return "The plan is then complete" if number is None else f"The plan {continues} with step {number}"

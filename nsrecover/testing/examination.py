@@ -128,7 +128,7 @@ class Examination:
             self.check_same(rule, start, self.observe(), "nothing moved by a refused action")
 
     def act(self, start: LiftedObservation, given: Action | None) -> tuple[Any, LiftedObservation]:
-        """Check one feasible action and the way back; return a saved state of the world and its observation."""
+        """Check one feasible action and the action back; return a saved state of the world and its observation."""
         if given is not None:
             self.setting.check(start, given)
         actions = [given] if given is not None else self.setting.choose(start)
@@ -138,7 +138,7 @@ class Examination:
         saved, then = self.save(), self.seen[-1]
         self._do(actions[0], then)
         for back in actions[1:]:
-            # saved before the way back, after which the scene is almost as at the start
+            # saved before the action back, after which the scene is almost as at the start
             saved, then = self.save(), self.seen[-1]
             self._do(back, then)
         return saved, then

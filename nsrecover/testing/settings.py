@@ -73,7 +73,7 @@ class Setting(Protocol):
         ...
 
     def choose(self, start: LiftedObservation) -> list[Action]:
-        """Easy actions, and the way back; empty if there is no room for any."""
+        """Easy actions, and the actions back; empty if there is no room for any."""
         ...
 
     def holds(self, before: LiftedObservation, after: LiftedObservation, action: Action) -> bool:

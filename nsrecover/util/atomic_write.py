@@ -57,8 +57,8 @@ def _cannot(path: str | Path, problem: OSError) -> CannotWrite:
     if isinstance(problem, CannotWrite):
         return problem
     return CannotWrite(
-        f"expected to write {path}, found: {problem.strerror}; make room, or give a path that can be written. What was "
-        "there before is as it was"
+        f"expected to write {path}, found: {problem.strerror}; make room, or give a path that can be written; an old "
+        "file is unchanged"
     )
 
 

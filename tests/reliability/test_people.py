@@ -27,7 +27,7 @@ def test_what_a_person_decides_during_a_motion_counts_after_it() -> None:
         viewer.do("pause")
         may_end.set()
         # the motion is finished, and judged; nothing else begins
-        asked = viewer.wait_for("Take this way back?", "decision")
+        asked = viewer.wait_for("Execute this recovery?", "decision")
         assert len(world.done) == 1
         viewer.do("answer", number=number_in(asked), choice="accept")
         viewer.wait_for("paused", "state")

@@ -97,7 +97,7 @@ def _text(episode: Episode, errors: list[Turn], explanations: list[Explanation],
         parts.append(f"{capital(counted(count, 'error'))} {'was' if count == 1 else 'were'} noticed.")
     for number, (turn, words) in enumerate(zip(errors, explanations, strict=True), start=1):
         if turn.step is None:
-            parts.append("The next one came on the way back, whose steps are counted anew.")
+            parts.append("The next one came during the recovery, whose steps are counted from 1.")
         elif count == len(errors) > 1 and audience is Audience.LAY:
             parts.append(f"The {ordinal(number)}:")
         parts.append(words.text)

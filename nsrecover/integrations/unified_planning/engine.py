@@ -43,7 +43,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
 
     As a plan repairer it returns a valid plan unchanged, and otherwise the cheapest repair that it finds, even if the
     plan was made for another goal or with actions that no longer exist. As a replanner it repairs its own last plan:
-    after `update_initial_value` it returns the rest of it, or a way back onto it. As a planner it repairs
+    after `update_initial_value` it returns the rest of it, or a recovery. As a planner it repairs
     `warm_start_plan`, or the empty plan, for which other planners are better in large problems.
 
     unified-planning makes the instances; `params` may hold every argument but the first two.

@@ -126,7 +126,7 @@ def rejoined(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
     Args:
         graph: the scene as it is.
         trace: the trace that the scene deviates from.
-        recovery: a way back that was found.
+        recovery: a recovery that was found.
 
     Returns:
         A trace whose first `len(recovery.actions)` actions are the recovery. What is missing now stays missing in it.

@@ -1,4 +1,4 @@
-"""The way back onto a symbolic plan of a domain: from a scene of facts to any state of the trace, or to the goal."""
+"""The way back to a symbolic plan of a domain: from a scene of facts to any state of the trace, or to the goal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[st
 
 
 class FactPlanner:
-    """Finds the cheapest way back onto a plan: recovery and rest of the plan together cost least.
+    """Finds the cheapest way back to a plan: recovery and rest of the plan together cost least.
 
     A way from a state of the trace on is a way to the goal, so the common search goes to the goal and prefers the steps
     of the plan; how much of the plan's end its answer shares says where it rejoins.
@@ -62,14 +62,14 @@ class FactPlanner:
         on_improvement: Callable[[Recovery[FactScene]], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Recovery[FactScene]:
-        """The way back.
+        """The recovery.
 
         Args:
             observed: the scene to recover from; what is unknown in it is taken to be as it is believed.
             trace: of the plan, with its goal.
             discrepancy: what is wrong; its objects may be used.
             budget_s: after this time no further search is begun, seconds.
-            on_improvement: called with the way back, if the search finds one.
+            on_improvement: called with the recovery, if the search finds one.
             cancelled: not used, as searches have a limit of their own.
         """
         began = time.perf_counter()
@@ -103,7 +103,7 @@ class FactPlanner:
     def otherwise(
         self, observed: FactScene, trace: Trace[FactScene], discrepancy: Discrepancy[FactScene]
     ) -> Recovery[FactScene] | None:
-        """Another way back, for when the shortest one has not helped (Obinata et al., 2024: another approach).
+        """Another recovery, for when the shortest one has not helped (Obinata et al., 2024: another approach).
 
         What deviates is first taken away from where it is; if it cannot be, what is at the same place, or where it
         should be, is taken away for good, as it may be in the way. So a cup that lies in the sink is stood up, and a
@@ -146,7 +146,7 @@ class FactPlanner:
         vetoed: Sequence[Recovery[FactScene]],
         budget_s: float | None = None,
     ) -> Recovery[FactScene] | None:
-        """A way back without an action at least of each vetoed way; None if there is none.
+        """A recovery without an action at least of each vetoed way; None if there is none.
 
         Args:
             observed: the scene to recover from.

@@ -265,7 +265,7 @@ class SymbolicModel:
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """The way back onto a symbolic plan.
+    """The way back to a symbolic plan.
 
     Attributes:
         status: how the search ended.

@@ -158,7 +158,7 @@ def test_each_answer_reaches_its_robot_in_the_order_of_what_depends_on_it() -> N
         assert part == 0.5  # one action, and it is not known whether a person wants it
         person = Client(fleet.url)
         shown = person.wait_for("pot", "first")
-        assert "Take this way back?" in shown
+        assert "Execute this recovery?" in shown
         assert "depend on it, more than on any other question." in shown
         assert "data-until" not in shown
         assert "data-until" in person.wait_for("plant", "others")

@@ -83,9 +83,9 @@ def test_an_episode_is_watched_to_its_end_and_two_viewers_see_the_same(browser: 
         one, other = Viewer(browser, page.url), Viewer(browser, page.url, viewport=PHONE)
         running = Running(robot, PLAN)
         one.wait_for("state", "paused")
-        other.page.click("text=Ask me before a way back")
-        one.page.click("text=Go on")
-        other.wait_for("decision", "Take this way back?")
+        other.page.click("text=Ask me before a recovery")
+        one.page.click("text=Continue")
+        other.wait_for("decision", "Execute this recovery?")
         one.page.click("text=Why did you move the red cube?")
         other.wait_for("talk", "So I had to")
         one.page.click("#choice-accept")
@@ -110,13 +110,13 @@ def test_a_veto_with_the_keyboard_alone(browser: Any) -> None:
     with nsrecover.live.page(robot, approve=True) as page:
         viewer = Viewer(browser, page.url)
         running = Running(robot, PLAN)
-        viewer.wait_for("decision", "Take this way back?")
+        viewer.wait_for("decision", "Execute this recovery?")
         for _ in range(12):
             viewer.page.keyboard.press("Tab")
             if viewer.page.evaluate("document.activeElement.id") == "choice-veto":
                 break
         viewer.page.keyboard.press("Enter")
-        viewer.wait_for("state", "a person vetoed the way back, and there is no other one")
+        viewer.wait_for("state", "a person vetoed the recovery, and no other one exists")
         assert running.episode().status is EpisodeStatus.ASKED_FOR_HELP
         viewer.nothing_wrong()
         viewer.context.close()
@@ -173,7 +173,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(browser: Any, scheme:
     with nsrecover.live.page(robot, approve=True) as page:
         viewer = Viewer(browser, page.url, viewport=size, color_scheme=scheme, bypass_csp=True)
         running = Running(robot, PLAN)
-        viewer.wait_for("decision", "Take this way back?")
+        viewer.wait_for("decision", "Execute this recovery?")
         viewer.wait_for("search", "scenes looked at")
         viewer.page.click("text=What went wrong?")
         viewer.wait_for("talk", "red cube")
@@ -193,7 +193,7 @@ def test_one_person_answers_for_many_robots_by_keyboard(browser: Any, scheme: st
         with nsrecover.live.fleet({"hall 1": one.url, "hall 2": two.url, "hall 3": gone}) as page:
             viewer = Viewer(browser, page.url, viewport=size, color_scheme=scheme, bypass_csp=True)
             running = Running(robot, PLAN)
-            viewer.wait_for("first", "Take this way back?")
+            viewer.wait_for("first", "Execute this recovery?")
             asking = threading.Thread(target=lambda: answers.append(two.ask("Which mug?")))
             asking.start()
             viewer.wait_for("others", "s left")

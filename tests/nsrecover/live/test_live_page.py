@@ -9,7 +9,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from nsrecover.explanation.stopping import MOST_VETOES
 
 import nsrecover
 import nsrecover.live
@@ -18,6 +17,7 @@ from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.session import MOST_VETOES
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, pushed
 
@@ -96,7 +96,7 @@ def test_a_run_is_shown_while_it_goes_on_and_who_comes_late_sees_all_of_it() -> 
         assert '<li class="recovery"' in seen["way"]
         report = late.http.get("/report")
         assert report.status_code == 200
-        assert "The run until now" in report.text
+        assert "The run so far" in report.text
         with late.changes(after=str(number)) as changes:  # connects again
             page.tell("One thing more.")
             assert list(until(changes, "One thing more.")[0]) == ["talk"]  # only what is new
@@ -119,7 +119,7 @@ def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
     with nsrecover.live.page(agent, approve=True) as page:
         viewer = Client(page.url)
         running = Running(agent, PLAN)
-        asked = viewer.wait_for("Take this way back?", "decision")
+        asked = viewer.wait_for("Execute this recovery?", "decision")
         assert "Put the red cube on the blue cube" in asked
         assert len(world.done) == 1
         assert running.goes_on
@@ -160,7 +160,7 @@ def test_a_veto_leads_to_another_way_and_in_the_end_to_help(settled: str) -> Non
         assert "no shorter way" not in taken.explanation.text
     else:
         assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-        assert episode.reason == "a person vetoed five ways back"
+        assert episode.reason == "a person vetoed five recoveries"
         assert len(actions) == 1
 
 
@@ -168,9 +168,9 @@ def test_a_way_that_is_stopped_while_it_waits_is_not_replaced() -> None:
     agent = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE)))
     with nsrecover.live.page(agent, approve=True) as page:
         running = Running(agent, WATER)
-        Client(page.url).wait_for("Take this way back?", "decision")
+        Client(page.url).wait_for("Execute this recovery?", "decision")
         agent.stop()
-        assert running.episode().reason == "it was stopped while a way back waited for a person"
+        assert running.episode().reason == "it was stopped while a recovery waited for a person"
 
 
 def test_a_veto_without_another_way_ends_the_run() -> None:
@@ -180,12 +180,12 @@ def test_a_veto_without_another_way_ends_the_run() -> None:
         viewer = Client(page.url)
         viewer.do("approve")
         running = Running(agent, PLAN)
-        asked = viewer.wait_for("Take this way back?", "decision")
+        asked = viewer.wait_for("Execute this recovery?", "decision")
         viewer.do("answer", number=number_in(asked), choice="veto")
         episode = running.episode()
         assert "vetoed" in viewer.wait_for("vetoed", "state")
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-    assert episode.reason == "a person vetoed the way back, and there is no other one"
+    assert episode.reason == "a person vetoed the recovery, and no other one exists"
     assert len(world.done) == 1
 
 

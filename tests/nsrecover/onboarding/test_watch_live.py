@@ -36,7 +36,7 @@ def test_a_robot_is_watched_on_its_page_to_the_end(tmp_path: Path) -> None:
         assert not log.exists()
         viewer.do("approve")
         viewer.do("resume")
-        assert "Put the red cube on the blue cube" in viewer.wait_for("Take this way back?", "decision")
+        assert "Put the red cube on the blue cube" in viewer.wait_for("Execute this recovery?", "decision")
         with viewer.changes() as changes:
             number = next(
                 html.split('name="number" value="')[1].split('"')[0]

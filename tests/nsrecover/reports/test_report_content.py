@@ -71,7 +71,7 @@ def test_a_referee_has_the_last_word() -> None:
     assert report.outcome_kind is Kind.DOUBT
     recording = replace(fallen(), status=EpisodeStatus.REVIEWED, records=fallen().records[:2])
     reviewed = report_of(recording, "Reviewed")
-    assert answers(reviewed)["worked"].startswith("Not known")
+    assert answers(reviewed)["worked"].startswith("Unknown")
     assert (Mark.PROPOSED, None) in way(reviewed)
 
 
@@ -85,7 +85,7 @@ def test_the_way_shows_what_is_skipped_and_where_the_plan_is_rejoined() -> None:
         (Mark.DONE, 1), (Mark.DONE, 2), (Mark.HELPED, None), (Mark.SKIPPED, 3), (Mark.SKIPPED, 4), (Mark.REJOIN, None),
         (Mark.DONE, 5), (Mark.DONE, 6),
     ]  # fmt: skip
-    assert next(entry for entry in report.way if entry.mark is Mark.REJOIN).text == "The plan goes on with step 5"
+    assert next(entry for entry in report.way if entry.mark is Mark.REJOIN).text == "The plan continues with step 5"
     assert [entry.step for entry in report.way if entry.mark is Mark.DONE] == [0, 1, 2, 3]
 
 
@@ -96,7 +96,7 @@ def test_a_step_that_is_done_again_and_a_way_that_is_replaced() -> None:
         (Mark.STOPPED, 1), (Mark.RECOVERY, None), (Mark.RECOVERY, None), (Mark.SKIPPED, 1), (Mark.REJOIN, None),
     ]  # fmt: skip
     assert report.steps[0].label == "Before step 1 of 6"
-    assert [step.label for step in report.steps[1:4]] == ["Way back, action 1", "Way back, action 2", "Step 2 of 6"]
+    assert [step.label for step in report.steps[1:4]] == ["Recovery, action 1", "Recovery, action 2", "Step 2 of 6"]
     # the rest of the plan is left when the robot asks for help
     hook = after(1, ("filled", "house plant", "wine"))
     lost = report_of(carried_out(FactWorld(hook=hook), goal=(*WATERED, ("at", "mug", "sink"))), "Lost", instance=HOME)
@@ -121,7 +121,7 @@ def test_the_way_has_every_action_that_was_done_once_and_in_order(world: FactWor
     assert ("more thing" in answers(report)["what"]) == (later > 0)
     if episode.status is EpisodeStatus.ASKED_FOR_HELP:  # the last way back was not carried out
         rejoining = [entry.text for entry in report.way if entry.mark is Mark.REJOIN]
-        assert rejoining[-1] == "The plan would go on with step 1"
+        assert rejoining[-1] == "The plan would continue with step 1"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_the_way_has_every_action_that_was_done_once_and_in_order(world: FactWor
 def test_help_is_not_shown_as_an_error(report: Report) -> None:
     kinds = {step.kind for step in report.steps} | {row.kind for step in report.steps for row in step.rows}
     assert kinds == {Kind.OK, Kind.HELP}
-    assert answers(report)["what"].startswith("Nothing: part of the plan is done already.")
+    assert answers(report)["what"].startswith("Nothing: part of the plan is already done.")
     assert Mark.FAILED not in dict(way(report))
     body = html_of(report).split("<body>")[1].split('<details class="legend">')[0]
     assert "not as expected" not in body

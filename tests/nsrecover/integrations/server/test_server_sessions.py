@@ -103,7 +103,7 @@ def test_a_recovery_is_asked_for_followed_and_carried_out(http: TestClient) -> N
     assert http.post(f"{path}/recovery/follow").status_code == 409
     answer = http.post(f"{path}/recovery", json={"budget_s": 5}).json()
     assert answer["recovery"]["status"] == "recovered"
-    assert "way back" in answer["explanation"]["text"]
+    assert "The recovery takes" in answer["explanation"]["text"]
     state = http.post(f"{path}/recovery/follow").json()
     assert state["plan"] == answer["recovery"]["plan"]
     assert state["next_action"]["arguments"][0] == "a"
