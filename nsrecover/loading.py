@@ -20,7 +20,7 @@ from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import Calibration
 from nsrecover.models.geometric import GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
-from nsrecover.monitoring.facts.monitor import FactRules
+from nsrecover.monitoring.facts.rules import FactRules
 from nsrecover.monitoring.watching import BoxWatching, FactWatching
 from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions

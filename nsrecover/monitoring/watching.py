@@ -20,7 +20,8 @@ from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.boxes.comparison import Comparison
 from nsrecover.monitoring.boxes.imagination import Imagination
 from nsrecover.monitoring.boxes.monitor import BoxMonitor
-from nsrecover.monitoring.facts.monitor import FactMonitor, FactPerceiver, FactRules
+from nsrecover.monitoring.facts.monitor import FactMonitor
+from nsrecover.monitoring.facts.rules import FactPerceiver, FactRules
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.facts import FactsPerceiver

@@ -17,7 +17,7 @@ from nsrecover.domains.properties import property_of
 from nsrecover.explanation.answers.questions import mentioned
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.grammar import instruction
-from nsrecover.monitoring.facts.monitor import imagined_trace, what_it_leaves
+from nsrecover.monitoring.facts.expected_trace import imagined_trace, what_it_leaves
 from nsrecover.monitoring.facts.outlook import outlook
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.util.english import listed

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum, auto
-from itertools import pairwise
-from typing import Protocol, TypeVar, runtime_checkable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy, Phase, PlanProblem, Unknown
-from nsrecover.core.facts import FactScene, Property, StateFact
+from nsrecover.core.discrepancy import Discrepancy, Phase, Unknown
+from nsrecover.core.facts import FactScene, Property
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State
@@ -19,133 +16,14 @@ from nsrecover.domains.entrances import check_plan
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
 from nsrecover.errors import InvalidPlan
-from nsrecover.monitoring.facts.beliefs import DECAY, by_laws, fused, updated
+from nsrecover.monitoring.facts.beliefs import by_laws, fused, updated
 from nsrecover.monitoring.facts.causes import FactSituation, deviations
+from nsrecover.monitoring.facts.expected_trace import imagined_trace, what_it_leaves
 from nsrecover.monitoring.facts.failures import Failures
-from nsrecover.monitoring.facts.outlook import counterfactual_cause, outlook, rests_on, unmet_conditions, unmet_goal
+from nsrecover.monitoring.facts.looking_again import Judged, Stage
+from nsrecover.monitoring.facts.outlook import counterfactual_cause, rests_on, unmet_conditions, unmet_goal
+from nsrecover.monitoring.facts.rules import ExpectingPerceiver, FactPerceiver, FactRules
 from nsrecover.monitoring.monitor import LOOKS, Monitor, Seen, check_done
-
-SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
-
-
-class FactPerceiver(Protocol[SeenT_contra]):
-    """Turns observations into scenes of facts; what one of them does not show has certainty 0."""
-
-    def __call__(self, observation: SeenT_contra) -> FactScene:
-        """The scene that an observation shows.
-
-        Raises:
-            InvalidObservation: the observation cannot be used.
-        """
-        ...
-
-
-@runtime_checkable
-class ExpectingPerceiver(Protocol):
-    """A perceiver that uses what should be seen; the monitor says so before the first observation of a step or check.
-
-    Each further observation then says of states what all of them show together.
-    """
-
-    def expect(self, before: State, expected: State, doubted: Mapping[Property, int]) -> None:
-        """Say what was believed before the last action, what should hold now, and what failures speak against.
-
-        `doubted` has the number of actions that have failed as if a state was otherwise.
-        """
-        ...
-
-
-class Lookahead(Protocol):
-    """Says before an action what would go wrong later; `nsrecover.planning.symbolic.lookahead` has one."""
-
-    def problem(
-        self, state: State, actions: Sequence[Action], goal: Sequence[StateFact], first: int
-    ) -> PlanProblem | None:
-        """What is wrong with the rest of a plan, whose first action has the number `first`; None if it works."""
-        ...
-
-    def needed(self, scene: FactScene, actions: Sequence[Action], goal: Sequence[StateFact]) -> tuple[Unknown, ...]:
-        """What has to be known before the first of some actions is done, because it cannot be undone."""
-        ...
-
-
-def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Sequence[StateFact]) -> Trace[FactScene]:
-    """The scenes that a plan is expected to lead through, from a belief; what is unknown stays unknown."""
-    domain = instance.domain
-    states = outlook(instance, scene.facts, plan.actions, goal).states
-    passing = frozenset[StateFact]().union(*states) - states[0] - states[-1]
-    tidy = tuple(sorted(fact for fact in passing if fact[0] in domain.variables and len(fact) == 2))
-    return Trace[FactScene](
-        plan, (scene, *(FactScene(state, scene.certainty) for state in states[1:])), tuple(goal), tidy
-    )
-
-
-def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[StateFact, ...]:
-    """The facts that a plan brings about and leaves in the end: its goal, if none is stated."""
-    states = outlook(instance, start, plan.actions, ()).states
-    brought_about = frozenset[StateFact]().union(*(after - before for before, after in pairwise((start, *states))))
-    return tuple(sorted(states[-1] & brought_about))
-
-
-class _Stage(Enum):
-    """What further observations of a step or check are for."""
-
-    VISIT = auto()
-    """To look at where something will be done, or at what should have been reached, before it is relied on."""
-    DOUBT = auto()
-    """To settle the verdict."""
-    SEARCH = auto()
-    """To find what is needed and in none of the places in view: wherever things are known to be."""
-
-
-@dataclass
-class _Judged:
-    """A step or a check, and the observations of it."""
-
-    phase: Phase
-    action: Action | None
-    before: State
-    expected: FactScene
-    looks: list[FactScene]
-    found: Discrepancy[FactScene] | None = None
-    alarmed: frozenset[Property] = frozenset()
-    """Properties that deviated by the observations so far."""
-    unseen_effects: frozenset[Property] = frozenset()
-    """What earlier actions should have changed and that has not been seen since."""
-    stage: _Stage = _Stage.VISIT
-    places: tuple[str, ...] = ()
-    """Places to visit or to search."""
-    made: int = 1
-    previous: tuple[str, ...] | None = None
-    """What deviated before the last look."""
-
-    @property
-    def seen_twice(self) -> bool:
-        """Whether two observations at least show each property that deviated."""
-        return all(sum(look.knows(prop) for look in self.looks) > 1 for prop in self.alarmed)
-
-
-@dataclass(frozen=True)
-class FactRules:
-    """How scenes of facts are compared.
-
-    Attributes:
-        goal: conditions that hold in the end; None: what the plan brings about.
-        assumed: the facts for which the plan was made, such as those before a successful demonstration (Yu et al.,
-            "Scene graph-guided proactive replanning", section II-C); None: those that are seen.
-        lookahead: says before an action what would go wrong later; None: only the conditions of the next action count.
-        check: whether conditions are checked before actions at all; False for comparisons.
-        decay: factor of the certainty of what is not seen, for every action; 0 for a monitor without memory.
-        visits: whether the place of an action that is done elsewhere than the last one is looked at first, the places
-            of the goal when all is done, and every place for what is lost; for robots that see only what is near.
-    """
-
-    goal: tuple[StateFact, ...] | None = None
-    assumed: frozenset[StateFact] | None = None
-    lookahead: Lookahead | None = None
-    check: bool = True
-    decay: float = DECAY
-    visits: bool = False
 
 
 class FactMonitor(Monitor[FactScene, Seen]):
@@ -173,9 +51,9 @@ class FactMonitor(Monitor[FactScene, Seen]):
         perceiver: FactPerceiver[Seen],
         plan: Plan,
         observation: Seen,
-        rules: FactRules = FactRules(),
+        rules: FactRules | None = None,
     ) -> None:
-        self.instance, self._perceiver, self._rules = instance, perceiver, rules
+        self.instance, self._perceiver, self._rules = instance, perceiver, rules or FactRules()
         self.reset(plan, observation)
 
     def reset(self, plan: Plan, observation: Seen) -> None:
@@ -195,7 +73,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         self._graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
         self._num_executed = 0
-        self._judged = _Judged(Phase.BEFORE, None, expected.facts, expected, [seen])
+        self._judged = Judged(Phase.BEFORE, None, expected.facts, expected, [seen])
 
     @property
     def graph(self) -> FactScene:
@@ -240,7 +118,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         last = self._judged
         if last.found is None:
             return None
-        if last.stage is not _Stage.DOUBT:
+        if last.stage is not Stage.DOUBT:
             return last.places[:1] or None
         found = last.found
         names = (*found.deviating, *(each.name for each in found.missing_to_tell if isinstance(each, Unknown)))
@@ -261,7 +139,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         if observation is not None:
             self._expect(self.graph.facts, self.graph.facts)
             seen = self._see(observation)
-            return self._begin(_Judged(Phase.BEFORE, None, self.graph.facts, self.graph, [seen]))
+            return self._begin(Judged(Phase.BEFORE, None, self.graph.facts, self.graph, [seen]))
         if last.phase is Phase.AFTER:
             if last.found is not None and last.found.as_expected:
                 self._failures.forget()
@@ -277,14 +155,14 @@ class FactMonitor(Monitor[FactScene, Seen]):
         seen = self._see(observation)
         self._num_executed += 1
         self._near = self._places(action.arguments, before.facts, expected.facts)
-        return self._begin(_Judged(Phase.AFTER, action, before.facts, expected, [seen]))
+        return self._begin(Judged(Phase.AFTER, action, before.facts, expected, [seen]))
 
     def look_again(self, observation: Seen) -> Discrepancy[FactScene]:
         """Judge the last step, or the last check, with one more observation of the same scene."""
         last = self._judged
         if last.found is None:
             raise InvalidPlan("expected a step or a check to look at again, found none since the plan was set")
-        if last.stage is _Stage.VISIT and last.places:
+        if last.stage is Stage.VISIT and last.places:
             # a place is compared with what is believed now
             self._expect(self.graph.facts, self.graph.facts)
             seen = self._see(observation)
@@ -312,7 +190,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
             raise InvalidPlan("expected a step or a check to judge again, found none since the plan was set")
         self._expect(last.before, last.expected.facts)
         seen = self._see(observation)
-        return self._begin(_Judged(last.phase, last.action, last.before, last.expected, [seen]))
+        return self._begin(Judged(last.phase, last.action, last.before, last.expected, [seen]))
 
     def set_plan(self, plan: Plan, num_executed: int = 0, observation: Seen | None = None) -> None:
         """Go on with another plan, or from another step of this one, from the scene as it was seen last."""
@@ -327,7 +205,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         trace = imagined_trace(self.instance, self.graph, rest, self.goal)
         self._trace = replace(trace, plan=plan, graphs=(self.graph,) * num_executed + trace.graphs)
         self._num_executed = num_executed
-        self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, self._judged.looks[-1:])
+        self._judged = Judged(Phase.BEFORE, None, self.graph.facts, self.graph, self._judged.looks[-1:])
 
     def _rejoin(self, recovery: Recovery[FactScene]) -> None:
         self.goal = tuple(fact for fact in self.goal if fact not in recovery.lost)
@@ -337,14 +215,14 @@ class FactMonitor(Monitor[FactScene, Seen]):
         last = self._judged
         if last.action is not None:
             self._failures.note(last.action, last.alarmed, self.graph.facts)
-        self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, last.looks)
+        self._judged = Judged(Phase.BEFORE, None, self.graph.facts, self.graph, last.looks)
 
-    def _begin(self, judged: _Judged) -> Discrepancy[FactScene]:
+    def _begin(self, judged: Judged) -> Discrepancy[FactScene]:
         """Judge the first observation of a step or check."""
         self._judged = judged
         judged.unseen_effects = self._unseen_effects
         judged.found = self._concluded(judged)
-        judged.stage, judged.places, judged.made, judged.previous = _Stage.VISIT, (), 1, None
+        judged.stage, judged.places, judged.made, judged.previous = Stage.VISIT, (), 1, None
         due = self.next_action
         if self._rules.visits and judged.found.as_expected and (due is None or judged.phase is Phase.BEFORE):
             names = due.arguments if due is not None else [name for _, name in self._wanted]
@@ -352,10 +230,10 @@ class FactMonitor(Monitor[FactScene, Seen]):
         self._plan_looks()
         return judged.found
 
-    def _looked(self, judged: _Judged) -> None:
+    def _looked(self, judged: Judged) -> None:
         """Note a look that was made, whether it could be used or not."""
         assert judged.found is not None
-        if judged.stage is _Stage.DOUBT:
+        if judged.stage is Stage.DOUBT:
             self._near += (self.wanted or ())[:1]
             judged.made, judged.previous = judged.made + 1, judged.found.deviating
         else:
@@ -366,15 +244,15 @@ class FactMonitor(Monitor[FactScene, Seen]):
         """Go on to the next place, or to the next stage, if there is nothing more to look at in this one."""
         last = self._judged
         assert last.found is not None
-        if last.stage is _Stage.VISIT:
+        if last.stage is Stage.VISIT:
             last.places = tuple(place for place in last.places if place not in self._near)
             if last.places and not last.found.deviates:
                 return
-            last.stage, last.places = _Stage.DOUBT, ()
-        if last.stage is _Stage.DOUBT:
+            last.stage, last.places = Stage.DOUBT, ()
+        if last.stage is Stage.DOUBT:
             if not self._settled:
                 return
-            last.stage = _Stage.SEARCH
+            last.stage = Stage.SEARCH
             if self._rules.visits and last.found.deviates:
                 facts = self.graph.facts
                 last.places = self._places(sorted(supports(facts, self.instance.domain)), facts)
@@ -414,7 +292,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         rest = imagined_trace(self.instance, scene, Plan(self.plan.actions[step:]), self.goal)
         self._trace = replace(self._trace, graphs=self._trace.graphs[:step] + rest.graphs)
 
-    def _concluded(self, judged: _Judged) -> Discrepancy[FactScene]:
+    def _concluded(self, judged: Judged) -> Discrepancy[FactScene]:
         """Judge all observations of a step or check together, and believe them."""
         domain, after = self.instance.domain, judged.phase is Phase.AFTER
         acted_on = changed(judged.before, judged.expected.facts, domain) if after else frozenset[Property]()

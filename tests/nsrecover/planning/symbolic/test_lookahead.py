@@ -11,7 +11,7 @@ from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State
 from nsrecover.loading import symbolic
-from nsrecover.monitoring.facts.monitor import imagined_trace
+from nsrecover.monitoring.facts.expected_trace import imagined_trace
 from nsrecover.monitoring.facts.outlook import imagine
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.planning.symbolic.lookahead import FactLookahead
