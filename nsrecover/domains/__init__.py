@@ -1,1 +1,57 @@
-"""What can be in a scene and what can be done to it."""
+"""What can be in a scene and what can be done to it: the language in which domains are declared."""
+
+from nsrecover.domains.base import (
+    And,
+    Atom,
+    Derived,
+    Effect,
+    Exists,
+    ForAll,
+    Has,
+    Kind,
+    Law,
+    Not,
+    Operator,
+    Or,
+    Parameter,
+    Role,
+    Same,
+    StateVariable,
+    Words,
+    absent,
+    both,
+    either,
+    fact,
+)
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.entrances import check_goal, check_plan, scene_of
+from nsrecover.domains.instance import Instance
+
+__all__ = [
+    "And",
+    "Atom",
+    "Derived",
+    "Domain",
+    "Effect",
+    "Exists",
+    "ForAll",
+    "Has",
+    "Instance",
+    "Kind",
+    "Law",
+    "Not",
+    "Operator",
+    "Or",
+    "Parameter",
+    "Role",
+    "Same",
+    "StateVariable",
+    "Words",
+    "absent",
+    "both",
+    "check_goal",
+    "check_plan",
+    "either",
+    "fact",
+    "scene_of",
+]
