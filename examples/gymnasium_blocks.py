@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env
 
 import nsrecover
 from nsrecover import Action, Plan
-from nsrecover.core.requests import Act
+from nsrecover.core.sessions.requests import Act
 from nsrecover.domains.tabletop.operators import OPERATORS
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response, register_world
 

@@ -18,7 +18,7 @@ import panda_gym  # registers its environments
 
 import nsrecover
 from nsrecover import Action, Plan
-from nsrecover.core.requests import Act
+from nsrecover.core.sessions.requests import Act
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response
 
 SIDE = 0.04

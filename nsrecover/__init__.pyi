@@ -29,14 +29,14 @@ from .core.protocols import (
 )
 from .core.recovery import Recovery as Recovery
 from .core.recovery import RecoveryStatus as RecoveryStatus
-from .core.requests import Act as Act
-from .core.requests import Answer as Answer
-from .core.requests import Ask as Ask
-from .core.requests import Done as Done
-from .core.requests import Look as Look
-from .core.requests import Stopped as Stopped
 from .core.scene import SceneGraph as SceneGraph
-from .core.session_settings import SessionSettings as SessionSettings
+from .core.sessions.requests import Act as Act
+from .core.sessions.requests import Answer as Answer
+from .core.sessions.requests import Ask as Ask
+from .core.sessions.requests import Done as Done
+from .core.sessions.requests import Look as Look
+from .core.sessions.requests import Stopped as Stopped
+from .core.sessions.settings import SessionSettings as SessionSettings
 from .core.traces import Trace as Trace
 from .domains.tabletop.operators import register as register
 from .loading import geometric as geometric

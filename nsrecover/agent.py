@@ -14,10 +14,10 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.protocols import LookingWorld, World
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.requests import Act, Answer, Ask, Decision, Look, Question, Unusable
 from nsrecover.core.scene import SceneT
-from nsrecover.core.session_settings import MAX_RECOVERIES, SessionSettings
-from nsrecover.core.supervision import Listener, Supervisor
+from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look, Question, Unusable
+from nsrecover.core.sessions.settings import MAX_RECOVERIES, SessionSettings
+from nsrecover.core.sessions.supervision import Listener, Supervisor
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
 from nsrecover.session import Session

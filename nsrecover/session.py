@@ -28,7 +28,8 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.protocols import OtherWays
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.requests import (
+from nsrecover.core.scene import SceneT
+from nsrecover.core.sessions.requests import (
     Act,
     Answer,
     Ask,
@@ -39,9 +40,8 @@ from nsrecover.core.requests import (
     StopCode,
     Stopped,
 )
-from nsrecover.core.scene import SceneT
-from nsrecover.core.session_settings import SessionSettings
-from nsrecover.core.supervision import Listener
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
 from nsrecover.explanation.alarms import Alarms
 from nsrecover.explanation.templates import proposal

@@ -12,8 +12,8 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.entrance import checked_plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneT
-from nsrecover.core.session_settings import SessionSettings
-from nsrecover.core.supervision import Listener
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.core.sessions.supervision import Listener
 from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nsrecover import Action, FactScene, Plan, geometric, symbolic
-from nsrecover.core.requests import Answer, Decision
 from nsrecover.core.scene import Box
+from nsrecover.core.sessions.requests import Answer, Decision
 from nsrecover.domains.base import Effect, Operator, Parameter, Role, StateFact, StateVariable, Words, absent, fact
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance

@@ -10,9 +10,9 @@ import pytest
 
 from nsrecover import RecoveryAgent
 from nsrecover.core.episode import Episode
-from nsrecover.core.requests import Act, Answer, Ask, Decision, Look
-from nsrecover.core.session_settings import SessionSettings
-from nsrecover.core.supervision import Supervisor
+from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.integrations.behaviour_trees import FollowPlan
 from nsrecover.session import Session
 from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named

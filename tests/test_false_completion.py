@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from nsrecover import Action, FactScene, Plan, symbolic
-from nsrecover.core.requests import Act, Ask, Done, Look
 from nsrecover.core.scene import Box
+from nsrecover.core.sessions.requests import Act, Ask, Done, Look
 from nsrecover.session import Session, SessionSettings
 from tests.scenarios import LAB, SIDE_M, Boxes, Facts, ScriptedWorld
 

@@ -14,7 +14,7 @@ from nsrecover.core.explanation import Fact
 from nsrecover.core.facts import FactScene
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.core.supervision import Supervisor
+from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.properties import by_property, changed

@@ -18,7 +18,7 @@ from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
-from nsrecover.core.session_settings import MAX_RECOVERIES
+from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.facts import violated_texts

@@ -22,7 +22,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.geometry import as_box, gaps
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.session_settings import MAX_RECOVERIES
+from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.reasons import reason_text
 from sim.tabletop.placing import boxes

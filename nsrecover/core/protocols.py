@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -10,11 +11,11 @@ import numpy.typing as npt
 
 from nsrecover.core.actions import Action
 from nsrecover.core.completion import Completion, Listener, Prompt
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.discrepancy import Discrepancy, Unseen
 from nsrecover.core.explanation import Explanation, Fact
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.reported import Reported
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
+from nsrecover.core.sensing import SensorFinding
 
 BoundArray = npt.NDArray[np.floating[Any]]
 """Lower bounds on costs. In float32 they may be rounded to above the true cost, if costs are not whole numbers."""
@@ -87,6 +88,26 @@ class Perceiver(Protocol[SeenT_contra]):
             InvalidObservation: the observation cannot be used; the memory stays as it was.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What is known of an observation besides the scene that was made of it.
+
+    Attributes:
+        unseen: why objects are not visible.
+        findings: what is wrong with cameras.
+        unnamed: objects that the detector has not named.
+        short_m: how much shorter than the objects boxes may be because all cameras look from one side, metres.
+    """
+
+    unseen: Mapping[str, Unseen] = field(default_factory=dict)
+    findings: tuple[SensorFinding, ...] = ()
+    unnamed: frozenset[str] = frozenset()
+    short_m: float = 0.0
+
+
+NOTHING_REPORTED = Reported()
 
 
 @runtime_checkable

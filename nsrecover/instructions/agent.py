@@ -10,7 +10,7 @@ from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.facts import FactScene
-from nsrecover.core.supervision import Supervisor
+from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.instructions.belief import Belief

@@ -22,8 +22,8 @@ from typing import Any
 from nsrecover.agent import seen_for
 from nsrecover.core import Action, Discrepancy, Recovery
 from nsrecover.core.protocols import World
-from nsrecover.core.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
-from nsrecover.core.supervision import Listener, Supervisor
+from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
+from nsrecover.core.sessions.supervision import Listener, Supervisor
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
 from nsrecover.session import Session
 from nsrecover.util.english import counted

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import StepRecord
-from nsrecover.core.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
-from nsrecover.core.supervision import Supervisor
+from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
+from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.gym_world import Info, StepResult, WorldEnv, all_achieved, register_world
 from nsrecover.monitoring.monitor import Monitor
@@ -52,7 +52,7 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Drives a session in the episodes of an unmodified environment; an action may take many steps.
 
     A step that ends the action that the session asks for is reported to it, and so is the step after a request to look,
-    in which a policy should do nothing. `info` always has "request" (`nsrecover.core.requests`: what the session asks
+    in which a policy should do nothing. `info` always has "request" (`nsrecover.core.sessions.requests`: what the session asks
     for), "discrepancy" (of a turn that is over with this step: the first that deviates, else the last; None without
     one), "recovery" (the recovery from it, if there is one) and "repaired" (whether every action of the last recovery
     was seen to work, and the plan goes on).

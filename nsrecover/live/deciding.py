@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from nsrecover.core.actions import Action
-from nsrecover.core.requests import Answer, Decision, Question
-from nsrecover.core.supervision import Supervisor
+from nsrecover.core.sessions.requests import Answer, Decision, Question
+from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.live.desk import Desk
 
 AGREES = 0.5

@@ -16,8 +16,8 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.requests import Decision
-from nsrecover.core.supervision import Stoppable
+from nsrecover.core.sessions.requests import Decision
+from nsrecover.core.sessions.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from nsrecover.core.observation import Observation
-from nsrecover.core.requests import Unusable
+from nsrecover.core.sessions.requests import Unusable
 from nsrecover.errors import InvalidObservation
 
 

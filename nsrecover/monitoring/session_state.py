@@ -8,10 +8,10 @@ from typing import Any, Generic
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.requests import Look, Request, Stopped
 from nsrecover.core.scene import SceneT
-from nsrecover.core.session_settings import SessionSettings
-from nsrecover.core.supervision import Listener
+from nsrecover.core.sessions.requests import Look, Request, Stopped
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import OutOfTurn
 from nsrecover.monitoring.clock import Clock
 from nsrecover.monitoring.monitor import Monitor

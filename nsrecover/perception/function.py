@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nsrecover.core import Perceiver, SceneGraph
-from nsrecover.core.protocols import ReportingPerceiver
-from nsrecover.core.reported import NOTHING_REPORTED, Reported
+from nsrecover.core.protocols import NOTHING_REPORTED, Reported, ReportingPerceiver
 from nsrecover.errors import InvalidConfiguration
 
 

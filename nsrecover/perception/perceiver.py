@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, Unseen, UnseenReason
-from nsrecover.core.reported import Reported
+from nsrecover.core.protocols import Reported
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
 from nsrecover.perception.cameras.levelling import levelled

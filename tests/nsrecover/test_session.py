@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from nsrecover import Plan, geometric
-from nsrecover.core.requests import Act, Done, Look
-from nsrecover.core.supervision import Listener
+from nsrecover.core.sessions.requests import Act, Done, Look
+from nsrecover.core.sessions.supervision import Listener
 from nsrecover.session import Session
 
 SIDE = 0.05

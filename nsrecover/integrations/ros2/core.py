@@ -17,7 +17,7 @@ from typing import Any
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
-from nsrecover.core.session_settings import MAX_RECOVERIES
+from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.errors import (
     InvalidAction,
     InvalidObservation,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.reported import NOTHING_REPORTED, Reported
+from nsrecover.core.protocols import NOTHING_REPORTED, Reported
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.errors import InvalidObservation
 

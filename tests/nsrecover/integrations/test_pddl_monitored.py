@@ -8,7 +8,7 @@ import nsrecover
 from nsrecover import Plan
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.facts import StateFact
-from nsrecover.core.requests import Act, Ask, Done, Look
+from nsrecover.core.sessions.requests import Act, Ask, Done, Look
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance

@@ -12,8 +12,8 @@ import nsrecover
 from nsrecover import Plan, SceneGraph, System
 from nsrecover.core.discrepancy import Cause, Discrepancy, Unseen, UnseenReason, Verdict
 from nsrecover.core.explanation import Fact
+from nsrecover.core.protocols import Reported
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
-from nsrecover.core.reported import Reported
 from nsrecover.core.scene import Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation, InvalidPlan

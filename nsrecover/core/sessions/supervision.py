@@ -8,7 +8,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.requests import Answer, Decision, Question
+from nsrecover.core.sessions.requests import Answer, Decision, Question
 
 
 class Listener:

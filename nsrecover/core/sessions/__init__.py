@@ -1,0 +1,1 @@
+"""What sessions, their drivers and people say to each other."""
