@@ -51,11 +51,11 @@ class Response(StrEnum):
 class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Drives a session in the episodes of an unmodified environment; an action may take many steps.
 
-    A step that ends the action that the session asks for is reported to it, and so is the step after a request to look,
-    in which a policy should do nothing. `info` always has "request" (`nsrecover.core.sessions.requests`: what the session asks
-    for), "discrepancy" (of a turn that is over with this step: the first that deviates, else the last; None without
-    one), "recovery" (the recovery from it, if there is one) and "repaired" (whether every action of the last recovery
-    was seen to work, and the plan goes on).
+    A step that ends the action that the session asks for is reported to it, and so is the step after a request to
+    look, in which a policy should do nothing. `info` always has "request" (`nsrecover.core.sessions.requests`: what
+    the session asks for), "discrepancy" (of a turn that is over with this step: the first that deviates, else the
+    last; None without one), "recovery" (the recovery from it, if there is one) and "repaired" (whether every action
+    of the last recovery was seen to work, and the plan goes on).
 
     Args:
         env: any environment.

@@ -265,7 +265,8 @@ class Bundle(nn.Module):
         """P(same object in the same place) for M pairs of nodes: (M,), from (M, D), (M, 6), (M, D), (M, 6).
 
         The discriminator has learned one tolerance; for another one, it is shown the distances in proportion. Each pair
-        may have its own, `tolerance_m` (M,) metres; if None, all have that of the bundle.
+        may have its own, `tolerance_m` (M,) metres; if None, all have that of the bundle. It has seen boxes of some
+        sizes only, so it is shown others with the nearest sides that it knows, at the same centres.
         """
         places_a, places_b = (np.array(boxes, dtype=np.float32) for boxes in (boxes_a, boxes_b))
         tolerance = np.asarray(self.config.tolerance_m if tolerance_m is None else tolerance_m, dtype=np.float32)
@@ -273,6 +274,8 @@ class Bundle(nn.Module):
         more = (ratio - 1) / 2 * (places_b - places_a)[..., :3]
         places_a[..., :3] -= more
         places_b[..., :3] += more
+        for places in (places_a, places_b):
+            places[..., 3:] = np.clip(places[..., 3:], *self.config.trained_sides_m)
         arrays = (self._tensor(array) for array in (visual_a, places_a, visual_b, places_b))
         return np.asarray(torch.sigmoid(self.discriminator(*arrays)).cpu().numpy(), dtype=np.float32)
 

@@ -73,3 +73,15 @@ def test_the_shipped_checkpoint_puts_things_beside_and_onto_tall_ones() -> None:
     assert beside[2] == pytest.approx(0.025, abs=0.002)
     assert beside[:2] == pytest.approx([0.5, 0.05 + GAP_M], abs=0.012)
     assert onto[:3] == pytest.approx([0.4, -0.2, 0.09 + 0.06], abs=0.012)
+
+
+@pytest.mark.parametrize("side_m", [0.01, 0.02, 0.05, 0.1, 0.15, 0.3, 0.5])
+def test_an_object_of_any_size_is_where_it_is_and_not_where_it_is_not(side_m: float) -> None:
+    models = Bundle.load()
+    rng = np.random.default_rng(7)
+    visual = rng.normal(size=(20, models.feature_size)).astype(np.float32)
+    visual /= np.linalg.norm(visual, axis=1, keepdims=True)
+    boxes = np.array([box(x, y, 0.0, *3 * [side_m]) for x, y in rng.uniform((0.35, -0.3), (0.7, 0.3), (20, 2))])
+    assert (models.same(visual, boxes, visual, boxes) >= models.threshold).all()
+    shifted = boxes + [0.025, 0, 0, 0, 0, 0]
+    assert (models.same(visual, boxes, visual, shifted) < models.threshold).all()
