@@ -14,6 +14,7 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.domains.base import Role, State, StateVariable
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
+from nsrecover.domains.values import stored
 from nsrecover.explanation.answers.questions import mentioned
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.grammar import instruction
@@ -26,8 +27,6 @@ _NOT = re.compile(r"\b(?:not|no|never|without)\b|n't\b", re.IGNORECASE)
 _IN = re.compile(r"\b(?:in|into|inside|on|onto|at)\b", re.IGNORECASE)
 _HELD = re.compile(r"\b(?:held|hold|holding|in the gripper)\b", re.IGNORECASE)
 _YOU = re.compile(r"\byou\b", re.IGNORECASE)
-_ALSO = {"running": ("turned on", "switched on"), "off": ("turned off", "switched off"), "hot": ("heated",)}
-"""Other words for values."""
 
 
 @dataclass(frozen=True)
@@ -109,14 +108,14 @@ def _change(question: str, state: State, instance: Instance) -> Change | None:
         for variable, value in _values(question, instance):
             if variable.trait and variable.trait not in instance.objects[name]:
                 continue
-            has = _fact(variable, name, value)
+            has = stored((variable.name, name, value), instance.domain.variables)
             if not names and has not in state:  # "no wine": where there is some
                 continue
             now = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (variable.name, name))
             if negated and has is not None:
                 return Change((), now or (has,))
             if negated:  # not its normal value, so the other one
-                has = _fact(variable, name, variable.values[-1])
+                has = stored((variable.name, name, variable.values[-1]), instance.domain.variables)
             return Change(() if has is None else (has,), tuple(fact for fact in now if fact != has))
     if not names or _YOU.search(question):
         return None
@@ -137,15 +136,11 @@ def _values(question: str, instance: Instance) -> Iterator[tuple[StateVariable, 
     """The values of state variables that a question names."""
     for variable in instance.domain.variables.values():
         for value in variable.values:
-            if any(re.search(rf"\b{re.escape(word)}\b", question, re.I) for word in (value, *_ALSO.get(value, ()))):
+            words = instance.domain.words.get(value)
+            said = {value} if words is None else {value, words.imperative.removeprefix("{0} ").removeprefix("is ")}
+            said |= {text.replace("turned", "switched") for text in said}
+            if any(re.search(rf"\b{re.escape(text)}\b", question, re.I) for text in said):
                 yield variable, value
-
-
-def _fact(variable: StateVariable, name: str, value: str) -> StateFact | None:
-    """The fact that an object has a value; None for the normal one."""
-    if value == variable.values[0]:
-        return None
-    return (variable.name, name) if len(variable.values) == 2 else (variable.name, name, value)
 
 
 def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[StateFact]) -> str:
