@@ -83,5 +83,5 @@ def test_an_object_of_any_size_is_where_it_is_and_not_where_it_is_not(side_m: fl
     visual /= np.linalg.norm(visual, axis=1, keepdims=True)
     boxes = np.array([box(x, y, 0.0, *3 * [side_m]) for x, y in rng.uniform((0.35, -0.3), (0.7, 0.3), (20, 2))])
     assert (models.same(visual, boxes, visual, boxes) >= models.threshold).all()
-    shifted = boxes + [0.025, 0, 0, 0, 0, 0]
+    shifted = boxes + np.array([0.025, 0, 0, 0, 0, 0])
     assert (models.same(visual, boxes, visual, shifted) < models.threshold).all()
