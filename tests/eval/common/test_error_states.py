@@ -13,6 +13,6 @@ def test_an_episode_without_an_error_has_no_error_states(tmp_path, monkeypatch):
     assert episodes, "most episodes of dataset IV go well"
     assert error_states(episodes[0], tmp_path / "footage", tmp_path / "states") == ()
     monkeypatch.setattr(module, "episodes_of", lambda *_: episodes)
-    with pytest.raises(InvalidConfiguration, match=r"expected an episode with an error, found none among \{'IV': 5\}"):
+    with pytest.raises(InvalidConfiguration, match=r"with an error, found none among \{'IV': 5\}"):
         states_of({"IV": 5}, str(tmp_path / "footage"), str(tmp_path / "states"))
     assert not list(tmp_path.iterdir())

@@ -272,7 +272,7 @@ def test_a_precondition_that_does_not_hold_is_an_alarm_before_the_action():
 
 
 def test_an_episode_that_differs_from_its_ground_truth_is_rejected(tmp_path):
-    with pytest.raises(InvalidConfiguration, match=r"episode 0 of V to have the errors .* generate the datasets again"):
+    with pytest.raises(InvalidConfiguration, match=r"episode 0 of V .* generate the datasets again"):
         record_episode(replace(GONE, errors=()), tmp_path)
     assert not list(tmp_path.iterdir())
 

@@ -47,7 +47,7 @@ def with_nan() -> np.ndarray:
         ({"rgb": np.zeros((2, 6, 8, 3), np.float32)}, "uint8, found .*float32"),
         ({"rgb": np.zeros((6, 8, 3), np.uint8)}, r"found \(6, 8, 3\)"),
         ({"instances": np.zeros((2, 6, 8))}, "integer type, found float64"),
-        ({"cameras": ()}, "expected one camera for each of the 2 views, found 0"),
+        ({"cameras": ()}, "one camera for each of the 2 views, found 0"),
         ({"labels": {1: "red cube", 2: "red cube"}}, "expected a different name"),
         ({"audio_rate_hz": 16_000}, "expected audio_rate_hz of 0 without audio, found 16000"),
         ({"audio": np.zeros(9, np.float32)}, "expected audio_rate_hz as a whole number from 4000 to 384000, found 0"),

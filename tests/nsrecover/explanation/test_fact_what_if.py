@@ -31,10 +31,10 @@ def said(episode: Episode, question: str) -> str:
 def test_what_the_plan_misses_and_what_the_robot_would_do(good: Episode) -> None:
     wine = said(good, "what if the pot held wine?")
     assert wine.startswith("Suppose that the pot is filled with wine")
-    assert "does not reach its goal: the house plant is not" in wine
+    assert "the house plant is not filled" in wine
     assert wine.endswith("pour the pot out into the sink.")
     broken = said(good, "What if the pot was broken?")
-    assert "picking up the pot cannot be done: the pot is not intact." in broken
+    assert "cannot be done: the pot is not intact." in broken
     assert "pour the mug out into the house plant" in broken
 
 
@@ -61,7 +61,7 @@ def test_states_and_places_are_understood(good: Episode, question: str, fact: st
 
 
 def test_what_was_so_anyway_is_said(good: Episode) -> None:
-    assert "at the start: the mug is in or on" in said(good, "what if the mug was on the countertop?")
+    assert "at the start: the mug" in said(good, "what if the mug was on the countertop?")
 
 
 def test_without_what_went_wrong_and_without_the_recovery(wine: Episode, good: Episode) -> None:
@@ -77,4 +77,4 @@ def test_without_what_went_wrong_and_without_the_recovery(wine: Episode, good: E
 
 
 def test_what_is_not_understood_gets_examples(good: Episode) -> None:
-    assert "what if the egg were not in or on" in said(good, "what if pigs could fly?")
+    assert "what if the egg were not" in said(good, "what if pigs could fly?")

@@ -73,5 +73,5 @@ def test_nothing_is_done_before_the_operator_agrees(answer, moved):
     outcome = agent.run(SENTENCE)
     assert (outcome.status is OutcomeStatus.DONE) == moved
     assert (world.objects["cola"] == "operator") == moved
-    assert operator.asked[0] == "Do you mean 'bring me the cola from the fridge'?"
+    assert "'bring me the cola from the fridge'" in operator.asked[0]
     assert bool(world.executed) == moved

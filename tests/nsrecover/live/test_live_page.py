@@ -147,7 +147,7 @@ def test_a_veto_leads_to_another_way_and_in_the_end_to_help(settled: str) -> Non
             number = number_in(shown)
             assert viewer.do("answer", number=number, choice=choice).status_code == 200
         episode = running.episode()
-        assert "Not this way: Pour the pot out into the sink" in viewer.wait_for("Not this way", "talk")
+        assert "Rejected: Pour the pot out" in viewer.wait_for("Rejected", "talk")
         assert "Pick up the mug" in viewer.wait_for("Pick up the mug", "way")
     actions = [str(action) for action in world.done]
     assert "pour(pot, sink)" not in actions
@@ -185,7 +185,7 @@ def test_a_veto_without_another_way_ends_the_run() -> None:
         episode = running.episode()
         assert "vetoed" in viewer.wait_for("vetoed", "state")
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-    assert episode.reason == "a person vetoed the recovery, and no other one exists"
+    assert "a person vetoed the recovery" in episode.reason
     assert len(world.done) == 1
 
 
@@ -256,7 +256,7 @@ def test_a_question_of_the_robot_is_answered_on_the_page() -> None:
         why = viewer.do("ask", text="why did that happen?").json()["message"]
         assert "put the mug in the sink" in why
         without = viewer.do("ask", text="what if there had been no wine?").json()["message"]
-        assert without.endswith("the rest of the plan would reach its goal.")
+        assert without.endswith("rest of the plan reaches its goal.")
         assert "house plant" in viewer.wait_for("Expected", "scenes")
 
 

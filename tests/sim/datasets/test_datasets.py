@@ -131,9 +131,8 @@ def test_a_missing_dataset_names_the_command(tmp_path):
 
 def test_tampering_shows_in_verification(episodes):
     episode = episodes["II"]
-    assert differences(replace(episode, errors=episode.errors[:1])) == [
-        "a replay is not as the stored ground truth says"
-    ]
+    (difference,) = differences(replace(episode, errors=episode.errors[:1]))
+    assert "stored ground truth" in difference
 
 
 def test_the_summary_counts(episodes):

@@ -77,7 +77,7 @@ def test_episodes_are_of_all_tasks_in_training_layouts_only() -> None:
     [
         (("boil watter",), None, "Did you mean 'boil water'"),
         ((), None, "expected at least one household task"),
-        (("T1",), (4,), "expected layouts for training .*found 4; layouts 4, 9, 14, 19, 23 are held out"),
+        (("T1",), (4,), "found 4; layouts 4, 9, 14, 19, 23 are held out"),
         (("T1",), (), "expected layouts for training"),
     ],
 )

@@ -89,7 +89,7 @@ def test_a_task_that_cannot_be_done_is_found_when_it_is_drawn(monkeypatch: pytes
     crowded = replace(TASKS["boil water"], things=("pot",) * 40)
     monkeypatch.setattr("sim.kitchen.tasks.TASKS", {"boil water": crowded})
     monkeypatch.setattr("sim.kitchen.scenes._ATTEMPTS", 4)  # the full number takes a minute
-    with pytest.raises(InvalidConfiguration, match="expected a kitchen in which the task 'boil water' can be done"):
+    with pytest.raises(InvalidConfiguration, match="expected a kitchen in which the task 'boil water'"):
         draw_task("boil water", 0, 0)
 
 

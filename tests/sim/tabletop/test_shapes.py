@@ -121,12 +121,12 @@ def test_a_scene_is_the_same_after_json() -> None:
     [
         (
             {"size": (0.078, 0.075, 0.08)},
-            "the red mug does not fit the gripper.*one of the horizontal ones at most 0.07",
+            "the red mug does not fit.*ones at most 0.07",
         ),
         ({"size": (0.078, 0.060, 0.2)}, "three sides of 0.02 to 0.14 m"),
-        ({"model": 3}, "no model for any other kind, found the red mug, a mug, with model 3"),
+        ({"model": 3}, "found the red mug, a mug, with model 3"),
         ({"kind": ObjectKind.BLOB}, "a blob with the model 0 to 999"),
-        ({"texture": "wood"}, "expected a plain mug, found the red mug with texture wood"),
+        ({"texture": "wood"}, "found the red mug with texture wood"),
     ],
 )
 def test_what_cannot_be_built_is_refused(changes: dict, message: str) -> None:

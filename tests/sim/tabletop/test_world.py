@@ -178,7 +178,7 @@ def test_scene_survives_json():
     ("change", "message"),
     [
         ({"position": (0.46, 0.01)}, "overlaps the red cube"),
-        ({"position": (1.2, 0.0)}, "the blue die does not fit on the table"),
+        ({"position": (1.2, 0.0)}, "blue die does not fit on the table"),
         ({"size": (0.1, 0.04, 0.04)}, "the blue die does not fit the gripper"),
         ({"colour": "bleu"}, "Did you mean 'blue'"),
     ],

@@ -116,5 +116,5 @@ def test_a_script_that_serves_at_its_top_is_refused(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert "expected nsrecover.integrations.server.serve() under" in done.stderr
-    assert "expected to start a worker process, found that it ended at once" in done.stderr
+    assert "expected to start a worker process" in done.stderr
     assert time.monotonic() - began < 100

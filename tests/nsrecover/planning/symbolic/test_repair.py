@@ -80,17 +80,17 @@ def test_unsolvable_is_proven_by_searching_where_the_relaxation_does_not_tell() 
     assert (found.status, found.expansions > 0) == (RecoveryStatus.IMPOSSIBLE, True)
     assert found.reason_code is ReasonCode.CONFLICTING_GOALS
     assert (found.blamed, found.conflicts) == (("left", "right"), (("left", "right"),))
-    assert reason_text(found) == "these facts of the goal exclude each other: left and right"
+    assert reason_text(found).endswith("exclude each other: left and right")
     # two tokens buy two of three things, so that no pair is impossible
     some = [GroundAction("buy", (str(i), str(t)), (t,), (), (i,), (t,)) for i in (2, 3, 4) for t in (0, 1)]
     more = repair(StripsTask(tuple("abcde"), tuple(some), 0b00011, Condition(0b11100)), [])
     assert (more.status, more.reason_code) == (RecoveryStatus.IMPOSSIBLE, ReasonCode.NO_SEQUENCE)
-    assert "every state that can be reached" in reason_text(more)
+    assert "every reachable state was searched" in reason_text(more)
     broke = repair(replace(task, initial=0), [])
     assert (broke.status, broke.expansions) == (RecoveryStatus.IMPOSSIBLE, 0)
-    assert reason_text(broke) == "no action can bring about left, right any more"
+    assert reason_text(broke).endswith("achieve left, right")
     unwanted = repair(replace(task, initial=0b110, goal=Condition(0, 0b010)), [])
-    assert reason_text(unwanted) == "no action can bring about not left any more"
+    assert reason_text(unwanted).endswith("achieve not left")
 
 
 def test_a_plan_that_still_works_is_kept_unless_shortcuts_are_looked_for() -> None:
