@@ -120,6 +120,7 @@ class Session(SessionState[SceneT]):
             UnknownObject: they do not show an object of the plan.
         """
         self._expect(Act, Look)
+        self.problem = ""
         if isinstance(self._request, Act):
             self._stage, self._executed, self._attempts = _Stage.JUDGE, True, 0
         try:
@@ -224,6 +225,7 @@ class Session(SessionState[SceneT]):
 
     def _unusable(self, problem: InvalidObservation | UnknownObject) -> None:
         """Ask for another observation, or end if there were too many that cannot be used."""
+        self.problem = str(problem)
         if self._stage is _Stage.CONFIRM:
             self.monitor.look_failed()
             self._settle()
@@ -381,3 +383,7 @@ class Session(SessionState[SceneT]):
         if self._turn is not None:
             self._keep(self._turn)
         self._request = Stopped(why, reason)
+
+
+AnySession = Session[Any]
+"""A session for scenes of any type."""

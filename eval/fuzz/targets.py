@@ -25,7 +25,6 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs import is_household_log
 from nsrecover.instructions.understanding import Understanding
-from nsrecover.integrations.behaviortree_cpp import check_tree, plan_tree
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
 from nsrecover.integrations.unified_planning.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.planning.symbolic.domain_model import solve
@@ -117,14 +116,12 @@ _VOCABULARY = Vocabulary({"stack": ("top", (0, 1)), "unstack": ("free", (0,)), "
 
 
 def _plans() -> SearchStrategy[bytes]:
-    tree = plan_tree(Plan.parse("top(green, red); top(blue, green)")).encode()
-    return changed_bytes([*_PLANS, *_PLANS, tree])
+    return changed_bytes(_PLANS)
 
 
 def read_any_plan(data: bytes) -> None:
     """Read a plan in every format, and begin it on a table and in a kitchen."""
     text = data.decode("utf-8", "replace")
-    check_tree(text)
     _each(
         lambda: geometric().monitor(Plan.parse(text), _SCENE).check(),
         lambda: symbolic(_kitchen()).monitor(Plan.parse(text), FactScene(_START)).check(),

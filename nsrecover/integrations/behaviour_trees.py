@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from functools import partial
-from typing import Any
 
 from nsrecover.agent import seen_for
 from nsrecover.core import Action, Discrepancy, Recovery
@@ -25,7 +24,7 @@ from nsrecover.core.protocols import World
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
 from nsrecover.core.sessions.supervision import Listener, Supervisor
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
-from nsrecover.session import Session
+from nsrecover.session import AnySession
 from nsrecover.util.english import counted
 from nsrecover.util.extras import needs_extra
 
@@ -62,7 +61,7 @@ class FollowPlan(Behaviour):
 
     def __init__(
         self,
-        session: Session[Any],
+        session: AnySession,
         world: World[object],
         act: Callable[[Action], Behaviour] | None = None,
         decide: Callable[[Decision[object]], Answer | bool | None] | None = None,
@@ -78,7 +77,7 @@ class FollowPlan(Behaviour):
         self._judging: _Judging | None = None
         self.reset(session)
 
-    def reset(self, session: Session[Any]) -> None:
+    def reset(self, session: AnySession) -> None:
         """Begin or resume another session; the one before is left as it is."""
         if self.status is not Status.INVALID:
             self.stop(Status.INVALID)
@@ -135,7 +134,7 @@ class FollowPlan(Behaviour):
             if self._judging is not None:
                 self._judging.cancel()
 
-    def _serve(self, session: Session[Any]) -> Status:
+    def _serve(self, session: AnySession) -> Status:
         match session.request:
             case Act(action) if not self.children:
                 self.children = [self._act(action)]
@@ -203,7 +202,7 @@ class _Judging(Listener):
         found: the last comparison before.
     """
 
-    def __init__(self, session: Session[Any], report: Callable[[], None], found: Discrepancy[object] | None) -> None:
+    def __init__(self, session: AnySession, report: Callable[[], None], found: Discrepancy[object] | None) -> None:
         self.found, self.progress, self.ended = found, "judging", Future[None]()
         self._cancelled = threading.Event()
         session.listener = self

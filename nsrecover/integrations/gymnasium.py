@@ -24,7 +24,7 @@ from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.gym_world import Info, StepResult, WorldEnv, all_achieved, register_world
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.session import Session
+from nsrecover.session import AnySession
 
 # isort: split
 import gymnasium  # after gym_world, which says what to install if it is missing
@@ -51,11 +51,11 @@ class Response(StrEnum):
 class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Drives a session in the episodes of an unmodified environment; an action may take many steps.
 
-    A step that ends the action that the session asks for is reported to it, and so is the step after a request to
-    look, in which a policy should do nothing. `info` always has "request" (`nsrecover.core.sessions.requests`: what
-    the session asks for), "discrepancy" (of a turn that is over with this step: the first that deviates, else the
-    last; None without one), "recovery" (the recovery from it, if there is one) and "repaired" (whether every action
-    of the last recovery was seen to work, and the plan goes on).
+    A step that ends the action that the session asks for is reported to it, and so is the step after a request to look,
+    in which a policy should do nothing. `info` always has "request" (what the session asks for, see
+    `nsrecover.core.sessions.requests`), "discrepancy" (of a turn that is over with this step: the first that deviates,
+    else the last; None without one), "recovery" (the recovery from it, if there is one) and "repaired" (whether every
+    action of the last recovery was seen to work, and the plan goes on).
 
     Args:
         env: any environment.
@@ -76,7 +76,7 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(
         self,
         env: Env,
-        session: Callable[[Any, Info], Session[Any]],
+        session: Callable[[Any, Info], AnySession],
         scene_of: SceneOf,
         finished: Callable[[Action, Any, Info], bool],
         response: Response = Response.TELL,
@@ -92,10 +92,10 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._make, self._scene_of, self._finished, self._response = session, scene_of, finished, Response(response)
         self._carry_out = carry_out if response is Response.REPAIR else None
         self._look, self._decide = look, decide or Supervisor().decides
-        self._session: Session[Any] | None = None
+        self._session: AnySession | None = None
 
     @property
-    def session(self) -> Session[Any]:
+    def session(self) -> AnySession:
         """The session of the current episode.
 
         Raises:
@@ -141,7 +141,7 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             session.observed(self._scene_of(result[0], result[4]))
         return result
 
-    def _with_findings(self, info: Info, records: Sequence[StepRecord[Any]]) -> Info:
+    def _with_findings(self, info: Info, records: Sequence[StepRecord[object]]) -> Info:
         chosen = next((each for each in records if each.discrepancy.deviates), records[-1] if records else None)
         return {
             **info,
@@ -152,7 +152,7 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         }
 
 
-def _repaired(session: Session[Any]) -> bool:
+def _repaired(session: AnySession) -> bool:
     """Whether every action of the last recovery was seen to work, and the plan goes on."""
     records = session.records
     last = max((number for number, each in enumerate(records) if each.recovery is not None), default=len(records))

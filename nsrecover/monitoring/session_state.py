@@ -43,6 +43,8 @@ class SessionState(Generic[SceneT]):
         self._recovering = 0
         self._start: SceneT | None = None
         self._start_s, self._clock = 0.0, Clock()
+        self.problem = ""
+        """Why the last observation could not be used; empty if it could."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "listener": Listener()}

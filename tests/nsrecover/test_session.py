@@ -50,7 +50,7 @@ def test_a_search_that_was_cut_short_proves_nothing() -> None:
     assert isinstance(session.request, Act)
 
 
-def test_the_rest_of_a_way_back_that_is_mended_still_belongs_to_it() -> None:
+def test_the_rest_of_a_recovery_that_is_mended_still_belongs_to_it() -> None:
     session = geometric().session(PLAN, blocks())
     fallen(session, grey=box(0.6, 0.2, 1))
     assert (session.num_inserted, str(session.plan[1])) == (2, "top(green, red)")

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nsrecover.core.observation import Camera, Observation
+from nsrecover.core import Camera, FactScene, Observation
 from nsrecover.errors import InvalidRecording
-from nsrecover.perception.objects.boxes import Given
 from nsrecover.records.bags.frames import Frames
 from nsrecover.records.bags.messages import (
     BOXES,
+    FACTS,
     GRIPPER,
     INFO,
     KINDS,
@@ -28,6 +28,8 @@ from nsrecover.records.bags.messages import (
     seconds,
     stamp_of,
 )
+from nsrecover.records.reading import readable
+from nsrecover.util.json_data import from_json
 
 BACK_S = 5.0
 """If stamps go back by more than that, the clock or a simulator was restarted, and old messages are dropped."""
@@ -38,7 +40,7 @@ class BufferSettings:
     """What to collect.
 
     Attributes:
-        cameras: prefixes of the topics of each camera, such as `/left`; empty: boxes instead of images.
+        cameras: prefixes of the topics of each camera, such as `/left`; empty: boxes or facts instead of images.
         base_frame: the robot's base: z up, the table's top at z = 0.
         slop_s: how far apart the messages of one moment may be, seconds.
         transform_slop_s: how far from the moment a transform of a moving frame may be, seconds.
@@ -84,7 +86,7 @@ class MessageBuffer:
     def topics(self) -> tuple[str, ...]:
         """Every topic that it takes; of alternatives those that nobody publishes do no harm."""
         if not self._settings.cameras:
-            return (BOXES,)
+            return (BOXES, FACTS)
         views = [p + name for p in self._settings.cameras for kind in (*KINDS, (INFO,)) for name in kind]
         return (*views, *TF, LABELS, GRIPPER)
 
@@ -115,15 +117,15 @@ class MessageBuffer:
             self._newest_s = max(self._newest_s, stamp_s)
             self._kept.setdefault(topic, deque(maxlen=self._settings.keep)).append((stamp_s, message))
 
-    def observation(self, after_s: float) -> Observation | Given | Incomplete:
-        """The latest observation of which every part was measured at `after_s` or later.
+    def observation(self, after_s: float) -> tuple[object, float] | Incomplete:
+        """The latest observation of which every part was measured at `after_s` or later, and its moment, seconds.
 
         Raises:
             InvalidRecording: messages are complete and cannot be used.
             InvalidObservation: as above.
         """
         if not self._settings.cameras:
-            return self._boxes(after_s)
+            return self._given(after_s)
         views = [ViewTopics.among(prefix, set(self._kept)) for prefix in self._settings.cameras]
         absent = [
             f"{p}: colour, depth and masks" for p, view in zip(self._settings.cameras, views, strict=True) if not view
@@ -139,7 +141,7 @@ class MessageBuffer:
         for moment in moments:
             found = self._at(moment, after_s, known)
             if not isinstance(found, Incomplete):
-                return found
+                return found, moment
             missing = missing or found.missing
         return Incomplete(missing)
 
@@ -189,11 +191,18 @@ class MessageBuffer:
         labels.add(moment, document)
         return labels.at(moment)
 
-    def _boxes(self, after_s: float) -> Given | Incomplete:
-        fresh = [message for stamp_s, message in self._kept.get(BOXES, ()) if stamp_s >= after_s]
+    def _given(self, after_s: float) -> tuple[object, float] | Incomplete:
+        """The latest boxes or facts."""
+        fresh = [(*each, topic) for topic in (BOXES, FACTS) for each in self._kept.get(topic, ()) if each[0] >= after_s]
         if not fresh:
-            return Incomplete((f"nothing on {BOXES} since the moment {after_s:.3f} s",))
-        boxes = json_of(fresh[-1].data, BOXES).get("boxes")
+            return Incomplete((f"nothing on {BOXES} or {FACTS} since the moment {after_s:.3f} s",))
+        stamp_s, message, topic = max(fresh, key=lambda each: each[0])
+        document = json_of(message.data, topic)
+        if topic == FACTS:
+            given = {name: document.get(name, []) for name in ("facts", "certainty")}
+            with readable(f"facts on {FACTS}", 'publish {"facts": [["at", "mug", "sink"]]}'):
+                return from_json(FactScene, given), stamp_s
+        boxes = document.get("boxes")
         if not isinstance(boxes, Mapping):
             raise InvalidRecording(f'expected {{"boxes": {{name: [x, y, z, dx, dy, dz]}}}} on {BOXES}, found {boxes!r}')
-        return {str(name): None if box is None else tuple(box) for name, box in boxes.items()}
+        return {str(name): None if box is None else tuple(box) for name, box in boxes.items()}, stamp_s

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from nsrecover.core.discrepancy import CodeWithMeaning
+from nsrecover.core import CodeWithMeaning
 
 
 class AnswerCode(CodeWithMeaning):
-    """How a request ended. The codes are stable; docs/ros2.md lists them.
+    """How a report was taken. The codes are stable; docs/ros2.md lists them.
 
     A member is its code; its docstring (`meaning`) says in words what it means.
     """
 
-    OK = "ok", "The answer is in the other fields."
+    OK = "ok", "The request says what to do next."
     NO_PLAN = "no_plan", "No plan was published yet."
     INVALID_PLAN = "invalid_plan", "The plan cannot be read, or does not fit the scene."
-    NO_OBSERVATION = "no_observation", "No complete set of messages arrived in time; the message names what is missing."
-    INVALID_OBSERVATION = "invalid_observation", "The messages cannot be used, or are implausible."
-    NO_REFERENCE = (
-        "no_reference",
-        "The scene before the action was not seen, for instance after a restart: check first.",
-    )
-    OUT_OF_STEP = "out_of_step", "The caller and the monitor count differently; the message has both numbers."
-    PLAN_DONE = "plan_done", "Every action of the plan is done."
-    NOTHING_TO_RECOVER = "nothing_to_recover", "The last verdict was not `deviating`."
-    NO_WAY_BACK = "no_way_back", "There is no recovery, or none was found in time; `reason_code` says why."
-    BUSY = "busy", "Too many requests are waiting."
+    INVALID_OBSERVATION = "invalid_observation", "Three observations before the first action could not be used."
+    INVALID_REPORT = "invalid_report", "The report cannot be read, or is no reply to the last request."
+    OUT_OF_STEP = "out_of_step", "The report is on another answer than the last one; the message has both numbers."
+    BUSY = "busy", "Too many reports are waiting."
     NOT_ACTIVE = "not_active", "The node is not active."
-    INTERNAL = "internal", "An error of the monitor; the message has it, and the next request is answered again."
+    INTERNAL = "internal", "An error of the node; the message has it, and the next report is answered again."

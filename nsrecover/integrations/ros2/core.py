@@ -1,4 +1,4 @@
-"""The monitor behind every transport: messages and requests in, answers as fields of messages out.
+"""A session behind every transport: messages and reports in, requests out as fields of messages.
 
 `take` and `submit` return at once and may be called from callbacks of any thread; one worker (`run`) does the work. No
 transport is imported here.
@@ -6,6 +6,7 @@ transport is imported here.
 
 from __future__ import annotations
 
+import pickle
 import queue
 import threading
 import time
@@ -13,53 +14,52 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Discrepancy, Phase
-from nsrecover.core.sessions.settings import MAX_RECOVERIES
-from nsrecover.errors import (
-    InvalidAction,
-    InvalidObservation,
-    InvalidPlan,
-    InvalidRecording,
-    NsrecoverError,
-    UnknownObject,
-)
+from nsrecover.core import StepRecord
+from nsrecover.core.sessions.requests import Answer, Unusable
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.core.sessions.supervision import Listener
+from nsrecover.errors import InvalidAction, InvalidPlan, NsrecoverError, OutOfTurn, UnknownObject, did_you_mean
 from nsrecover.integrations.ros2 import answers
 from nsrecover.integrations.ros2.answers import Fields
 from nsrecover.integrations.ros2.buffer import BufferSettings, Incomplete, MessageBuffer
 from nsrecover.integrations.ros2.codes import AnswerCode
-from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, STATE, Request
-from nsrecover.monitoring.monitor import LOOKS, Monitor
+from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, STATE
+from nsrecover.records.bags.images import Message
 from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document
+from nsrecover.records.reading import readable
+from nsrecover.session import AnySession
 from nsrecover.system import System
+from nsrecover.util.atomic_write import atomic_write_bytes
 
 WAITING = 4
-"""Requests that may wait; more are answered with `busy`."""
+"""Reports that may wait; more are answered with `busy`."""
+
+REPORTS = ("observed", "failed", "answered", "waited", "stop")
+"""What can be reported."""
 
 
 @dataclass(frozen=True)
 class CoreSettings:
-    """Settings of a monitor; parameters of the node have the same names.
+    """Settings of the node; its parameters have the same names.
 
     Attributes:
         buffer: topics and times.
-        wait_s: how long a request waits for a complete observation, seconds.
-        budget_s: planning time for one recovery, seconds.
-        looks: observations that a verdict is based on at most.
-        check_sensors: whether the first images are refused if they are implausible.
+        session: of every session.
+        wait_s: how long a report waits for a complete observation, seconds.
+        kept_in: file that keeps the session for a node that is started again; "": none. It is trusted.
     """
 
     buffer: BufferSettings = field(default_factory=BufferSettings)
+    session: SessionSettings = field(default_factory=SessionSettings)
     wait_s: float = 5.0
-    budget_s: float = 1.0
-    looks: int = LOOKS
-    check_sensors: bool = True
+    kept_in: str = ""
 
 
 class _Refused(Exception):
-    """A request that ends with a code."""
+    """A report that is answered with a code alone."""
 
     def __init__(self, code: AnswerCode, message: str) -> None:
         super().__init__(message)
@@ -68,23 +68,27 @@ class _Refused(Exception):
 
 @dataclass
 class _Episode:
-    """One plan and what is known of its execution."""
+    """One plan, the session that carries it out, and the last answer."""
 
+    text: str
     document: PlanDocument
-    monitor: Monitor[Any] | None = None
-    stages: tuple[str, ...] = ()
-    found: Discrepancy | None = None
-    judged: tuple[int, Fields] | None = None
-    recovered: Fields | None = None
-    recoveries: int = 0
-    time_s: float = 0.0
+    session: AnySession
+    number: int = 0
+    answer: Fields = field(default_factory=dict)
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stage of each action of the current plan; none for what a recovery has inserted."""
+        stages, plan, inserted = self.document.stages, self.session.plan, self.session.num_inserted
+        left = len(plan) - inserted
+        return (*("" for _ in plan.actions[:inserted]), *stages[len(stages) - left :]) if stages else ()
 
 
-class MonitorCore:
-    """Follows a published plan.
+class SessionCore(Listener):
+    """Drives a session for a published plan.
 
     Args:
-        system: from `nsrecover.load()` or `nsrecover.geometric()`.
+        system: from `nsrecover.load()`, `nsrecover.geometric()` or `nsrecover.symbolic()`.
         settings: see there.
         publish: called by the worker with a topic and the fields of its message.
         now: the clock of the stamps, seconds; the time of the system by default.
@@ -92,7 +96,7 @@ class MonitorCore:
 
     def __init__(
         self,
-        system: System,
+        system: System[Any],
         settings: CoreSettings | None = None,
         publish: Callable[[str, Fields], None] = lambda topic, fields: None,
         now: Callable[[], float] = time.time,
@@ -101,258 +105,177 @@ class MonitorCore:
         self._system, self._publish, self._now = system, publish, now
         self._buffer = MessageBuffer(self.settings.buffer)
         self._news = threading.Condition()
-        self._requests: queue.Queue[tuple[Request, Fields, Future[Fields]]] = queue.Queue(WAITING)
-        self._wanted: PlanDocument | InvalidRecording | None = None
-        self._wanted_text = ""
+        self._reports: queue.Queue[tuple[Fields, Future[Fields]]] = queue.Queue(WAITING)
+        self._wanted, self._anew = "", False
         self._episode: _Episode | None = None
         self._stop = threading.Event()
         self.active = True
+        if self.settings.kept_in and Path(self.settings.kept_in).exists():
+            with readable(f"a session of this node in {self.settings.kept_in}", "delete the file to begin anew"):
+                kept: _Episode = pickle.loads(Path(self.settings.kept_in).read_bytes())
+            self._episode, self._wanted = kept, kept.text
 
     @property
     def topics(self) -> tuple[str, ...]:
         """Every topic to subscribe to."""
         return (PLAN, *self._buffer.topics)
 
-    def take(self, topic: str, message: Any) -> None:
+    @property
+    def session(self) -> AnySession | None:
+        """The session of the last report; None before the first."""
+        return None if self._episode is None else self._episode.session
+
+    def take(self, topic: str, message: Message) -> None:
         """Take in a message; one that cannot be used is left out, and what lacks it says so later."""
         with self._news:
-            if topic == PLAN:
-                self._take_plan(message.data)
-            else:
+            if topic != PLAN:
                 with suppress(NsrecoverError):
                     self._buffer.take(topic, message, self._now())
+            else:
+                self._wanted, self._anew = message.data, True
             self._news.notify_all()
 
-    def submit(self, request: Request, fields: Fields) -> Future[Fields]:
-        """Ask; the answer has the fields of the service's response, and never raises.
+    def submit(self, report: Fields) -> Future[Fields]:
+        """Report; the answer has the fields of the service's response, and never raises.
 
         Args:
-            request: what.
-            fields: of the service's request; `not_before` in seconds, 0 for now.
+            report: the fields of the service's request; `not_before` in seconds, 0 for now.
         """
         answer = Future[Fields]()
         if not self.active:
-            answer.set_result({"code": AnswerCode.NOT_ACTIVE.value, "message": "activate the node first"})
+            answer.set_result(_refusal(AnswerCode.NOT_ACTIVE, "activate the node first"))
             return answer
-        if not fields.get("not_before"):
-            fields = {**fields, "not_before": self._now()}
         try:
-            self._requests.put_nowait((request, fields, answer))
+            self._reports.put_nowait(({**report, "not_before": report.get("not_before") or self._now()}, answer))
         except queue.Full:
-            answer.set_result({"code": AnswerCode.BUSY.value, "message": f"{WAITING} requests are waiting"})
+            answer.set_result(_refusal(AnswerCode.BUSY, f"{WAITING} reports are waiting"))
         return answer
 
     def run(self) -> None:
-        """Answer requests until `stop` is called; for a thread of its own."""
+        """Answer reports until `stop` is called; for a thread of its own."""
         while not self._stop.is_set():
             with suppress(queue.Empty):
-                request, fields, answer = self._requests.get(timeout=0.1)
+                report, answer = self._reports.get(timeout=0.1)
                 if answer.set_running_or_notify_cancel():
-                    answer.set_result(self._answered(request, fields))
+                    answer.set_result(self._answered(report))
 
     def stop(self) -> None:
-        """End `run`, and a wait for an observation."""
+        """End `run`, a wait for an observation, and a search."""
         self._stop.set()
         with self._news:
             self._news.notify_all()
 
-    def _take_plan(self, text: str) -> None:
-        """Begin a new episode, unless it is the plan that is followed already."""
-        try:
-            document: PlanDocument | InvalidRecording = plan_document(text)
-        except NsrecoverError as problem:
-            document = InvalidRecording(str(problem))
-        if text != self._wanted_text or self._finished():
-            self._wanted, self._wanted_text = document, text
+    def cancels(self) -> bool:
+        """Whether the node ends."""
+        return self._stop.is_set()
 
-    def _finished(self) -> bool:
-        episode = self._episode
-        return episode is not None and episode.monitor is not None and episode.monitor.next_action is None
+    def recorded(self, record: StepRecord[object]) -> None:
+        """Publish a turn."""
+        assert self._episode is not None
+        stages = self._episode.stages
+        self._send(DISCREPANCY, answers.discrepancy_fields(record, self._system.domain, stages))
+        if record.recovery is not None:
+            self._send(RECOVERY, answers.recovery_fields(record, stages))
 
-    def _answered(self, request: Request, fields: Fields) -> Fields:
+    def _answered(self, report: Fields) -> Fields:
         try:
-            match request:
-                case Request.CHECK:
-                    return self._check(self._current(), fields)
-                case Request.JUDGE:
-                    return self._judge(self._current(), fields)
-                case Request.RECOVER:
-                    return self._recover(self._current(), fields)
+            return self._answer(self._current(), report)
         except _Refused as refused:
-            return {"code": refused.code.value, "message": str(refused)}
+            return _refusal(refused.code, str(refused))
+        except OutOfTurn as problem:
+            return _refusal(AnswerCode.INVALID_REPORT, str(problem))
         except (InvalidAction, InvalidPlan, UnknownObject) as problem:
-            return {"code": AnswerCode.INVALID_PLAN.value, "message": str(problem)}
+            return _refusal(AnswerCode.INVALID_PLAN, str(problem))
         except NsrecoverError as problem:
-            return {"code": AnswerCode.INVALID_OBSERVATION.value, "message": str(problem)}
+            return _refusal(AnswerCode.INVALID_OBSERVATION, str(problem))
         except Exception as problem:
-            return {"code": AnswerCode.INTERNAL.value, "message": f"{type(problem).__name__}: {problem}"}
+            return _refusal(AnswerCode.INTERNAL, f"{type(problem).__name__}: {problem}")
 
     def _current(self) -> _Episode:
-        with self._news:  # after a restart the plan may arrive later than the first request
-            self._news.wait_for(lambda: self._wanted is not None or self._stop.is_set(), self.settings.wait_s)
-            wanted = self._wanted
-        if wanted is None:
+        with self._news:  # after a restart the plan may arrive later than the first report
+            self._news.wait_for(lambda: self._wanted or self._stop.is_set(), self.settings.wait_s)
+            text, anew, self._anew = self._wanted, self._anew, False
+        if not text:
             raise _Refused(
                 AnswerCode.NO_PLAN, f"expected a plan on {PLAN}, found none; publish the actions, one a line"
             )
-        if isinstance(wanted, InvalidRecording):
-            raise _Refused(AnswerCode.INVALID_PLAN, str(wanted))
-        if self._episode is None or self._episode.document is not wanted:
-            self._episode = _Episode(wanted, stages=wanted.stages)
-        return self._episode
+        episode = self._episode
+        if episode is None or episode.text != text or (anew and episode.session.request.final):
+            try:
+                document = plan_document(text)
+            except NsrecoverError as problem:
+                raise _Refused(AnswerCode.INVALID_PLAN, str(problem)) from problem
+            session = self._system.session(document.plan, settings=self.settings.session)
+            self._episode = episode = _Episode(text, document, session)
+        return episode
 
-    def _check(self, episode: _Episode, fields: Fields) -> Fields:
-        seen, done = self._observed(fields["not_before"]), int(fields.get("done", -1))
-        if episode.monitor is None:
-            monitor = self._system.monitor(episode.document.plan, seen, check_sensors=self.settings.check_sensors)
-            if done > 0:  # another monitor has seen what came before
-                monitor.set_plan(episode.document.plan, done)
-            episode.monitor = monitor
-            given = None
-        else:
-            monitor, given = episode.monitor, seen
-        self._require_step(monitor, done)
-        open_error = (
-            episode.found
-            if episode.found is not None and episode.found.deviates and episode.found.phase is Phase.AFTER
-            else None
-        )
-        due = monitor.next_action or (open_error.action if open_error else None)
-        if due is None:
-            raise _Refused(AnswerCode.PLAN_DONE, f"all {len(monitor.plan)} actions are done")
-        if open_error:
-            found, message = open_error, "an error is not repaired yet: recover, or publish another plan or `episode`"
-        else:
-            monitor.check(given)
-            found = monitor.confirm(self._looks(seen, fields["not_before"]))
-            message = ""
-        return {
-            "code": AnswerCode.OK.value, "message": message, "proceed": found.as_expected,
-            "next_action": answers.action_fields(due, _stage(episode, monitor.num_executed)),
-            "discrepancy": self._concluded(episode, monitor, found),
-        }  # fmt: skip
-
-    def _judge(self, episode: _Episode, fields: Fields) -> Fields:
-        monitor, done = episode.monitor, int(fields.get("done", -1))
-        if monitor is None:
-            raise _Refused(AnswerCode.NO_REFERENCE, "expected a check before the action, found none; check now")
-        if episode.judged is not None and done == episode.judged[0]:
-            return episode.judged[1]  # the answer was lost
-        self._require_step(monitor, done)
-        if (action := monitor.next_action) is None:
-            raise _Refused(AnswerCode.PLAN_DONE, f"all {len(monitor.plan)} actions are done")
-        number = monitor.num_executed
-        seen = self._observed(fields["not_before"])
-        monitor.step(action, seen)
-        found = monitor.confirm(self._looks(seen, fields["not_before"]))
-        answer = {
-            "code": AnswerCode.OK.value, "message": "", "discrepancy": self._concluded(episode, monitor, found)
-        }  # fmt: skip
-        episode.judged = number, answer
-        return answer
-
-    def _recover(self, episode: _Episode, fields: Fields) -> Fields:
-        monitor, found = episode.monitor, episode.found
-        if episode.recovered is not None:
-            return episode.recovered  # the answer was lost
-        if monitor is None or found is None or not found.deviates:
-            raise _Refused(AnswerCode.NOTHING_TO_RECOVER, "expected a verdict `deviating` before, found none")
-        episode.recoveries += 1
-        if episode.recoveries > MAX_RECOVERIES:
-            raise _Refused(AnswerCode.NO_WAY_BACK, f"something went wrong {episode.recoveries} times; ask for help")
-        budget_s = float(fields.get("budget_s") or self.settings.budget_s)
-        recovery = monitor.accepted() or self._system.planner.recover(
-            found.observed, monitor.trace, found, budget_s=budget_s
-        )
-        text, stage = self._system.explainer(found, recovery).text, ""
-        plan: list[Fields] = []
-        if recovery.found:
-            rest = episode.stages[recovery.resumes_at(len(monitor.plan)) :]
-            stage = rest[0] if rest else ""
-            episode.stages = (*("" for _ in recovery.actions), *rest) if episode.stages else ()
-            plan = answers.plan_fields(monitor.rejoin(recovery), episode.stages)
-            episode.judged, episode.found = None, None
-        message = answers.recovery_fields(
-            recovery,
-            plan,
-            header=self._header(episode),
-            episode=episode.document.episode,
-            resume_stage=stage,
-            text=text,
-        )
-        code = AnswerCode.OK if recovery.found else AnswerCode.NO_WAY_BACK
-        answer = {"code": code.value, "message": message["reason"], "recovery": message}
-        if recovery.found:
-            episode.recovered = answer
-        self._publish(RECOVERY, message)
-        self._publish_state(episode, monitor, found)
-        return answer
-
-    def _concluded(self, episode: _Episode, monitor: Monitor[Any], found: Discrepancy) -> Fields:
-        """Remember and publish a verdict."""
-        episode.found, episode.recovered = found, None
-        text = "" if found.as_expected else self._system.explainer(found, None).text
-        message = answers.discrepancy_fields(
-            found, self._system.domain, header=self._header(episode), episode=episode.document.episode,
-            stage=_stage(episode, found.step), text=text,
-        )  # fmt: skip
-        self._publish(DISCREPANCY, message)
-        self._publish_state(episode, monitor, found)
-        return message
-
-    def _publish_state(self, episode: _Episode, monitor: Monitor[Any], found: Discrepancy) -> None:
-        plan: Plan = monitor.plan
-        self._publish(
-            STATE,
-            {
-                "header": self._header(episode), "episode": episode.document.episode,
-                "plan": answers.plan_fields(plan, episode.stages), "done": monitor.num_executed,
-                "verdict": found.verdict.value,
-            },
-        )  # fmt: skip
-
-    def _header(self, episode: _Episode) -> Fields:
-        return answers.header(self._now(), self.settings.buffer.base_frame)
-
-    def _require_step(self, monitor: Monitor[Any], done: int) -> None:
-        if done >= 0 and done != monitor.num_executed:
+    def _answer(self, episode: _Episode, report: Fields) -> Fields:
+        what, number, session = str(report.get("what", "")), int(str(report.get("reply_to", 0))), episode.session
+        if what and number == episode.number - 1:
+            return episode.answer  # it was lost
+        if what and number != episode.number:
             raise _Refused(
-                AnswerCode.OUT_OF_STEP, f"expected a request with done={monitor.num_executed}, found {done}; publish "
-                "the plan again with another `episode` to begin anew",
-            )  # fmt: skip
+                AnswerCode.OUT_OF_STEP,
+                f"expected a report on answer {episode.number}, found one on {number}; an empty `what` asks "
+                "where the session is; publish the plan with another `episode` to begin anew",
+            )
+        if what:
+            session.listener = self
+            self._report(session, what, str(report.get("text", "")), float(str(report["not_before"])))
+            episode.number += 1
+        episode.answer = {
+            "code": AnswerCode.OK.value, "message": session.problem, "number": episode.number,
+            "request": answers.request_fields(session, episode.stages),
+        }  # fmt: skip
+        if what and self.settings.kept_in:
+            atomic_write_bytes(self.settings.kept_in, pickle.dumps(episode))
+        found = session.records[-1].discrepancy if session.records else None
+        self._send(STATE, {
+            "number": episode.number, "request": episode.answer["request"],
+            "plan": answers.plan_fields(session.plan, episode.stages), "done": session.num_executed,
+            "verdict": "" if found is None else found.verdict.value,
+        })  # fmt: skip
+        return episode.answer
 
-    def _observed(self, after_s: float) -> Any:
-        """Wait for a complete observation."""
+    def _report(self, session: AnySession, what: str, text: str, not_before: float) -> None:
+        match what:
+            case "observed":
+                session.observed(*self._seen(not_before))
+            case "failed":
+                session.failed(text or "the robot did not end the action")
+            case "answered" if text in tuple(Answer):
+                session.answered(Answer(text))
+            case "waited":
+                session.waited()
+            case "stop":
+                session.stop(text)
+            case _:
+                known, found = (tuple(Answer), text) if what == "answered" else (REPORTS, what)
+                expected = f"expected one of {', '.join(known)}, found {found!r}.{did_you_mean(found, known)}"
+                raise _Refused(AnswerCode.INVALID_REPORT, expected)
+
+    def _seen(self, after_s: float) -> tuple[object, float | None]:
+        """Wait for a complete observation; what is missing if there is none in time."""
         until = time.monotonic() + self.settings.wait_s
         with self._news:
             while True:
-                seen = self._buffer.observation(after_s)
+                try:
+                    seen = self._buffer.observation(after_s)
+                except NsrecoverError as problem:
+                    return Unusable(str(problem)), None
                 if not isinstance(seen, Incomplete):
                     return seen
                 left = until - time.monotonic()
                 if left <= 0 or self._stop.is_set():
-                    raise _Refused(
-                        AnswerCode.NO_OBSERVATION, f"expected a complete observation within {self.settings.wait_s:g} "
-                        f"s, found: {'; '.join(seen.missing[:3])}",
-                    )  # fmt: skip
+                    missing, limit_s = "; ".join(seen.missing[:3]), self.settings.wait_s
+                    return Unusable(f"expected a complete observation within {limit_s:g} s, found: {missing}"), None
                 self._news.wait(left)
 
-    def _looks(self, seen: Any, after_s: float) -> Callable[[], Any]:
-        """Makes further observations, each later than the one before."""
-        last = getattr(seen, "time_s", None)
-        moments = [after_s if last is None else last]
-
-        def look() -> Any:
-            time_s = moments[-1] if last is not None else self._now()
-            try:
-                found = self._observed(time_s + 1e-6)
-            except _Refused as none:  # what was seen before is judged then
-                raise InvalidObservation(str(none)) from none
-            moments.append(getattr(found, "time_s", time_s))
-            return found
-
-        return look
+    def _send(self, topic: str, fields: Fields) -> None:
+        assert self._episode is not None
+        header = answers.header(self._now(), self.settings.buffer.base_frame)
+        self._publish(topic, {"header": header, "episode": self._episode.document.episode, **fields})
 
 
-def _stage(episode: _Episode, number: int) -> str:
-    return episode.stages[number] if number < len(episode.stages) else ""
+def _refusal(code: AnswerCode, message: str) -> Fields:
+    return {"code": code.value, "message": message}

@@ -31,13 +31,16 @@ INFO = "/color/camera_info"
 MASKS = ("/masks", "/detections")
 BOXES = "/nsrecover/boxes"
 """JSON with `boxes` (name -> centre and size in metres, or null) and `stamp_s`; for running robots without images."""
+FACTS = "/nsrecover/facts"
+"""JSON with `facts` (each a predicate and its objects), `certainty` of properties and `stamp_s`; for running robots."""
 
 SLOP_S = 0.1
 """Largest difference between a moment and the stamp of an image that belongs to it, seconds."""
 
 _TYPES = {
     PLAN: "std_msgs/msg/String", OBSERVE: "std_msgs/msg/Header", LABELS: "std_msgs/msg/String",
-    BOXES: "std_msgs/msg/String", GRIPPER: "sensor_msgs/msg/JointState", **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
+    BOXES: "std_msgs/msg/String", FACTS: "std_msgs/msg/String", GRIPPER: "sensor_msgs/msg/JointState",
+    **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
 }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Lifecycle node around `nsrecover.integrations.ros2.core`, which holds the logic.
 
-Callbacks store a message or hand a request over, and return; one worker thread perceives, judges and plans. A service
+Callbacks store a message or hand a report over, and return; one worker thread perceives, judges and plans. The service
 callback is a coroutine: it awaits the worker's answer, so that the executor goes on meanwhile.
 """
 
@@ -21,51 +21,53 @@ from rclpy.task import Future
 from rosidl_runtime_py.set_message import set_message_fields
 from rosidl_runtime_py.utilities import get_message
 
+from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.ros2.buffer import BufferSettings
-from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
-from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, STATE, Request, request_fields
+from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
+from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, REPORT, STATE, report_fields
 from nsrecover.loading import geometric, load
 from nsrecover.records.bags.messages import type_of
 
 PARAMETERS: dict[str, Any] = {
     "cameras": ["/left", "/right"], "checkpoint": "", "base_frame": "base_link", "slop_s": 0.1, "transform_slop_s": 0.2,
-    "keep": 30, "wait_s": 5.0, "budget_s": 1.0, "looks": 3, "check_sensors": True,
+    "keep": 30, "wait_s": 5.0, "kept_in": "", "budget_s": 1.0, "max_recoveries": 10, "check_sensors": True,
+    "approve": False,
 }  # fmt: skip
 TYPES = {DISCREPANCY: msg.Discrepancy, RECOVERY: msg.RecoveryPlan, STATE: msg.State}
-SERVICES = {Request.CHECK: srv.Check, Request.JUDGE: srv.Judge, Request.RECOVER: srv.Recover}
 LATCH = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 LOSSY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class MonitorNode(LifecycleNode):
-    """Watches the plan on /nsrecover/plan."""
+    """Drives a session for the plan on /nsrecover/plan."""
 
     def __init__(self) -> None:
         super().__init__("nsrecover_monitor")
         for name, value in PARAMETERS.items():
             self.declare_parameter(name, value)
         self._group = ReentrantCallbackGroup()
-        self._core: MonitorCore | None = None
+        self._core: SessionCore | None = None
         self._made: list[Any] = []
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Load the models, subscribe, offer the services; they answer `not_active` until the node is activated."""
+        """Load the system, subscribe, offer the service; it answers `not_active` until the node is activated."""
         given = {name: self.get_parameter(name).value for name in PARAMETERS}
         cameras = tuple(each for each in given["cameras"] if each)
         checkpoint = given["checkpoint"] or None
+        buffer = BufferSettings(cameras, given["base_frame"], given["slop_s"], given["transform_slop_s"], given["keep"])
+        limits = (given[name] for name in ("budget_s", "max_recoveries", "check_sensors", "approve"))
         try:
+            settings = CoreSettings(buffer, SessionSettings(*limits), given["wait_s"], given["kept_in"])
             system = geometric() if not cameras and checkpoint is None else load(checkpoint)
+            core = SessionCore(system, settings, self._publish, lambda: self.get_clock().now().nanoseconds / 1e9)
         except NsrecoverError as problem:
             self.get_logger().error(str(problem))
             return TransitionCallbackReturn.FAILURE
-        buffer = BufferSettings(cameras, given["base_frame"], given["slop_s"], given["transform_slop_s"], given["keep"])
-        settings = CoreSettings(buffer, given["wait_s"], given["budget_s"], given["looks"], given["check_sensors"])
         self._publishers_of = {
             topic: self.create_publisher(kind, topic, LATCH if topic in LATCHED else 10)
             for topic, kind in TYPES.items()
         }
-        core = MonitorCore(system, settings, self._publish, lambda: self.get_clock().now().nanoseconds / 1e9)
         core.active = False
         for topic in core.topics:
             kind = get_message(type_of(topic))
@@ -73,23 +75,20 @@ class MonitorNode(LifecycleNode):
             self._made.append(
                 self.create_subscription(kind, topic, partial(core.take, topic), qos, callback_group=self._group)
             )
-        for request, kind in SERVICES.items():
-            self._made.append(
-                self.create_service(kind, request.service, partial(self._serve, request), callback_group=self._group)
-            )
+        self._made.append(self.create_service(srv.Report, REPORT, self._serve, callback_group=self._group))
         self._core = core
         self._worker = threading.Thread(target=core.run, name="nsrecover monitor", daemon=True)
         self._worker.start()
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Answer requests from now on."""
+        """Answer reports from now on."""
         if self._core is not None:
             self._core.active = True
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Refuse requests; messages are still kept."""
+        """Refuse reports; messages are still kept."""
         if self._core is not None:
             self._core.active = False
         return super().on_deactivate(state)
@@ -116,10 +115,10 @@ class MonitorNode(LifecycleNode):
             self.destroy_publisher(publisher)
         self._made, self._core = [], None
 
-    async def _serve(self, request: Request, asked: Any, response: Any) -> Any:
+    async def _serve(self, report: Any, response: Any) -> Any:
         assert self._core is not None
         done = Future(executor=self.executor)
-        answer = self._core.submit(request, request_fields(request, asked))
+        answer = self._core.submit(report_fields(report))
         answer.add_done_callback(lambda each: done.set_result(each.result()))
         done.add_done_callback(lambda _: None)  # wakes the executor
         set_message_fields(response, copy.deepcopy(await done))  # it changes lists in place

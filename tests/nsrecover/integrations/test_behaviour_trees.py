@@ -76,7 +76,7 @@ def test_facts_are_followed_too() -> None:
     assert follow.session.episode.records[0].discrepancy.deviating == ("pot",)
 
 
-def test_no_way_back_is_a_failure_with_the_reason() -> None:
+def test_no_recovery_is_a_failure_with_the_reason() -> None:
     table = Table()
     follow, tree = following(table)
     table.after = lambda _: table.lose("blue")
@@ -89,7 +89,7 @@ def test_no_way_back_is_a_failure_with_the_reason() -> None:
 
 
 def searching(table: Table) -> tuple[Slow, FollowPlan, Any]:
-    """A planner that searches for a way back, the behaviour, and its tree."""
+    """A planner that searches for a recovery, the behaviour, and its tree."""
     planner = Slow()
     follow, tree = following(table, replace(geometric(), planner=planner))
     table.after = lambda number: table.put("green", 0.6, 0.2) if number == 1 else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 import xml.etree.ElementTree as ET
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,104 +13,85 @@ import pytest
 import nsrecover
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.errors import InvalidPlan
-from nsrecover.integrations.behaviortree_cpp import _PORTS, check_tree, plan_tree, recovery_tree
+from nsrecover.integrations.behaviortree_cpp import plan_tree
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
-from nsrecover.integrations.ros2.answers import action_of
 from nsrecover.integrations.ros2.buffer import BufferSettings
-from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
-from nsrecover.integrations.ros2.endpoints import Request
+from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
 from nsrecover.integrations.stages import StageMap, one_stage_each
 from nsrecover.records.bags.messages import PLAN
-from tests.nsrecover.integrations.box_table import SIDE, Table
+from tests.nsrecover.integrations.box_table import SIDE, Table, text
 
 TOWER = nsrecover.Plan.parse("top(green, red); top(blue, green)")
 BACK = Recovery(RecoveryStatus.RECOVERED, nsrecover.Plan.parse("free(green); top(green, red)").actions, subgoal=1)
 LOST = Recovery(RecoveryStatus.IMPOSSIBLE, reason_code=ReasonCode.MISSING_OBJECTS)
 
 
-def test_the_trees_fit_their_model_and_mistakes_are_named() -> None:
-    for xml in (plan_tree(TOWER, ["a", "b"]), plan_tree(TOWER), recovery_tree(BACK, TOWER, ["a", "b"])):
-        assert check_tree(xml) == ()
-    xml = recovery_tree(BACK, TOWER, ["a", "b"])
-    steps = {tree.get("ID"): [step.get("name") for step in tree.iter("SubTree")] for tree in ET.fromstring(xml)}
-    assert (steps["Recovery"], steps["Plan"]) == (["free(green)", "top(green, red)"], ["b"])
-    whole = Recovery(RecoveryStatus.RECOVERED, BACK.actions, subgoal=2)
-    assert "Plan" not in {tree.get("ID") for tree in ET.fromstring(recovery_tree(whole, TOWER))}
-    for old, new, found in (
-        ('SubTree ID="Plan"', 'SubTree ID="Plam"', "Did you mean 'Plan'"),
-        ("<NsrecoverCheck done", "<NsrecoverCheck dome", "expected ports of NsrecoverCheck, found 'dome'"),
-        ('BTCPP_format="4"', 'BTCPP_format="3"', "expected <root BTCPP_format"),
-        ("<RunTree xml", "<RanTree xml", "expected a node of TreeNodesModel"),
-        ('<SubTree ID="Repair"', '<SubTree ID="Main"', "found Main in itself"),
-        ("</root>", "", "expected XML"),
-    ):
-        assert any(found in each for each in check_tree(plan_tree(TOWER).replace(old, new))), found
-    with pytest.raises(InvalidPlan, match=r"missing_objects.*ask for help"):
-        recovery_tree(LOST, TOWER)
+def test_trees_have_the_plan_and_fit_their_model() -> None:
+    root = ET.fromstring(plan_tree(TOWER, ["a", "b"]))
+    model = {each.get("ID"): {port.get("name") for port in each} for each in root.findall("TreeNodesModel/*")}
+    leaves = [node for tree in root.findall("BehaviorTree") for node in tree.iter() if node.tag in model]
+    assert {node.tag for node in leaves} == set(model)
+    assert all(set(node.attrib) == model[node.tag] for node in leaves)
+    assert next(root.iter("NsrecoverPlan")).attrib == {"plan": str(TOWER), "stages": "a; b"}
     with pytest.raises(InvalidPlan, match="one stage for each of 2"):
         plan_tree(TOWER, ["a"])
+    with pytest.raises(InvalidPlan, match="without targets"):
+        plan_tree(nsrecover.Plan((nsrecover.Action("restore", ("a",), (0.4, 0, 0.02, 0.04, 0.04, 0.04)),)))
 
 
-def for_simple_nodes(xml: str) -> str:
+def for_simple_nodes(xml: str, leaves: set[str]) -> str:
     """The tree without the ports of its leaves, which the Python bindings of BehaviorTree.CPP cannot declare."""
     root = ET.fromstring(xml)
     for node in root.iter():
-        if node.tag in _PORTS:
+        if node.tag in leaves:
             node.attrib.clear()
     root.remove(root.find("TreeNodesModel"))  # type: ignore[arg-type]
     return ET.tostring(root, encoding="unicode")
 
 
-def test_the_engine_repairs_a_plan_with_a_tree_made_at_run_time() -> None:
+@pytest.mark.parametrize(("falls", "good"), [((), True), ((1,), True), (tuple(range(99)), False)])
+def test_the_engine_drives_a_session(falls: tuple[int, ...], good: bool) -> None:
     engine = pytest.importorskip("behaviortreepy")
-    core = MonitorCore(nsrecover.geometric(), CoreSettings(BufferSettings(cameras=())))
+    core = SessionCore(nsrecover.geometric(), CoreSettings(BufferSettings(cameras=())))
     threading.Thread(target=core.run, daemon=True).start()
-    table, done, trees = Table(core), list[str](), list[str]()
-    core.take(PLAN, SimpleNamespace(data=str(TOWER)))
+    table = Table(core, falls)
 
-    def status(good: bool) -> Any:
-        return engine.NodeStatus.SUCCESS if good else engine.NodeStatus.FAILURE
+    def plan(board: Any) -> None:
+        core.take(PLAN, text(plan=str(TOWER).split("; ")))
 
-    def number(node: Any) -> int:
-        return int(node.config().blackboard.get_string("done"))
+    def report(board: Any) -> None:
+        told = table.tell(board.get_string("what"), text=board.get_string("said"), not_before=time.time())
+        request = told["request"]
+        board.set_string("request", request["code"])
+        if request["code"] == "act":
+            board.set_string("operator", request["action"]["operator_name"])
+            board.set_string("arguments", "; ".join(request["action"]["arguments"]))
 
-    def check(node: Any) -> Any:
-        return status(table.ask(Request.CHECK, done=number(node))["proceed"])
-
-    def act(node: Any) -> Any:
-        board = node.config().blackboard
+    def act(board: Any) -> None:
         arguments = board.get_string("arguments").split("; ")
-        table.act({"operator": board.get_string("operator"), "arguments": arguments, "has_target": False})
-        if len(table.done) == 1:
-            table.boxes["green"] = (0.6, 0.25, SIDE / 2, SIDE, SIDE, SIDE)
-        return status(True)
+        operator = board.get_string("operator")
+        table.act({"operator_name": operator, "arguments": arguments, "has_target": False})
 
-    def judge(node: Any) -> Any:
-        return status(table.ask(Request.JUDGE, done=number(node))["discrepancy"]["verdict"] == "as_expected")
+    leaves: dict[str, Callable[[Any], None]] = {
+        "NsrecoverPlan": plan, "NsrecoverReport": report, "ExecuteAction": act, "LookAt": lambda _: None,
+        "AskPerson": lambda board: board.set_string("answer", "no"),
+    }  # fmt: skip
+    factory = engine.BehaviorTreeFactory()
+    for name, leaf in leaves.items():
 
-    def recover(node: Any) -> Any:
-        found = table.ask(Request.RECOVER)["recovery"]
-        plan = nsrecover.Plan(tuple(action_of(SimpleNamespace(**each)) for each in found["plan"]))
-        back = Recovery(RecoveryStatus(found["status"]), plan.actions[: len(found["actions"])], subgoal=0)
-        rest = nsrecover.Plan(plan.actions[len(found["actions"]) :])
-        trees.append(recovery_tree(back, rest))
-        return status(True)
+        def tick(node: Any, leaf: Callable[[Any], None] = leaf) -> Any:
+            leaf(node.config().blackboard)
+            return engine.NodeStatus.SUCCESS
 
-    def run(xml: str) -> Any:
-        assert check_tree(xml) == ()
-        factory = engine.BehaviorTreeFactory()
-        factory.register_simple_condition("NsrecoverCheck", check)
-        factory.register_simple_condition("NsrecoverJudge", judge)
-        factory.register_simple_action("ExecuteAction", act)
-        factory.register_simple_action("NsrecoverRecover", recover)
-        factory.register_simple_action("RunTree", lambda node: run(trees[-1]))
-        done.append("tree")
-        return factory.create_tree_from_text(for_simple_nodes(xml)).tick_while_running()
-
-    assert run(plan_tree(TOWER)) == engine.NodeStatus.SUCCESS
-    assert (done, len(trees)) == (["tree", "tree"], 1)
-    assert table.boxes["blue"][2] == pytest.approx(2.5 * SIDE)
+        factory.register_simple_action(name, tick)
+    tree = factory.create_tree_from_text(for_simple_nodes(plan_tree(TOWER), set(leaves)))
+    ended = tree.tick_while_running()
     core.stop()
+    assert (ended == engine.NodeStatus.SUCCESS) is good
+    assert core.session is not None
+    assert core.session.request.code == ("done" if good else "stopped")
+    assert not good or len(table.done) == 2 + len(falls)
+    assert not good or table.boxes["blue"][2] == pytest.approx(2.5 * SIDE)
 
 
 def test_a_task_resumes_at_the_stage_of_its_step() -> None:

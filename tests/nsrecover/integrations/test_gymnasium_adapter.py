@@ -274,7 +274,7 @@ def test_a_lost_block_is_brought_back_and_the_plan_goes_on() -> None:
     np.testing.assert_allclose(env.unwrapped.places[:, 2], (0.02, 0.06, 0.10), atol=0.005)
 
 
-def test_what_goes_wrong_on_the_way_back_is_repaired_too_but_not_for_ever() -> None:
+def test_what_goes_wrong_on_the_recovery_is_repaired_too_but_not_for_ever() -> None:
     turns = played(watched(Pusher(losses=(2, 6)), Response.REPAIR))
     assert [turn[3]["repaired"] for turn in turns if turn[3]["recovery"]] == [True]
     always = played(watched(Pusher(losses=tuple(range(2, 999))), Response.REPAIR))
@@ -283,13 +283,13 @@ def test_what_goes_wrong_on_the_way_back_is_repaired_too_but_not_for_ever() -> N
     assert always[-1][3]["repaired"] is False
 
 
-def test_an_end_on_the_way_back_is_never_called_repaired() -> None:
+def test_an_end_on_the_recovery_is_never_called_repaired() -> None:
     turns = played(watched(Pusher(losses=(2,), limit=5), Response.REPAIR))
     assert turns[-1][2]
     assert turns[-1][3]["repaired"] is False
 
 
-def test_a_way_back_that_was_not_seen_to_work_is_never_called_repaired() -> None:
+def test_a_recovery_that_was_not_seen_to_work_is_never_called_repaired() -> None:
     lost = []
 
     def blind(observation: Any, info: Any) -> Any:

@@ -1,136 +1,200 @@
-"""The monitor behind the transports: whole episodes on boxes, and every code of an answer."""
+"""The session behind the transports: whole episodes on boxes and facts, and every code of an answer."""
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import nsrecover
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.errors import InvalidRecording
+from nsrecover.integrations.ros2.answers import action_of
 from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.codes import AnswerCode
-from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
-from nsrecover.integrations.ros2.endpoints import RECOVERY, STATE, Request
-from nsrecover.records.bags.messages import BOXES, PLAN
+from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
+from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, STATE
+from nsrecover.records.bags.messages import BOXES, FACTS, PLAN
 from tests.commands import ROOT
 from tests.nsrecover.integrations.box_table import SIDE, Table, text
+from tests.nsrecover.integrations.ros2_types import PACKAGE, message_of
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
-TOWER = "top(green, red); top(blue, green)"
+TOWER = ["top(green, red)", "top(blue, green)"]
+KINDS = {DISCREPANCY: "Discrepancy", RECOVERY: "RecoveryPlan", STATE: "State"}
+Heard = list[tuple[str, Any]]
+Make = Callable[..., tuple[SessionCore, Heard]]
 
 
 @pytest.fixture
-def made() -> Iterator[Any]:
-    cores: list[MonitorCore] = []
+def make() -> Iterator[Make]:
+    cores: list[SessionCore] = []
 
-    def make(wait_s: float = 5.0) -> tuple[Table, list[tuple[str, Any]]]:
-        heard: list[tuple[str, Any]] = []
-        settings = CoreSettings(BufferSettings(cameras=()), wait_s=wait_s)
-        core = MonitorCore(nsrecover.geometric(), settings, lambda *each: heard.append(each))
+    def made(system: Any = None, **settings: Any) -> tuple[SessionCore, Heard]:
+        heard: Heard = []
+
+        def publish(topic: str, fields: Any) -> None:
+            message_of(PACKAGE + KINDS[topic], fields)  # every field is in the definition
+            heard.append((topic, fields))
+
+        core = SessionCore(
+            system or nsrecover.geometric(), CoreSettings(BufferSettings(cameras=()), **settings), publish
+        )
         threading.Thread(target=core.run, daemon=True).start()
         cores.append(core)
-        return Table(core), heard
+        return core, heard
 
-    yield make
+    yield made
     for core in cores:
         core.stop()
 
 
-def test_an_episode_with_a_collapse_resumes_at_its_stage(made: Any) -> None:
-    table, heard = made()
-    table.core.take(PLAN, text(plan=TOWER.split("; "), stages=["stack green", "stack blue"], episode="7"))
-    assert table.ask(Request.CHECK, done=0)["next_action"]["stage"] == "stack green"
-    table.act({"operator": "top", "arguments": ["green", "red"], "has_target": False})
-    table.boxes["green"] = (0.6, 0.25, SIDE / 2, SIDE, SIDE, SIDE)  # and it falls
-    judged = table.ask(Request.JUDGE, done=0)
-    assert judged["code"] == "ok"
-    (wrong,) = judged["discrepancy"]["deviations"]
-    assert (wrong["name"], judged["discrepancy"]["action"]["stage"]) == ("green", "stack green")
-    assert "green" in judged["discrepancy"]["text"]
-    assert table.ask(Request.JUDGE, done=0) == judged  # the answer was lost
-    assert table.ask(Request.CHECK, done=1)["proceed"] is False
-    back = table.ask(Request.RECOVER)
-    assert table.ask(Request.RECOVER) == back
-    recovery = back["recovery"]
-    assert (recovery["status"], recovery["resume_at"], recovery["resume_stage"]) == ("recovered", 1, "stack blue")
-    assert [each["stage"] for each in recovery["plan"]] == ["", "stack blue"]
-    for done, action in enumerate(recovery["plan"]):
-        assert table.ask(Request.CHECK, done=done)["proceed"]
-        table.act(action)
-        assert table.ask(Request.JUDGE, done=done)["discrepancy"]["verdict"] == "as_expected"
-    assert table.ask(Request.CHECK)["code"] == "plan_done"
+def carried_out(table: Table, told: dict[str, Any], turns: int = 99) -> dict[str, Any]:
+    """Do what is asked for until the end; return the last answer."""
+    while (code := told["request"]["code"]) in ("act", "look") and turns:
+        if code == "act":
+            table.act(told["request"]["action"])
+        told, turns = table.tell("observed", not_before=time.time()), turns - 1
+    return told
+
+
+def test_an_episode_with_a_collapse_resumes_at_its_stage(make: Make) -> None:
+    core, heard = make()
+    table = Table(core, falls=(1,))
+    core.take(PLAN, text(plan=TOWER, stages=["stack green", "stack blue"], episode="7"))
+    told = table.tell("observed")
+    assert (told["code"], told["request"]["action"]["stage"]) == ("ok", "stack green")
+    table.act(told["request"]["action"])
+    table.number = 0
+    assert table.tell("observed") == told, "the answer was lost"
+    told = table.tell("observed")
+    assert told["request"]["code"] == "look"
+    told = table.tell("observed")
+    assert (told["request"]["recovering"], told["request"]["action"]["stage"]) == (True, "")
+    (wrong,) = [fields for topic, fields in heard if topic == DISCREPANCY]
+    assert (wrong["episode"], wrong["verdict"], wrong["action"]["stage"]) == ("7", "deviating", "stack green")
+    assert [each["name"] for each in wrong["deviations"]] == ["green"]
+    assert "green" in wrong["text"]
+    (way,) = [fields for topic, fields in heard if topic == RECOVERY]
+    assert (way["status"], way["resume_at"], way["resume_stage"]) == ("recovered", 1, "stack blue")
+    assert [each["stage"] for each in way["plan"]] == ["", "stack blue"]
+    told = carried_out(table, told)
+    assert told["request"]["code"] == "done"
+    assert table.done == [TOWER[0], *TOWER]
     assert table.boxes["blue"][2] == pytest.approx(2.5 * SIDE)
-    assert [topic for topic, _ in heard].count(RECOVERY) == 1
-    assert next(f for t, f in reversed(heard) if t == STATE)["done"] == 2
+    last = next(fields for topic, fields in reversed(heard) if topic == STATE)
+    assert (last["number"], last["done"], last["request"]["code"]) == (table.number, 2, "done")
+    core.take(PLAN, text(plan=TOWER[:1], episode="8"))
+    table.number = 0
+    assert table.tell("observed")["number"] == 1, "a new episode"
 
 
-def test_a_monitor_that_was_restarted_goes_on_at_the_callers_step(made: Any) -> None:
-    table, _ = made()
-    table.act({"operator": "top", "arguments": ["green", "red"], "has_target": False})
-    table.core.take(PLAN, SimpleNamespace(data=TOWER))
-    assert table.ask(Request.JUDGE, done=0)["code"] == AnswerCode.NO_REFERENCE
-    found = table.ask(Request.CHECK, done=1)
-    assert (found["proceed"], found["next_action"]["arguments"]) == (True, ["blue", "green"])
-    table.core.take(PLAN, SimpleNamespace(data=TOWER))  # published again: nothing begins anew
-    assert table.ask(Request.CHECK, done=1)["code"] == "ok"
-    table.core.take(PLAN, text(plan=TOWER.split("; "), episode="next"))
-    assert table.ask(Request.CHECK, done=0)["next_action"]["arguments"] == ["green", "red"]
+def test_facts_are_text_and_a_person_is_asked(make: Make) -> None:
+    core, heard = make(nsrecover.symbolic(HOME, WATERED), session=SessionSettings(approve=True))
+    world, number, asked = FactWorld(hook=after(1, WINE)), 0, 0
+    core.take(PLAN, SimpleNamespace(data=str(WATER)))
+    what, said = "observed", ""
+    while True:
+        answer = core.submit({"reply_to": number, "what": what, "text": said})
+        while not answer.done():
+            core.take(FACTS, text(stamp_s=time.time(), facts=sorted(world.observe().facts)))
+            time.sleep(0.002)
+        told: Any = answer.result()
+        number, request, what, said = told["number"], told["request"], "observed", ""
+        if request["code"] == "act":
+            world.execute(action_of(SimpleNamespace(**request["action"])))
+        elif request["code"] == "ask":
+            assert [each["operator_name"] for each in request["recovery"]] == ["pour"]
+            what, said, asked = "answered", "yes", asked + 1
+        elif request["code"] != "look":
+            break
+    assert (request["code"], asked) == ("done", 1)
+    assert WATERED[0] in world.state
+    (wrong,) = [fields for topic, fields in heard if topic == DISCREPANCY and fields["deviations"]]
+    assert json.loads(wrong["deviations"][0]["facts"])["observed"] == [list(WINE)]
 
 
-def test_every_refusal_has_its_code(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    table, _ = made(wait_s=0.3)
-    seen = {}
+def test_a_node_that_was_started_again_goes_on(make: Make, tmp_path: Path) -> None:
+    kept = tmp_path / "session"
+    first, _ = make(kept_in=str(kept))
+    table = Table(first, falls=(1,))
+    first.take(PLAN, text(plan=TOWER))
+    carried_out(table, table.tell("observed"), turns=2)
+    first.stop()
+    table.core, _ = make(kept_in=str(kept))
+    table.core.take(PLAN, text(plan=TOWER))  # it is latched
+    table.number = 0
+    assert table.tell("observed")["code"] == AnswerCode.OUT_OF_STEP
+    told = table.tell()
+    assert (told["number"], told["request"]["recovering"]) == (3, True)
+    assert carried_out(table, told)["request"]["code"] == "done"
+    kept.write_bytes(b"nothing")
+    with pytest.raises(InvalidRecording, match="delete the file"):
+        make(kept_in=str(kept))
+
+
+def test_images_that_do_not_arrive_are_asked_for_again(make: Make) -> None:
+    core, _ = make(wait_s=0.05)
+    table = Table(core)
+    core.take(PLAN, text(plan=TOWER))
+    table.act(table.tell("observed")["request"]["action"])
+    answers: list[Any] = []
+    for number in (1, 2, 3):
+        answers.append(core.submit({"reply_to": number, "what": "observed"}).result())
+    assert [each["request"]["code"] for each in answers] == ["look", "look", "stopped"]
+    assert BOXES in answers[0]["message"]
+    assert answers[2]["request"]["why"] == "no_observation"
+
+
+def test_every_refusal_has_its_code(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    core, _ = make(wait_s=0.1)
+    table, seen = Table(core), {}
 
     def note(answer: dict[str, Any]) -> None:
         seen[answer["code"]] = answer["message"]
 
-    note(table.ask(Request.CHECK))
+    note(table.tell("observed"))
     assert seen.keys() == {"no_plan"}
-    for broken in (
-        "top(green",
-        '{"plan": ["top(a, b)"], "stages": []',
-        '{"plan": ["top(a, b)"], "stages": ["x", "y"]}',
-    ):
-        table.core.take(PLAN, SimpleNamespace(data=broken))
-        note(table.ask(Request.CHECK))
-    table.core.take(PLAN, SimpleNamespace(data="top(green, violet)"))
-    note(table.ask(Request.CHECK))
+    for broken in ("top(green", '{"plan": ["top(a, b)"]', '{"plan": ["top(a, b)"], "stages": ["x", "y"]}'):
+        core.take(PLAN, SimpleNamespace(data=broken))
+        assert table.tell("observed")["code"] == "invalid_plan"
+    core.take(PLAN, SimpleNamespace(data="top(green, violet)"))
+    for _ in range(3):
+        told = table.tell("observed")
+    note(told)
     assert "violet" in seen["invalid_plan"]
-    table.core.take(PLAN, SimpleNamespace(data="top(green, red)"))
-    note(table.core.submit(Request.CHECK, {"done": 0}).result())  # no boxes arrive meanwhile
-    assert BOXES in seen["no_observation"]
-    note(table.ask(Request.JUDGE))
-    note(table.ask(Request.RECOVER))
-    good, table.boxes = table.boxes, {"red": (0.0, 1.0)}
-    note(table.ask(Request.CHECK))
+    core.take(PLAN, SimpleNamespace(data="top(green, red)"))
+    table.number, good, table.boxes = 0, table.boxes, {"red": (0.0, 1.0)}
+    for _ in range(3):
+        told = table.tell("observed")
+    note(told)
     table.boxes = good
-    assert table.ask(Request.CHECK, done=0)["code"] == "ok"
-    note(table.ask(Request.CHECK, done=1))
-    assert "done=0" in seen["out_of_step"]
-    # with its support gone there is no way back
-    del table.boxes["red"]
-    table.ask(Request.CHECK, done=0)
-    note(table.ask(Request.RECOVER))
-    monkeypatch.setattr(table.core, "_check", lambda *_: 1 / 0)
-    note(table.ask(Request.CHECK))
-    table.core.active = False
-    note(table.ask(Request.CHECK))
-    table.core.active = True
-    table.core.stop()
+    assert table.tell("observed")["request"]["code"] == "act"
+    note(table.tell("observd"))
+    assert "Did you mean 'observed'" in seen["invalid_report"]
+    note(table.tell("answered", text="yes"))
+    assert "act" in seen["invalid_report"]
+    table.number += 4
+    note(table.tell("observed"))
+    assert table.tell()["request"]["code"] == "act"
+    assert table.tell("failed", text="the arm is stuck")["request"]["why"] == "execution_failed"
+    monkeypatch.setattr(core, "_answer", lambda *_: 1 / 0)
+    note(table.tell())
+    core.active = False
+    note(table.tell())
+    core.active = True
+    core.stop()
     time.sleep(0.25)
     for _ in range(6):
-        waiting = table.core.submit(Request.CHECK, {})
-    note(waiting.result(timeout=1))
-    table2, _ = made()
-    table2.core.take(PLAN, SimpleNamespace(data="top(green, red)"))
-    table2.ask(Request.CHECK, done=0)
-    table2.act({"operator": "top", "arguments": ["green", "red"], "has_target": False})
-    table2.ask(Request.JUDGE, done=0)
-    note(table2.ask(Request.CHECK))
+        waiting = core.submit({})
+    note(waiting.result(timeout=1))  # type: ignore[arg-type]
     assert seen.keys() == {code.value for code in AnswerCode} - {"ok"}
 
 

@@ -21,37 +21,36 @@ import pytest
 import yaml
 
 from nsrecover.integrations.ros2.core import CoreSettings
-from nsrecover.integrations.ros2.interfaces import definitions, message_of, type_store
+from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, REPORT, STATE
 from nsrecover.records.bags.messages import BOXES
 from tests.commands import ROOT
+from tests.nsrecover.integrations.ros2_types import FOLDER, PACKAGE, definitions, message_of, type_store
 
-INTERFACES, NODE = ROOT / "ros2" / "nsrecover_interfaces", ROOT / "ros2" / "nsrecover_ros"
-WHEEL = ROOT / "nsrecover" / "integrations" / "ros2" / "interfaces"
+NODE = ROOT / "ros2" / "nsrecover_ros"
+RESERVED = {"operator", "namespace", "template", "class", "default", "delete", "new", "this", "union", "private"}
+"""Words of C++ that a field could be called by mistake."""
 
 
-def test_the_packages_have_the_definitions_of_the_wheel() -> None:
-    files = sorted(each.relative_to(WHEEL) for each in WHEEL.rglob("*.[ms][sr][gv]"))
-    assert len(files) == 8
-    listed = re.findall(r'"((?:msg|srv)/\w+\.\w+)"', (INTERFACES / "CMakeLists.txt").read_text(encoding="utf-8"))
-    assert listed == [each.as_posix() for each in files]
-    for each in files:
-        assert (INTERFACES / each).read_bytes() == (WHEEL / each).read_bytes()
+def test_every_definition_is_built_and_can_be_a_class_of_c() -> None:
+    listed = re.findall(r'"((?:msg|srv)/\w+\.\w+)"', (FOLDER / "CMakeLists.txt").read_text(encoding="utf-8"))
+    assert listed == sorted(each.relative_to(FOLDER).as_posix() for each in FOLDER.rglob("*.[ms][sr][gv]"))
+    for kind in definitions():
+        assert not RESERVED & {name for name, _ in type_store().fielddefs[kind][1]}, kind
 
 
 def test_every_type_survives_the_wire() -> None:
     store = type_store()
     for kind in definitions():
-        message = message_of(store, kind, {})
-        data = bytes(store.serialize_cdr(message, kind))
+        data = bytes(store.serialize_cdr(message_of(kind, {}), kind))
         assert bytes(store.serialize_cdr(store.deserialize_cdr(data, kind), kind)) == data
-    fields = {"actions": [{"operator": "top", "arguments": ["a", "b"], "target": [1, 2, 3, 4, 5, 6]}], "resume_at": 2}
-    kind = "nsrecover_interfaces/msg/RecoveryPlan"
-    found = store.deserialize_cdr(store.serialize_cdr(message_of(store, kind, fields), kind), kind)
+    action = {"operator_name": "top", "arguments": ["a", "b"], "target": [1, 2, 3, 4, 5, 6]}
+    kind = PACKAGE + "RecoveryPlan"
+    found = store.deserialize_cdr(store.serialize_cdr(message_of(kind, {"actions": [action]}), kind), kind)
     assert (found.actions[0].arguments, found.actions[0].target.tolist()) == (["a", "b"], [1, 2, 3, 4, 5, 6])
 
 
 def test_files_and_dependencies_of_the_packages_fit() -> None:
-    for folder in (INTERFACES, NODE):
+    for folder in (FOLDER, NODE):
         assert ET.parse(folder / "package.xml").findtext("name") == folder.name
     needed = {each.text for each in ET.parse(NODE / "package.xml").iter() if each.tag.endswith("depend")}
     for file in NODE.rglob("*.py"):
@@ -70,10 +69,10 @@ class Message:
     """A message of a stand-in, which takes the fields of its definition only."""
 
     def __init__(self, kind: str) -> None:
-        self._kind = f"nsrecover_interfaces/msg/{kind}"
+        self._kind = PACKAGE + kind
 
     def set(self, fields: dict[str, Any]) -> None:
-        message_of(type_store(), self._kind, fields)
+        message_of(self._kind, fields)
         vars(self).update(fields)
 
 
@@ -145,7 +144,7 @@ def node_module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
     names = SimpleNamespace
     messages = {name: partial(Message, name) for name in ("Discrepancy", "RecoveryPlan", "State")}
-    module("nsrecover_interfaces", msg=names(**messages), srv=names(Check="Check", Judge="Judge", Recover="Recover"))
+    module("nsrecover_interfaces", msg=names(**messages), srv=names(Report="Report"))
     module("rclpy")
     module("rclpy.callback_groups", ReentrantCallbackGroup=object)
     module("rclpy.executors", MultiThreadedExecutor=object)
@@ -169,9 +168,10 @@ def test_parameters_are_those_of_the_library(node_module: ModuleType) -> None:
     given = yaml.safe_load((NODE / "config" / "monitor.yaml").read_text(encoding="utf-8"))
     assert given["nsrecover_monitor"]["ros__parameters"] == node_module.PARAMETERS
     settings = CoreSettings()
+    parts = settings.buffer, settings.session
     for name, value in node_module.PARAMETERS.items():
         if name != "checkpoint":
-            known = getattr(settings, name, getattr(settings.buffer, name, None))
+            known = next(getattr(each, name) for each in (settings, *parts) if hasattr(each, name))
             assert (list(known) if isinstance(known, tuple) else known) == value, name
 
 
@@ -179,11 +179,12 @@ def test_the_node_answers_when_it_is_active_and_no_callback_waits(node_module: M
     node = node_module.MonitorNode()
     node.parameters["cameras"] = [""]
     assert node.on_configure(None) == "success"
-    asked = SimpleNamespace(done=0, not_before=SimpleNamespace(sec=0, nanosec=0))
 
-    def call(name: str) -> Any:
+    def call(reply_to: int) -> Any:
+        report = message_of(PACKAGE + "Report_Request", {"reply_to": reply_to, "what": "observed"})
+
         async def answered() -> Any:
-            coroutine = node.services[name](asked, Message(name.split("/")[-1].capitalize() + "_Response"))
+            coroutine = node.services[REPORT](report, Message("Report_Response"))
             while True:
                 try:
                     coroutine.send(None)  # never waits: the worker works
@@ -196,17 +197,15 @@ def test_the_node_answers_when_it_is_active_and_no_callback_waits(node_module: M
 
     boxes = {"red": (0.45, 0.15, 0.02, 0.04, 0.04, 0.04), "green": (0.45, 0.0, 0.02, 0.04, 0.04, 0.04)}
     node.subscriptions["/nsrecover/plan"](SimpleNamespace(data="top(green, red)"))
-    assert call("/nsrecover/check").code == "not_active"
+    assert call(0).code == "not_active"
     node.on_activate(None)
-    assert call("/nsrecover/check").proceed is True
-    found = call("/nsrecover/judge")  # nothing was done
-    assert found.discrepancy["verdict"] == "deviating"
-    asked.budget_s = 0.0
-    back = call("/nsrecover/recover")
-    assert [each["operator"] for each in back.recovery["plan"]] == ["top"]
-    assert [topic for topic, _ in node.published].count("/nsrecover/recovery") == 1
+    assert call(0).request["action"]["operator_name"] == "top"
+    assert call(1).request["code"] == "look"  # nothing was done
+    assert call(2).request["code"] == "act"
+    topics = [topic for topic, _ in node.published]
+    assert [topics.count(each) for each in (DISCREPANCY, RECOVERY, STATE)] == [1, 1, 3]
     node.on_deactivate(None)
-    assert call("/nsrecover/check").code == "not_active"
+    assert call(3).code == "not_active"
     workers = threading.active_count()
     assert node.on_cleanup(None) == "success"
     assert threading.active_count() == workers - 1
