@@ -27,6 +27,7 @@ from nsrecover.monitoring.watching import BoxWatching, FactWatching, Watching
 from nsrecover.perception.objects.boxes import Given
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from nsrecover.session import Session
+from nsrecover.util.english import amount
 
 if TYPE_CHECKING:
     from nsrecover.models.bundle import Bundle  # loads torch, which is for `load` to do
@@ -225,7 +226,8 @@ class System(Generic[SceneT]):
         for plan, seen in successes:
             if len(seen) != len(plan) + 1:
                 raise InvalidConfiguration(
-                    f"expected {len(plan) + 1} observations for {len(plan)} actions, found {len(seen)}; give one "
+                    f"expected {amount(len(plan) + 1, 'observation')} for {amount(len(plan), 'action')}, "
+                    f"found {len(seen)}; give one "
                     "before the first action and one after each"
                 )
             monitor = self.monitor(plan, seen[0], check_sensors=check_sensors)

@@ -38,6 +38,7 @@ from nsrecover.records import episode_log
 from nsrecover.reports.model import Kind
 from nsrecover.reports.wording import kind_of
 from nsrecover.system import System
+from nsrecover.util.english import amount
 from sim.common.cameras import DEFAULT_RIG
 from sim.sensors.presets import sensor_of
 from sim.sensors.sensor import Sensor
@@ -273,7 +274,7 @@ def _summary(results: list[DemoResult]) -> Table:
             f"{first.discrepancy.phase.value} {first.label}" if first else "nothing",
             ", ".join(first.discrepancy.deviating) if first else "",
             right,
-            f"{len(result.recovery_actions)} actions",
+            f"{amount(len(result.recovery_actions), 'action')}",
             f"{result.recovery_time_s:.2f} s",
             "[green]reached[/]" if result.goal_reached else "[red]not reached[/]",
         )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from nsrecover.records.recording import Recording, save
+from nsrecover.util.english import amount
 from sim.sensors.presets import sensor as preset
 from sim.sensors.world import SensedWorld
 from sim.tabletop.scenarios import scenario
@@ -32,4 +33,4 @@ def record(
     if not chosen.exact:
         notes["sensor"] = chosen.to_dict()
     save(Recording(item.plan, tuple(observations), notes), path)
-    print(f"{path}: {len(item.plan)} actions, {path.stat().st_size / 1e6:.2f} MB")
+    print(f"{path}: {amount(len(item.plan), 'action')}, {path.stat().st_size / 1e6:.2f} MB")

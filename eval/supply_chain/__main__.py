@@ -15,6 +15,7 @@ from eval.common.tables import markdown_table
 from eval.supply_chain.packages import OURS, Package, installed, needed
 from nsrecover import __version__
 from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.english import amount
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,7 +66,7 @@ def supply_chain(
     print(markdown_table(("package", "version", "licence"), rows))
     if sbom is not None:
         atomic_write_bytes(sbom, json.dumps(bill_of_materials(packages), indent=1).encode() + b"\n")
-        print(f"\n{len(packages)} packages in {sbom}")
+        print(f"\n{amount(len(packages), 'package')} in {sbom}")
     about = project()
     extras = {name: texts for name, texts in about["optional-dependencies"].items() if name not in SEPARATE}
     if wrong := copyleft_in(packages, {"the library": about["dependencies"], **extras}):

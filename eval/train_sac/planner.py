@@ -22,6 +22,7 @@ from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
+from nsrecover.util.english import amount
 
 POLICY = "policy.zip"
 DRAWS = 20
@@ -130,7 +131,7 @@ class PolicyPlanner:
                     RecoveryStatus.BUDGET_EXHAUSTED,
                     expansions=len(actions),
                     seconds=time.perf_counter() - began,
-                    note=f"the policy does not reach the goal in {len(actions)} actions",
+                    note=f"the policy does not reach the goal in {amount(len(actions), 'action')}",
                 )
             action = self._proposed(now, goal)
             if action is None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidObservation
+from nsrecover.util.english import amount
 
 AUDIO_RATES_HZ = (4_000, 384_000)
 """Lowest and highest sampling rate of a microphone."""
@@ -104,7 +105,7 @@ class Observation:
             )
         if len(self.cameras) != rgb.shape[0]:
             raise InvalidObservation(
-                f"expected one camera for each of the {rgb.shape[0]} views, found {len(self.cameras)} cameras"
+                f"expected one camera for each of the {rgb.shape[0]} views, found {amount(len(self.cameras), 'camera')}"
             )
         if self.shared_ids and len(set(self.labels.values())) != len(self.labels):
             raise InvalidObservation(

@@ -9,6 +9,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.facts import StateFact
 from nsrecover.core.scene import SceneGraph, SceneT_co
 from nsrecover.errors import InvalidPlan
+from nsrecover.util.english import amount
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,8 @@ class Trace(Generic[SceneT_co]):
     def __post_init__(self) -> None:
         if len(self.graphs) != len(self.plan) + 1:
             raise InvalidPlan(
-                f"expected {len(self.plan) + 1} scenes for {len(self.plan)} actions, found {len(self.graphs)}"
+                f"expected {amount(len(self.plan) + 1, 'scene')} for {amount(len(self.plan), 'action')}, found "
+                f"{len(self.graphs)}"
             )
 
     def with_objects_of(self: Trace[SceneGraph], graph: SceneGraph) -> Trace[SceneGraph]:

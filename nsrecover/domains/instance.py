@@ -14,6 +14,7 @@ from nsrecover.domains.compiled import CompiledDomain, compiled
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.values import plain
 from nsrecover.errors import InvalidAction, did_you_mean
+from nsrecover.util.english import amount
 
 _MOST_VIEWS = 5000
 
@@ -106,7 +107,8 @@ class Instance:
             )
         if len(arguments) != len(operator.parameters):
             raise InvalidAction(
-                f"expected {len(operator.parameters)} arguments for {name!r}, found {len(arguments)}: {list(arguments)}"
+                f"expected {amount(len(operator.parameters), 'argument')} for {name!r}, found {len(arguments)}: "
+                f"{list(arguments)}"
             )
         return operator, dict(zip((p.variable for p in operator.parameters), arguments, strict=True))
 

@@ -22,6 +22,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.conformal import conformal_threshold, lowest
 from nsrecover.onboarding.advice import Advice, advice_from
 from nsrecover.onboarding.scoring import ScoredStep
+from nsrecover.util.english import amount
 
 RUNS = 10
 """Fewest successful runs to calibrate on."""
@@ -138,8 +139,8 @@ def calibration_of(steps: Sequence[ScoredStep], alpha: float, neutral: float, to
         named = ", ".join(f"{step.name} step {step.step} ({step.worst})" for step in bad[:3])
         rate = (len(bad) + 1) / len(steps)
         raise InvalidConfiguration(
-            f"expected runs that went well, found {len(bad)} steps in which an object was gone from its place or "
-            f"lay on another side: {named}; leave these runs out, or ask for a rate above {rate:.2g}"
+            f"expected runs that went well, found {amount(len(bad), 'step')} in which an object was gone from its "
+            f"place or lay on another side: {named}; leave these runs out, or ask for a rate above {rate:.2g}"
         )
     rng = np.random.default_rng(0)
     resampled = [_point_threshold(_drawn(by_run, rng), alpha) for _ in range(RESAMPLES)]

@@ -156,7 +156,7 @@ def record(
     if Path(place).exists():
         bag = bags.read_bag(place)
         recording.save(bag, path := out / f"{Path(place).stem}.npz")
-        show({"written": [str(path)], "runs": 1}, [f"{path}: {len(bag.plan)} actions"], as_json)
+        show({"written": [str(path)], "runs": 1}, [f"{path}: {amount(len(bag.plan), 'action')}"], as_json)
         return
     factory, written = load_factory(place), []
     for number in progress(range(runs), "recording"):
@@ -172,8 +172,8 @@ def record(
             recording.save(found, path := stem.with_suffix(".npz"))
         written.append(str(path))
         if not as_json:
-            print(f"{path}: {len(found.plan)} actions")
-    lines = [f"{len(written)} runs written, {runs - len(written)} were there"]
+            print(f"{path}: {amount(len(found.plan), 'action')}")
+    lines = [f"{amount(len(written), 'run')} written, {runs - len(written)} were there"]
     show({"written": written, "runs": runs}, lines, as_json)
 
 

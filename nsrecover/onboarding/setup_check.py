@@ -18,6 +18,7 @@ from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.records.check_file import checked
 from nsrecover.records.runs import Run
 from nsrecover.util.atomic_write import atomic_path
+from nsrecover.util.english import amount
 
 if TYPE_CHECKING:
     from nsrecover.records.bags.rates import TopicRate
@@ -55,7 +56,7 @@ def check_run(run: Run, out: Path | None = None) -> SetupCheck:
         run: the run.
         out: folder for the drawings of the first observation; none are made if None.
     """
-    facts, problems = [f"{len(run.plan)} actions, {len(run.observations)} observations"], []
+    facts, problems = [f"{amount(len(run.plan), 'action')}, {amount(len(run.observations), 'observation')}"], []
     drawings: tuple[Path, ...] = ()
     for number, seen in enumerate(run.observations):
         where = f"observation {number}"

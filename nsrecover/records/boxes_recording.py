@@ -19,6 +19,7 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.reading import check_readable, plan_with_targets, read_document, readable
 from nsrecover.util.atomic_write import atomic_write
+from nsrecover.util.english import amount
 from nsrecover.util.json_data import from_json, to_json
 from nsrecover.util.untrusted_json import JsonMapping
 
@@ -45,7 +46,8 @@ class BoxesRecording:
     def __post_init__(self) -> None:
         if len(self.scenes) != len(self.plan) + 1:
             raise InvalidRecording(
-                f"expected {len(self.plan) + 1} scenes for {len(self.plan)} actions, found {len(self.scenes)}; record "
+                f"expected {amount(len(self.plan) + 1, 'scene')} for {amount(len(self.plan), 'action')}, "
+                f"found {len(self.scenes)}; record "
                 "one before the first action and one after each"
             )
         for scene in self.scenes:

@@ -19,6 +19,7 @@ from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.arrays import MAX_BYTES, arrays_to_episode, episode_to_arrays, stored_names, too_large
 from nsrecover.records.reading import readable
 from nsrecover.util.atomic_write import atomic_write
+from nsrecover.util.english import amount
 from nsrecover.util.untrusted_json import JsonMapping
 
 SCHEMA = 1
@@ -45,7 +46,7 @@ class Recording:
     def __post_init__(self) -> None:
         if len(self.observations) != len(self.plan) + 1:
             raise InvalidRecording(
-                f"expected {len(self.plan) + 1} observations for {len(self.plan)} actions, found "
+                f"expected {amount(len(self.plan) + 1, 'observation')} for {amount(len(self.plan), 'action')}, found "
                 f"{len(self.observations)}; record one before the first action and one after each"
             )
         shapes = {observation.rgb.shape for observation in self.observations}

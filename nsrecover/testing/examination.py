@@ -14,6 +14,7 @@ from nsrecover.testing.lifted import LiftedObservation, covered, digest, displac
 from nsrecover.testing.moving_cameras import check_poses_follow
 from nsrecover.testing.rules import Limits, Rule, RuleLog
 from nsrecover.testing.settings import Setting
+from nsrecover.util.english import amount
 
 _ACTION_RULES = (Rule.RETURNS_NOTHING, Rule.ARM_OUT_OF_THE_WAY, Rule.PROMISE_KEPT, Rule.OTHERS_STAY)
 
@@ -82,7 +83,7 @@ class Examination:
             )
             log.check(
                 Rule.OBJECTS_IN_SIGHT, readings, "an object with depth readings in the first observation",
-                f"{len(object_names(observation))} labels and no depth on any",
+                f"{amount(len(object_names(observation)), 'label')} and no depth on any",
                 "put objects on the table, and check masks and depth",
             )  # fmt: skip
             observation_rules.check_intrinsics(log, observation)

@@ -18,6 +18,7 @@ from nsrecover.errors import InvalidAction, UnknownObject, did_you_mean
 from nsrecover.testing.lifted import LiftedObservation, graph_of
 from nsrecover.testing.probe_actions import action_back_to, choose_action, promise_holds, unreachable_action
 from nsrecover.testing.rules import Limits, Rule
+from nsrecover.util.english import amount
 
 NOWHERE = "nowhere"
 """Not the name of any object or operator."""
@@ -170,7 +171,8 @@ class Household:
             )
         if len(operator.parameters) != len(action.arguments):
             raise InvalidAction(
-                f"expected {len(operator.parameters)} arguments of {action.operator}, found {len(action.arguments)}"
+                f"expected {amount(len(operator.parameters), 'argument')} of {action.operator}, found "
+                f"{len(action.arguments)}"
             )
         for name in action.arguments:
             if name not in start.boxes:

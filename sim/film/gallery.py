@@ -12,6 +12,7 @@ import typer
 from conf.command import run_function
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.english import amount
 from sim.common.tables import markdown_table
 
 PAGE = "results/kitchen_gallery.md"
@@ -46,7 +47,7 @@ def gallery(
         atomic_write_bytes(docs / PICTURES / name, (folder / name).read_bytes())
     records.sort(key=lambda record: (bool(record["trouble"]), int(record["task"][1:]), record["name"]))
     atomic_write_bytes(docs / PAGE, page_of(records).encode())
-    print(f"wrote {docs / PAGE} and {len(records)} pictures to {docs / PICTURES}")
+    print(f"wrote {docs / PAGE} and {amount(len(records), 'picture')} to {docs / PICTURES}")
 
 
 def page_of(records: Sequence[Mapping[str, Any]]) -> str:

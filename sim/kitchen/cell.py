@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pybullet
 
 from nsrecover.domains.household.names import slice_of
+from nsrecover.util.english import amount
 from sim.common.arm import STEP_S
 from sim.common.rotations import matrix_of
 from sim.kitchen.assemblies import controls_of
@@ -124,7 +125,7 @@ class KitchenCell(KitchenPhysics):
             self.bring(replace(whole, name=made[-1], kind=kind), centre + spread * along, rotation)
             self.states[made[-1]] = replace(ObjectState(), temperature_c=self.states[name].temperature_c)
         self.slices[name] = tuple(made)
-        self.note(f"the {name} was cut into {len(made)} slices")
+        self.note(f"the {name} was cut into {amount(len(made), 'slice')}")
 
     def meant_by(self, name: str) -> list[str]:
         """The bodies that a name of the household domain can mean: of slices there are several, what is held first."""

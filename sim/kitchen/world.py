@@ -15,6 +15,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.domains.household.names import slice_of, whole
 from nsrecover.errors import InvalidAction, did_you_mean
 from nsrecover.util.closing import ClosedByWith
+from nsrecover.util.english import amount
 from sim.common.cameras import CameraRig, take_picture
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
 from sim.kitchen.cell import KitchenCell
@@ -234,7 +235,8 @@ class KitchenWorld(ClosedByWith):
         skill = SKILLS[action.operator]
         if len(action.arguments) != len(skill.arguments):
             raise InvalidAction(
-                f"expected {action.operator}({', '.join(skill.arguments)}), found {len(action.arguments)} arguments"
+                f"expected {action.operator}({', '.join(skill.arguments)}), found "
+                f"{amount(len(action.arguments), 'argument')}"
             )
         for name, what in zip(action.arguments, skill.arguments, strict=True):
             things = {*self.cell.things, *self.cell.slices, *map(slice_of, self.cell.spec.cuttable)}

@@ -16,6 +16,7 @@ from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation, supporter
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.english import amount
 from sim.tabletop.scene_mix import DEFAULT_MIX, MOST, SceneMix
 from sim.tabletop.scenes import (
     BOX_KINDS,
@@ -147,7 +148,8 @@ def add_object(rng: np.random.Generator, scene: SceneSpec, kind: ObjectKind, mix
         if placed is not None:
             return replace(scene, objects=(*scene.objects, placed))
     raise InvalidConfiguration(
-        f"expected room and a colour for another {kind}, found none beside {len(objects)} objects; ask for fewer"
+        f"expected room and a colour for another {kind}, found none beside {amount(len(objects), 'object')}; "
+        "ask for fewer"
     )
 
 
@@ -210,7 +212,7 @@ def sample_plan(
         else:
             return Plan(tuple(actions))
     raise InvalidConfiguration(
-        f"expected a {structure} plan of {length} actions with {len(scene.objects)} objects, found none in "
+        f"expected a {structure} plan of {length} actions with {amount(len(scene.objects), 'object')}, found none in "
         f"{tries} tries; ask for a shorter plan or another scene"
     )
 

@@ -15,6 +15,7 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.relations import RELATIONS, TABLE, relations
 from nsrecover.errors import InvalidAction, did_you_mean
+from nsrecover.util.english import amount
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class SpatialDomain(Domain):
             )
         if len(action.arguments) != len(operator.parameters):
             raise InvalidAction(
-                f"expected {len(operator.parameters)} arguments ({', '.join(operator.arguments)}) for "
+                f"expected {amount(len(operator.parameters), 'argument')} ({', '.join(operator.arguments)}) for "
                 f"{operator.name!r}, found {len(action.arguments)} in {str(action)!r}"
             )
         if len(set(action.arguments)) != len(action.arguments):

@@ -56,6 +56,7 @@ from nsrecover.records.bags.messages import (
 )
 from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
+from nsrecover.util.english import amount
 from nsrecover.util.extras import needs_extra
 
 
@@ -121,7 +122,7 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
     plan = plan_of(text)
     if len(moments) != len(plan) + 1:
         raise InvalidRecording(
-            f"expected {len(plan) + 1} moments on {OBSERVE} for the {len(plan)} actions of {PLAN}, found "
+            f"expected {amount(len(plan) + 1, 'moment')} on {OBSERVE} for the {len(plan)} actions of {PLAN}, found "
             f"{len(moments)}; publish one before the first action and one after each"
         )
     for view in views:

@@ -102,7 +102,7 @@ def test_an_empty_plan_is_refused() -> None:
         ("top(red cube, blu cube)", UnknownObject, "'blu cube'. Did you mean 'blue cube'"),
         ("topp(red cube, blue cube)", InvalidAction, "'topp'.*Did you mean 'top'"),
         ("top(red cube)", InvalidAction, r"expected 2 arguments \(moved, support\).*found 1"),
-        ("free(red cube, blue cube)", InvalidAction, "expected 1 arguments"),
+        ("free(red cube, blue cube)", InvalidAction, r"expected 1 argument \(moved\)"),
         ("top(red cube, red cube)", InvalidAction, "expected different objects"),
         ("restore(red cube)", InvalidAction, "target"),
     ],
@@ -126,7 +126,7 @@ def test_changing_a_node_leaves_the_original_alone() -> None:
 
 
 def test_a_trace_has_one_graph_more_than_actions() -> None:
-    with pytest.raises(InvalidPlan, match="expected 2 scenes for 1 actions, found 1"):
+    with pytest.raises(InvalidPlan, match="expected 2 scenes for 1 action, found 1"):
         Trace(Plan.parse("free(a)"), (graph("a"),))
 
 

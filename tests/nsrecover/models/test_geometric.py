@@ -73,7 +73,7 @@ def test_too_few_successes_are_told_of() -> None:
         nsrecover.geometric().calibrated(episodes, 0.01)
     with pytest.raises(InvalidConfiguration, match="alpha"):
         nsrecover.geometric().calibrated(episodes, 0.0)
-    with pytest.raises(InvalidConfiguration, match="expected 2 observations for 1 actions, found 1"):
+    with pytest.raises(InvalidConfiguration, match="expected 2 observations for 1 action, found 1"):
         nsrecover.geometric().calibrated([(PLAN, [BEFORE])], 0.1)
 
 
