@@ -15,6 +15,7 @@ from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.integrations.behaviour_trees import FollowPlan
 from nsrecover.session import Session
+from tests.nsrecover.integrations.driven import by_gymnasium, by_ros2
 from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named
 
 Driver = Callable[[ScriptedWorld, Scenario, Refusing], Episode[Any]]
@@ -93,7 +94,9 @@ def behaviour_tree(world: ScriptedWorld, scenario: Scenario, person: Refusing) -
     raise AssertionError("the behaviour does not end")
 
 
-DRIVERS: Mapping[str, Driver] = {"session": bare_loop, "agent": agent, "py_trees": behaviour_tree}
+DRIVERS: Mapping[str, Driver] = {
+    "session": bare_loop, "agent": agent, "py_trees": behaviour_tree, "gymnasium": by_gymnasium, "ros2": by_ros2,
+}  # fmt: skip
 CASES = [
     pytest.param(kind, scenario, id=f"{kind.__name__.lower()}: {name}")
     for kind, table in ((Boxes, BOXES), (Facts, FACTS))

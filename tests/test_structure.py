@@ -36,7 +36,6 @@ NOT_YET_FEW_PARAMETERS = {
     "eval/fuzz/server.py::_attack": 9,
     "eval/soak/episodes.py::_run": 10,
     "eval/symbolic/command.py::_judged": 10,
-    "nsrecover/integrations/gymnasium.py::__init__": 10,
     "nsrecover/integrations/unified_planning/__init__.py::repair": 9,
     "nsrecover/live/__init__.py::page": 9,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 10,

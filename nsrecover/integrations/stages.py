@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.recovery import Recovery
@@ -79,8 +78,3 @@ class StageMap:
             raise InvalidPlan(f"expected a recovery that was found, found {recovery.status.value}; ask for help")
         subgoal = recovery.resumes_at(self.steps)
         return tuple(name for name, step in self.stages if step >= subgoal)
-
-
-def one_stage_each(names: Sequence[str]) -> StageMap:
-    """A map with one stage for each step."""
-    return StageMap(tuple((name, step) for step, name in enumerate(names)))

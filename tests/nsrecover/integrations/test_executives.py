@@ -17,7 +17,7 @@ from nsrecover.integrations.behaviortree_cpp import plan_tree
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
 from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
-from nsrecover.integrations.stages import StageMap, one_stage_each
+from nsrecover.integrations.stages import StageMap
 from nsrecover.records.bags.messages import PLAN
 from tests.nsrecover.integrations.box_table import SIDE, Table, text
 
@@ -99,7 +99,7 @@ def test_a_task_resumes_at_the_stage_of_its_step() -> None:
     assert (stages.step_of("place green"), stages.first_stage(1), stages.first_stage(2)) == (0, "pick blue", None)
     assert stages.ids() == ("pick green", "pick blue")
     assert stages.resume(BACK) == ("pick blue", "place blue")
-    assert one_stage_each(["a", "b"]).resume(Recovery(RecoveryStatus.RECOVERED, subgoal=2)) == ()
+    assert stages.resume(Recovery(RecoveryStatus.RECOVERED, subgoal=2)) == ()
     for wrong, expected in (
         ((("a", 0), ("a", 1)), "an id of its own"),
         ((("a", 0), ("b", 2)), "give every step a stage"),
