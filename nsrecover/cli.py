@@ -9,10 +9,9 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -21,16 +20,14 @@ from rich.table import Table
 
 import nsrecover
 from nsrecover.core.discrepancy import Verdict
+from nsrecover.core.supervision import Listener
 from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.onboarding import commands
-from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, show, spread
-from nsrecover.onboarding.printed import VERDICTS, flat, info_lines, review_document
+from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, SystemPlace, show, spread
+from nsrecover.onboarding.printed import Printer, flat, info_lines, record_document
 from nsrecover.records import episode_log
-from nsrecover.util.progress import QUIET, is_quiet, progress
+from nsrecover.util.progress import QUIET, is_quiet
 from nsrecover.util.untrusted_json import JsonObject
-
-if TYPE_CHECKING:
-    from nsrecover.records.review import Review
 
 app = typer.Typer(
     add_completion=False,
@@ -92,11 +89,11 @@ def check(
     recording: Annotated[
         str,
         typer.Argument(
-            help="A recorded run: .npz, boxes as .json, a ROS 2 bag (.mcap, .db3 or its folder), or `example` for the "
-            "shipped one."
+            help="A recorded run: .npz, boxes or facts as .json, a ROS 2 bag (.mcap, .db3 or its folder), or `example` "
+            "for the shipped one."
         ),
     ],
-    checkpoint: Checkpoint = None,
+    system: SystemPlace = None,
     budget_s: Budget = 1.0,
     log: Annotated[
         Path | None, typer.Option(help="Write the results to this file, for `nsrecover explain`.", dir_okay=False)
@@ -111,35 +108,22 @@ def check(
     Exits with 1 if a step did not go as expected.
     """
     # Imported here, because they load scipy, and torch for images, which help and usage errors do not need.
-    from nsrecover.records.review import episode_of, review, system_for
+    from nsrecover.records.review import review, system_for
     from nsrecover.records.runs import read_run
 
-    episode = read_run(recording)
-    system = system_for([episode], checkpoint)
-    reviews: Iterable[Review] = review(system, episode, budget_s, check_sensors)
-    if log is not None or as_json:  # nothing is printed meanwhile
-        reviews = list(progress(reviews, "checking", len(episode.plan)))
+    run = read_run(recording)
+    listener = Listener() if as_json else Printer(Console())
+    episode = review(system_for([run], system), run, budget_s, check_sensors, listener)
     if log is not None:
-        episode_log.save(episode_of(list(reviews), episode), log)
+        episode_log.save(episode, log)
+    verdicts = Counter(record.discrepancy.verdict for record in episode.records)
     if as_json:
-        found = list(reviews)
-        print(json.dumps({"recording": recording, "steps": [review_document(item) for item in found]}, indent=2))
-        if any(item.discrepancy.deviates for item in found):
-            raise typer.Exit(1)
-        return
-    console, verdicts = Console(), Counter[Verdict]()
-    for item in reviews:
-        verdicts[item.discrepancy.verdict] += 1
-        console.print(
-            f"{item.step + 1:>3}  {escape(str(item.action))}  {VERDICTS[item.discrepancy.verdict]}", highlight=False
-        )
-        if item.explanation is not None:
-            console.print(f"     {item.explanation.text}", highlight=False, markup=False)
-    doubtful = verdicts[Verdict.CANNOT_TELL]
-    ending = f", and {doubtful} cannot be judged" if doubtful else ""
-    console.print(
-        f"{verdicts[Verdict.DEVIATING]} of {len(episode.plan)} steps did not go as expected{ending}", highlight=False
-    )
+        steps = [record_document(each) for each in episode.records]
+        print(json.dumps({"recording": recording, "steps": steps}, indent=2))
+    else:
+        doubtful = verdicts[Verdict.CANNOT_TELL]
+        ending = f", and {doubtful} cannot be judged" if doubtful else ""
+        print(f"{verdicts[Verdict.DEVIATING]} of {len(run.plan)} steps did not go as expected{ending}")
     if verdicts[Verdict.DEVIATING]:
         raise typer.Exit(1)
 
@@ -157,7 +141,7 @@ def explain(
         str, typer.Option("--audience", "--register", help="Readers of the text: lay or engineer.")
     ] = "lay",
     ask: Questions = None,
-    checkpoint: Checkpoint = None,
+    system: SystemPlace = None,
     as_json: AsJson = False,
     llm: Model = None,
     llm_model: Annotated[
@@ -177,14 +161,14 @@ def explain(
     if audience not in list(Audience):
         raise InvalidConfiguration(f"expected an audience, found {audience!r}.{did_you_mean(audience, Audience)}")
     if llm is None:
-        documents = explaining.explain_file(log, Audience(audience), ask or (), checkpoint)
+        documents = explaining.explain_file(log, Audience(audience), ask or (), system)
     else:
         # Imported here, because it is slow and needed only with a model.
         from nsrecover.explanation.language_model.explainer import model_at
 
         with model_at(llm, llm_model) as model:
             words = explaining.Rewording(model, llm_timeout)
-            documents = explaining.explain_file(log, Audience(audience), ask or (), checkpoint, words)
+            documents = explaining.explain_file(log, Audience(audience), ask or (), system, words)
         for note in dict.fromkeys(document["note"] for document in documents if document.get("note")):
             print(f"note: {note}", file=sys.stderr)
     for number, document in enumerate(documents, start=1):
@@ -287,7 +271,7 @@ def tell(
     if plan:
         done = print_plan(home, sentence)
     else:
-        from nsrecover.testing import load_factory
+        from nsrecover.util.factories import load_factory
 
         with model_at(llm) if llm is not None else nullcontext() as model:
             done = tell_robot(home, cast(Any, load_factory(world)), sentence, feedback, model=model)
@@ -317,12 +301,15 @@ class Served:
 
     host: Annotated[str, typer.Option(help="Address to listen on; others than loopback need a token.")] = "127.0.0.1"
     port: Port = 8765
-    checkpoint: Annotated[
+    system: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=DIR", help="A checkpoint that sessions can request; can be repeated."),
+        typer.Option(
+            metavar="NAME=DIR|FACTORY",
+            help="A system that sessions can request: folder of a checkpoint, or file.py:factory; can be repeated.",
+        ),
     ] = None
     boxes_only: Annotated[
-        bool, typer.Option("--boxes-only", help="Take boxes and scene graphs only: no checkpoint, no torch.")
+        bool, typer.Option("--boxes-only", help="Serve the system `boxes` only: no checkpoint, no torch.")
     ] = False
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token that clients must send; or set NSRECOVER_TOKEN.")
@@ -332,27 +319,27 @@ class Served:
     planning_s: Annotated[float, typer.Option(min=0.01, help="Largest planning time of a recovery, in seconds.")] = 30
     rate: Annotated[float, typer.Option(min=0.01, help="Most requests a second from one address.")] = 200
     body_mb: Annotated[int, typer.Option(min=1, help="Largest size of a request, in megabytes.")] = 16
-    workers: Annotated[int, typer.Option(min=1, help="Number of processes in which sessions are watched.")] = 2
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes that judge and search.")] = 2
 
 
 @app.command()
 @spread
 def serve(given: Served) -> None:
-    """Serve over HTTP: plans and observations in; discrepancies, recoveries and explanations out."""
+    """Serve sessions over HTTP: plans and observations in; what to do next, discrepancies and explanations out."""
     from nsrecover.integrations import server
 
-    if given.boxes_only and given.checkpoint:
-        raise InvalidConfiguration("expected --boxes-only or --checkpoint, found both; leave one out")
-    folders: dict[str, Path | None] = {}
-    for each in given.checkpoint or ():
-        name, has_name, folder = each.partition("=")
-        if not (name and has_name and folder):
-            raise InvalidConfiguration(f"expected a checkpoint as NAME=DIR, found {each!r}")
-        folders[name] = Path(folder)
+    if given.boxes_only and given.system:
+        raise InvalidConfiguration("expected --boxes-only or --system, found both; leave one out")
+    systems: dict[str, str | None] = {}
+    for each in given.system or ():
+        name, _, place = each.partition("=")
+        if not (name and place):
+            raise InvalidConfiguration(f"expected a system as NAME=DIR or NAME=file.py:factory, found {each!r}")
+        systems[name] = place
     server.serve(
         given.host,
         given.port,
-        {} if given.boxes_only else folders or {"tabletop": None},
+        {} if given.boxes_only else systems or {"tabletop": None},
         token=_token(given.token_file),
         limits=server.Limits(
             sessions=given.sessions,

@@ -27,6 +27,7 @@ from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions
 from nsrecover.planning.symbolic.lookahead import FactLookahead
 from nsrecover.system import System
 from nsrecover.util.extras import needs_extra
+from nsrecover.util.factories import is_factory, load_factory
 
 if TYPE_CHECKING:
     from nsrecover.models.household import HouseholdModels  # loads torch
@@ -156,6 +157,29 @@ def _of_boxes(
 ) -> System[SceneGraph]:
     planner = RecoveryPlanner(models, domain=domain)
     return System(BoxWatching(models, domain), planner, GroundedExplainer(domain), calibration)
+
+
+def system_at(place: str | Path | None) -> System[Any]:
+    """A system that a command line names.
+
+    Args:
+        place: folder of a checkpoint, or `file.py:factory`, a function that makes a system; None: the shipped
+            checkpoint.
+
+    Raises:
+        InvalidCheckpoint: the checkpoint is missing or cannot be used.
+        InvalidConfiguration: the factory does not exist, or makes something else.
+    """
+    if place is None or not is_factory(str(place)):
+        found: object = load(place)
+    else:
+        found = load_factory(str(place))()
+    if not isinstance(found, System):
+        raise InvalidConfiguration(
+            f"expected a system at {place}, found {type(found).__name__}; name a function that returns the result of "
+            "nsrecover.load(), nsrecover.geometric() or nsrecover.symbolic()"
+        )
+    return found
 
 
 def symbolic(

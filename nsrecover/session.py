@@ -116,7 +116,8 @@ class Session(SessionState[SceneT]):
 
         Raises:
             OutOfTurn: no observation was asked for.
-            InvalidObservation: the first observation, and every further attempt, cannot be used.
+            InvalidObservation: the first observation, and every further attempt, or one that is reviewed, cannot be
+                used.
             UnknownObject: they do not show an object of the plan.
         """
         self._expect(Act, Look)
@@ -182,6 +183,21 @@ class Session(SessionState[SceneT]):
         if not self._request.final:
             self._stop(StopCode.STOPPED, reason or self._where_stopped())
 
+    def with_plan(self, plan: Plan) -> Session[SceneT]:
+        """A session for another plan, from the scene as it was seen last; this one is not to be used any more.
+
+        Raises:
+            InvalidAction: the plan has an unknown operator or wrong arguments.
+            UnknownObject: it names an object that is not in the scene.
+        """
+        fresh = Session(self.system, plan, None, self.settings, perceiver=self._perceiver, listener=self.listener)
+        if self._monitor is not None:
+            self._monitor.set_plan(plan)
+            fresh._monitor, fresh._start, fresh._clock = self._monitor, self._monitor.graph, self._clock
+            fresh._start_s = fresh.time_s
+            fresh._next_turn()
+        return fresh
+
     def _where_stopped(self) -> str:
         action = self._monitor.next_action if self._monitor is not None else None
         return f"it was stopped before {action}" if action is not None else "it was stopped"
@@ -230,10 +246,10 @@ class Session(SessionState[SceneT]):
             self.monitor.look_failed()
             self._settle()
             return
-        self._attempts += 1
+        self._attempts = LOOKS if self.settings.reviews else self._attempts + 1
         if self._attempts < LOOKS:
             self._request = Look()
-        elif self._stage is _Stage.START:
+        elif self._stage is _Stage.START or self.settings.reviews:
             raise problem
         elif self._stage is _Stage.FINISH:
             self._finish()
@@ -248,9 +264,12 @@ class Session(SessionState[SceneT]):
     def _next_turn(self) -> None:
         """Check the next action, or finish if there is none."""
         self._executed, self._turn, self._vetoes = False, None, Vetoes()
-        if self.monitor.next_action is None:
+        action = self.monitor.next_action
+        if action is None:
             self._attempts = 0
             self._finish()
+        elif self.settings.reviews:
+            self._request = Act(action)
         else:
             self.monitor.check()
             self._settle()
@@ -258,7 +277,7 @@ class Session(SessionState[SceneT]):
     def _settle(self) -> None:
         """Look again until the verdict is settled, then draw the conclusion."""
         names = self.monitor.wanted
-        if names is not None:
+        if names is not None and not self.settings.reviews:
             self._stage, self._request = _Stage.CONFIRM, Look(names)
             return
         found = self.monitor.found
@@ -283,7 +302,7 @@ class Session(SessionState[SceneT]):
             action=action, recovering=self._is_recovering(), graph=self.monitor.graph, discrepancy=found,
             plan=self.monitor.plan, recovery=recovery, time_s=self.time_s,
         )  # fmt: skip
-        if recovery is not None and recovery.closest is not None:
+        if recovery is not None and recovery.closest is not None and not self.settings.reviews:
             self._turn = turn
             text = proposal(recovery, self.system.domain)
             self._request = Ask(Decision(Question.GIVE_UP, recovery.closest, turn.plan, text))
@@ -310,7 +329,7 @@ class Session(SessionState[SceneT]):
         if not found.as_expected:
             turn = replace(turn, explanation=self.system.explainer(found, recovery))
         self.listener.turned(turn)
-        if recovery is None:
+        if recovery is None or self.settings.reviews:
             self._go_on(turn)
         elif (stopped := self._alarms.count(turn, recovery, self._records)) is not None:
             self._keep(turn)
@@ -364,7 +383,9 @@ class Session(SessionState[SceneT]):
     def _finish(self) -> None:
         """End; parts of the goal that were not seen since they may have changed are looked for first."""
         unseen = self.monitor.unconfirmed
-        if unseen and self._attempts < LOOKS and self.monitor.last_found is not None:
+        if self.settings.reviews:
+            self._request = Done()
+        elif unseen and self._attempts < LOOKS and self.monitor.last_found is not None:
             self._stage, self._request = _Stage.FINISH, Look(unseen)
             if self._attempts == 0:
                 self._attempts = 1

@@ -28,13 +28,13 @@ from nsrecover.instructions.understanding import Understanding
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
 from nsrecover.integrations.unified_planning.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.planning.symbolic.domain_model import solve
-from nsrecover.records import boxes_recording, episode_log
+from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.bags.writing import BagSettings, Storage, write_bag
 from nsrecover.records.check_file import checked
 from nsrecover.records.explain_file import explain_file
 from nsrecover.records.recording import Recording, example
-from nsrecover.records.review import episode_of, review, system_for
+from nsrecover.records.review import review, system_for
 from nsrecover.records.runs import read_run
 from nsrecover.reports.episodes import report_at
 from nsrecover.reports.page import html_of
@@ -72,11 +72,11 @@ class Target:
 def _boxes_examples(folder: Path) -> list[bytes]:
     """A recording in boxes, and the log of its episode, in which a block falls."""
     fallen = {**_SCENE, "green": (0.6, 0.1, _SIDE_M / 2, _SIDE_M, _SIDE_M, _SIDE_M)}
-    recorded = boxes_recording.BoxesRecording(Plan.parse("top(green, red)"), (_SCENE, fallen))
+    recorded = scenes_recording.ScenesRecording(Plan.parse("top(green, red)"), (_SCENE, fallen))
     path, log = folder / "boxes.json", folder / "log.json"
-    boxes_recording.save(recorded, path)
+    scenes_recording.save(recorded, path)
     run = read_run(path)
-    episode_log.save(episode_of(list(review(system_for([run], None), run)), run), log)
+    episode_log.save(review(system_for([run], None), run), log)
     return [path.read_bytes(), log.read_bytes()]
 
 

@@ -204,8 +204,7 @@ def turn_of(record: StepRecord, cpu_s: float = 0.0) -> PlannerTurn:
 def warm_system(checkpoint: str | None) -> System:
     """Return the system of a checkpoint, warmed up once in each process, because first calls take longer."""
     system = system_of(checkpoint)
-    for _ in review(system, example("collapse")):
-        pass
+    review(system, example("collapse"))
     return system
 
 

@@ -29,6 +29,19 @@ def checked_plan(plan: object) -> Plan:
     raise InvalidPlan(f"expected a plan, found {type(plan).__name__}; give the plan first, then the observation")
 
 
+def check_kind(observation: object, expected: type | tuple[type, ...], what: str) -> None:
+    """Refuse observations of another kind than a perceiver takes.
+
+    Raises:
+        InvalidObservation: it is not an instance of the expected types, which `what` puts into words.
+    """
+    if not isinstance(observation, expected):
+        raise InvalidObservation(
+            f"expected {what}, found {type(observation).__name__}; report observations of the kind that the system "
+            "takes, the same every time"
+        )
+
+
 def check_boxes(scene: SceneGraph) -> None:
     """Refuse boxes that are hardly in metres.
 

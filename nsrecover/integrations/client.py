@@ -6,7 +6,7 @@ import base64
 import json
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib import error, request
 
@@ -18,14 +18,26 @@ class ServerRefused(Exception):
 
 
 class Client:
-    """One monitored plan on a server.
+    """A session on a server: says what to do next so that a plan is carried out.
+
+        client = Client(["top(red cube, blue cube)"])
+        answer = client.observe(camera.observe())
+        while answer["request"]["code"] not in ("done", "stopped"):
+            match answer["request"]:
+                case {"code": "act", "action": action}:
+                    robot.execute(action)
+                    answer = client.observe(camera.observe())
+                case {"code": "look", "names": names}:
+                    answer = client.observe(camera.observe())
+                case {"code": "ask", "text": text}:
+                    answer = client.answer(input(text))
 
     Args:
         plan: actions like `top(red cube, blue cube)`.
         url: address of the server.
         token: token of the server, if it has one.
         timeout_s: time limit for one answer, seconds.
-        options: further fields of `NewSession`: checkpoint, rejoin, check_sensors.
+        options: further fields of `NewSession`: system, rejoin, check_sensors, approve, budget_s, max_recoveries.
     """
 
     def __init__(
@@ -34,7 +46,7 @@ class Client:
         url: str = "http://127.0.0.1:8765",
         token: str = "",
         timeout_s: float = 60,
-        **options: str | bool,
+        **options: str | float,
     ) -> None:
         self._root, self._timeout_s = url.rstrip("/"), timeout_s
         self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
@@ -46,14 +58,35 @@ class Client:
         with self._open(method, path, body) as answer:
             return json.loads(answer.read() or b"null")
 
-    def observe(self, observation: Any, query: str = "") -> Any:
-        """Send an `nsrecover.Observation`, or anything with the same fields; `query` like `?recover=false`."""
-        return self.call("POST", f"/observations{query}", observation_message(observation))
+    def observe(self, observation: Any) -> Any:
+        """Send an `nsrecover.Observation`, or anything with the same fields."""
+        return self.call("POST", "/observations", observation_message(observation))
 
-    def scene(self, boxes: dict[str, list[float]], query: str = "") -> Any:
-        """Send boxes by name: centre x, y, z and size x, y, z in metres."""
-        objects = [{"name": name, "box": [float(value) for value in box]} for name, box in boxes.items()]
-        return self.call("POST", f"/scenes{query}", {"objects": objects})
+    def scene(self, boxes: Mapping[str, Sequence[float] | None], time_s: float | None = None) -> Any:
+        """Send boxes by name: centre x, y, z and size x, y, z in metres; None for what cannot be seen now."""
+        objects = [
+            {"name": name, "box": 6 * [0.0], "seen": False, "hidden": True}
+            if box is None
+            else {"name": name, "box": [float(value) for value in box]}
+            for name, box in boxes.items()
+        ]
+        return self.call("POST", "/scenes", {"objects": objects, "time_s": time_s})
+
+    def facts(self, facts: Iterable[Sequence[str]], time_s: float | None = None) -> Any:
+        """Send the facts that hold, each a predicate and its objects; what is not listed does not hold."""
+        return self.call("POST", "/facts", {"facts": [list(fact) for fact in facts], "time_s": time_s})
+
+    def answer(self, answer: str) -> Any:
+        """Send a person's answer: yes, no or look_again."""
+        return self.call("POST", "/answer", {"answer": answer})
+
+    def failed(self, problem: str) -> Any:
+        """Report that the robot did not end the action."""
+        return self.call("POST", "/failed", {"problem": problem})
+
+    def stop(self, reason: str = "") -> Any:
+        """End the session before the next action."""
+        return self.call("POST", "/stop", {"reason": reason})
 
     def events(self, wait_s: float = 60) -> Iterator[tuple[str, Any]]:
         """Yield kind and data of all events of the session since its start."""
@@ -67,7 +100,7 @@ class Client:
                     yield kind, json.loads(value)
 
     def close(self) -> None:
-        """End the session."""
+        """Delete the session."""
         self.call("DELETE", "")
 
     def _open(self, method: str, path: str, body: object = None) -> Any:

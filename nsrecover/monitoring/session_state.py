@@ -81,6 +81,11 @@ class SessionState(Generic[SceneT]):
         return self._monitor
 
     @property
+    def scene(self) -> SceneT | None:
+        """The scene as it was seen last; None before the first observation."""
+        return None if self._monitor is None else self._monitor.graph
+
+    @property
     def time_s(self) -> float:
         """Time of the last observation, by the clock of the observations, seconds."""
         return max(self._clock.time_s, 0.0) if math.isinf(self._clock.time_s) else self._clock.time_s
@@ -105,7 +110,9 @@ class SessionState(Generic[SceneT]):
         if self._start is None:
             raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
         request, status, reason = self._request, EpisodeStatus.RUNNING, ""
-        if isinstance(request, Stopped):
+        if self.settings.reviews:
+            status = EpisodeStatus.REVIEWED
+        elif isinstance(request, Stopped):
             status, reason = EpisodeStatus.ASKED_FOR_HELP, request.reason
         elif request.final:
             status = EpisodeStatus.COMPLETED

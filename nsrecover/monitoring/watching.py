@@ -94,9 +94,8 @@ class BoxWatching:
         return ScenePerceiver(self.models, watch_cameras=watch_cameras)  # type: ignore[arg-type]
 
     def check_plan(self, plan: Plan) -> None:
-        """Refuse a plan with unknown operators or wrong numbers of arguments."""
-        for action in plan:
-            self.domain.operator_of(action)
+        """Refuse a plan with unknown operators or wrong numbers of arguments, or one that stacks in a circle."""
+        self.domain.check_plan(plan)
 
     def monitor(self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool) -> Monitor[SceneGraph]:
         """Return a monitor of a plan."""

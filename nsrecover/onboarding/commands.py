@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.answering import fleet
-from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Episodes, Plan, Rerun, show, spread
+from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Episodes, Plan, Rerun, SystemPlace, show, spread
+from nsrecover.onboarding.printed import Printer
 from nsrecover.util.english import amount
 from nsrecover.util.progress import progress
 from nsrecover.util.untrusted_json import JsonObject
@@ -98,6 +100,7 @@ def new(
 
 def check_setup(
     place: Place,
+    system: SystemPlace = None,
     out: Annotated[Path, typer.Option(help="Folder for the drawings over the images.")] = Path("setup"),
     looks: Annotated[int, typer.Option(min=2, help="Looks at a scene at rest, for a running robot.")] = 10,
     as_json: AsJson = False,
@@ -109,17 +112,16 @@ def check_setup(
     printed. The drawings show masks, boxes and the table's plane
     over the images: lines have to lie on the table, and boxes around their objects.
     """
-    from nsrecover.onboarding import live, setup_check
+    from nsrecover.onboarding import running_robot, setup_check
     from nsrecover.records.runs import is_bag, read_run
+    from nsrecover.util.factories import is_factory, load_factory
 
-    if ".py:" in place or (":" in place and not Path(place).exists()):
-        from nsrecover.testing import load_factory
-
-        world = live.made_world(load_factory(place), 0)
+    if is_factory(place):
+        world = running_robot.made_world(load_factory(place), 0)
         with closing_if_possible(world):
-            found = setup_check.check_live(*live.look_repeatedly(world, looks), out)
+            found = setup_check.check_live(*running_robot.look_repeatedly(world, looks), out)
     else:
-        found = setup_check.check_run(read_run(place), out)
+        found = setup_check.check_run(read_run(place), out, system)
         if is_bag(Path(place)):
             from nsrecover.records.bags.rates import topic_rates
 
@@ -138,6 +140,7 @@ def record(
     ],
     runs: Annotated[int, typer.Option(min=1, help="Number of runs.")] = 1,
     plan: Plan = None,
+    system: SystemPlace = None,
     out: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
@@ -148,10 +151,10 @@ def record(
     went wrong, since calibration takes every run for a good one. The factory may take the number of the run. Of a bag
     its run is written.
     """
-    from nsrecover.onboarding import live
-    from nsrecover.records import boxes_recording, recording
+    from nsrecover.onboarding import running_robot
+    from nsrecover.records import recording, scenes_recording
     from nsrecover.records.bags import reading as bags
-    from nsrecover.testing import load_factory
+    from nsrecover.util.factories import load_factory
 
     if Path(place).exists():
         bag = bags.read_bag(place)
@@ -163,11 +166,11 @@ def record(
         stem = out / f"run{number:03d}"
         if any(stem.with_suffix(suffix).exists() for suffix in (".json", ".npz")):
             continue
-        world = live.made_world(factory, number)
+        world = running_robot.made_world(factory, number)
         with closing_if_possible(world):
-            found = live.record_run(world, live.plan_for(world, plan))
-        if isinstance(found, boxes_recording.BoxesRecording):
-            boxes_recording.save(found, path := stem.with_suffix(".json"))
+            found = running_robot.record_run(world, running_robot.plan_for(world, plan), system)
+        if isinstance(found, scenes_recording.ScenesRecording):
+            scenes_recording.save(found, path := stem.with_suffix(".json"))
         else:
             recording.save(found, path := stem.with_suffix(".npz"))
         written.append(str(path))
@@ -236,7 +239,7 @@ def watch(
         str, typer.Argument(metavar="FACTORY", help="Your robot: file.py:factory or package.module:factory.")
     ],
     plan: Plan = None,
-    checkpoint: Checkpoint = None,
+    system: SystemPlace = None,
     budget_s: Budget = 1.0,
     shown: Watched = Watched(),
 ) -> None:
@@ -246,36 +249,30 @@ def watch(
     needs `nsrecover[server]`; its address is printed on standard error.
     """
     from nsrecover.agent import RecoveryAgent
-    from nsrecover.core.episode import EpisodeStatus, StepRecord
-    from nsrecover.core.observation import Observation
-    from nsrecover.loading import geometric, load
-    from nsrecover.onboarding import live as robot
+    from nsrecover.core.episode import EpisodeStatus
+    from nsrecover.loading import system_at
+    from nsrecover.onboarding import running_robot
     from nsrecover.records import episode_log
+    from nsrecover.records.review import system_for_kind
+    from nsrecover.records.runs import kind_of
     from nsrecover.reports.rerun_file import need_rerun, write_rerun
-    from nsrecover.testing import load_factory
+    from nsrecover.util.factories import load_factory
 
     if shown.rerun is not None:
         need_rerun(shown.rerun)
-    world = robot.made_world(load_factory(place), 0)
-
-    def tell(step: StepRecord) -> None:
-        if not shown.as_json:
-            print(f"{step.action or 'check'}: {step.discrepancy.verdict.value.replace('_', ' ')}", flush=True)
-            if step.explanation is not None:
-                print(f"  {step.explanation.text}", flush=True)
+    world = running_robot.made_world(load_factory(place), 0)
 
     with closing_if_possible(world):
-        due = robot.plan_for(world, plan)
-        images = checkpoint is not None or isinstance(world.observe(), Observation)
-        system = load(checkpoint) if images else geometric()
-        agent = RecoveryAgent(system, world, budget_s=budget_s)
+        due = running_robot.plan_for(world, plan)
+        judges = system_at(system) if system else system_for_kind(kind_of(world.observe()), None)
+        agent = RecoveryAgent(judges, world, budget_s=budget_s)
         with contextlib.ExitStack() as page:
             if shown.live:
                 from nsrecover.live import page as live_page
 
                 url = page.enter_context(live_page(agent, port=shown.port, paused=True)).url
                 print(f"open {url}", file=sys.stderr, flush=True)
-            episode = agent.run(due, on_record=tell)
+            episode = agent.run(due, None if shown.as_json else Printer(Console()).recorded)
     episode_log.save(episode, shown.out)
     if shown.rerun is not None:
         write_rerun(episode, shown.rerun)
@@ -290,7 +287,7 @@ def watch(
 def report(
     episode: Annotated[str, typer.Argument(help="The log of an episode (.json), a recorded run, or `example`.")],
     out: Annotated[Path, typer.Option(help="File for the page.")] = Path("report.html"),
-    checkpoint: Checkpoint = None,
+    system: SystemPlace = None,
     rerun: Rerun = None,
     as_json: AsJson = False,
 ) -> None:
@@ -309,7 +306,7 @@ def report(
 
     if rerun is not None:
         need_rerun(rerun)
-    stored, media = stored_episode(episode, checkpoint)
+    stored, media = stored_episode(episode, system)
     found = report_of(stored, title_of(episode), media=media)
     write_page(found, out)
     if rerun is not None:

@@ -21,13 +21,21 @@ Episodes = Annotated[
     list[str],
     typer.Argument(
         metavar="EPISODES...",
-        help="Recorded runs: .npz, .h5, boxes as .json, ROS 2 bags (.mcap, .db3 or their folder), or folders of these.",
+        help="Recorded runs: .npz, .h5, boxes or facts as .json, ROS 2 bags (.mcap, .db3), or folders of these.",
     ),
 ]
 Plan = Annotated[
     str | None, typer.Option(help="Actions as 'top(red, blue); ...'; by default the attribute `plan` of the world.")
 ]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")]
+SystemPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--system", "--checkpoint", metavar="DIR|FACTORY",
+        help="What judges: folder of a checkpoint, or your own as file.py:factory, which facts need; by default the "
+        "shipped one, or for boxes geometry.",
+    ),
+]  # fmt: skip
 Rerun = Annotated[
     Path | None,
     typer.Option(help="Write a file (.rrd) for the Rerun viewer, too; needs nsrecover[rerun].", dir_okay=False),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from textwrap import shorten
-from typing import TYPE_CHECKING
+from typing import Any
 
-from nsrecover.core.discrepancy import Verdict
+from rich.console import Console
+from rich.markup import escape
+
+from nsrecover.core import StepRecord, Verdict
+from nsrecover.core.supervision import Listener
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject
-
-if TYPE_CHECKING:
-    from nsrecover.records.review import Review
-
 
 _WIDTH = 90
 """Characters of a value; longer ones end in dots."""
@@ -71,30 +71,47 @@ def flat(document: JsonMapping, prefix: str = "") -> list[tuple[str, str]]:
     return lines
 
 
-def review_document(item: Review) -> JsonObject:
+class Printer(Listener):
+    """Prints the turns of a session for people.
+
+    Args:
+        console: where to.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def recorded(self, record: StepRecord[Any]) -> None:
+        """Print a turn."""
+        found = record.discrepancy
+        line = f"{found.step + 1:>3}  {escape(str(found.action))}  {VERDICTS[found.verdict]}"
+        self._console.print(line, highlight=False)
+        if record.explanation is not None:
+            self._console.print(f"     {record.explanation.text}", highlight=False, markup=False)
+
+
+def record_document(record: StepRecord[Any]) -> JsonObject:
     """A checked step of a recording as JSON data."""
+    discrepancy = record.discrepancy
+    names = getattr(discrepancy.expected, "names", ())
     found: JsonObject = {
-        "step": item.step + 1,
-        "action": str(item.action),
-        "as_expected": item.discrepancy.as_expected,
-        "verdict": item.discrepancy.verdict.value,
-        "missing_to_tell": list(missing_texts(item.discrepancy)),
-        "probabilities": {
-            name: round(float(p), 4)
-            for name, p in zip(item.discrepancy.expected.names, item.discrepancy.probabilities, strict=True)
-        },
-        "culprits": [
-            {"name": culprit.name, "cause": culprit.cause.value, "other": culprit.other}
-            for culprit in item.discrepancy.deviations
+        "step": discrepancy.step + 1,
+        "action": str(discrepancy.action),
+        "as_expected": discrepancy.as_expected,
+        "verdict": discrepancy.verdict.value,
+        "missing_to_tell": list(missing_texts(discrepancy)),
+        "probabilities": {name: round(float(p), 4) for name, p in zip(names, discrepancy.probabilities, strict=True)},
+        "deviations": [
+            {"name": each.name, "cause": each.cause.value, "other": each.other} for each in discrepancy.deviations
         ],
     }
-    if item.recovery is not None:
+    if record.recovery is not None:
         found["recovery"] = {
-            "status": item.recovery.status.value,
-            "actions": [str(action) for action in item.recovery.actions],
-            "subgoal": item.recovery.subgoal,
-            "reason": reason_text(item.recovery),
+            "status": record.recovery.status.value,
+            "actions": [str(action) for action in record.recovery.actions],
+            "subgoal": record.recovery.subgoal,
+            "reason": reason_text(record.recovery),
         }
-    if item.explanation is not None:
-        found["explanation"] = item.explanation.text
+    if record.explanation is not None:
+        found["explanation"] = record.explanation.text
     return found

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.errors import InvalidObservation
-from nsrecover.onboarding.live import Liveness, check_boxes
+from nsrecover.core import Camera, FactScene, Observation
+from nsrecover.errors import NsrecoverError
+from nsrecover.onboarding.running_robot import Liveness, check_boxes
 from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.records.check_file import checked
+from nsrecover.records.review import system_for
 from nsrecover.records.runs import Run
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.english import amount
@@ -49,12 +50,13 @@ class SetupCheck:
     drawings: tuple[Path, ...] = ()
 
 
-def check_run(run: Run, out: Path | None = None) -> SetupCheck:
+def check_run(run: Run, out: Path | None = None, place: str | None = None) -> SetupCheck:
     """Check the observations of a recorded run.
 
     Args:
         run: the run.
         out: folder for the drawings of the first observation; none are made if None.
+        place: of the system, see `nsrecover.loading.system_at`; facts need one.
     """
     facts, problems = [f"{amount(len(run.plan), 'action')}, {amount(len(run.observations), 'observation')}"], []
     drawings: tuple[Path, ...] = ()
@@ -62,8 +64,11 @@ def check_run(run: Run, out: Path | None = None) -> SetupCheck:
         where = f"observation {number}"
         if not isinstance(seen, Observation):
             try:
-                check_boxes(dict(seen))
-            except InvalidObservation as problem:
+                if isinstance(seen, FactScene):
+                    system_for([run], place).monitor(run.plan, seen)
+                else:
+                    check_boxes(dict(seen))
+            except NsrecoverError as problem:
                 problems.append(f"{where}: {problem}")
             continue
         found = checked(seen, where)
@@ -186,5 +191,7 @@ def _pixels(camera: Camera, points: npt.NDArray[np.floating]) -> npt.NDArray[np.
 def _unnamed(run: Run) -> Sequence[str]:
     """Objects of the plan that the first observation does not name."""
     first = run.observations[0]
+    if isinstance(first, FactScene):
+        return ()
     names = set(first.labels.values()) if isinstance(first, Observation) else set(first)
     return sorted({name for action in run.plan for name in action.arguments} - names)

@@ -18,7 +18,7 @@ from nsrecover.onboarding.calibration import Share
 from nsrecover.onboarding.scoring import ScoredStep
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
-from nsrecover.records.runs import Run
+from nsrecover.records.runs import Kind, Run
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.progress import left_text
@@ -115,7 +115,7 @@ def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
         raise InvalidConfiguration(
             f"expected at least {RUNS} successful runs to train on, found {len(runs)}; record more"
         )
-    if not all(run.has_images for run in runs):
+    if not all(run.seen is Kind.IMAGES for run in runs):
         raise InvalidConfiguration(
             "expected runs with camera images, found boxes; boxes need no training: `nsrecover calibrate` is enough"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from nsrecover.core.entrance import check_kind
 from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.domains.base import Role
 from nsrecover.domains.instance import Instance
@@ -33,6 +34,7 @@ class FactsPerceiver:
             InvalidObservation: a predicate, object or value is unknown to the domain, a fact has the wrong number of
                 terms, a variable has two values, or a probability or certainty is not from 0 to 1.
         """
+        check_kind(observation, (FactScene, Iterable), "a scene of facts")
         scene = observation if isinstance(observation, FactScene) else scene_of_facts(observation, self.instance)
         facts = frozenset(kept for fact in scene.facts if (kept := self._stored(fact)) is not None)
         scene = scene if facts == scene.facts else replace(scene, facts=facts)
@@ -102,6 +104,7 @@ def scene_of_facts(given: Iterable[StateFact] | Mapping[StateFact, float], insta
         return FactScene(frozenset(given))
     groups: dict[Property, dict[StateFact, float]] = {}
     for fact, chance in given.items():
+        check_kind(fact, tuple, "facts with probabilities")
         _check_probability(chance, f"probability of {fact}")
         groups.setdefault(property_of(fact, instance.domain), {})[fact] = chance
     facts, certainty = set[StateFact](), dict[Property, float]()

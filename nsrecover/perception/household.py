@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nsrecover.core import PLACE, FactScene, Observation, Property, StateFact
+from nsrecover.core.entrance import check_kind
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, slice_of
@@ -97,6 +98,7 @@ class HouseholdPerceiver:
 
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
+        check_kind(observation, Observation, "camera images")
         self.heard = None if self._ears is None else self._ears.step(observation)
         facts, certainty = set[StateFact](), dict(self._unseen)
         places = self._places(observation)

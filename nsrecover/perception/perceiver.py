@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, Unseen, UnseenReason
+from nsrecover.core.entrance import check_kind
 from nsrecover.core.protocols import Reported
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
@@ -162,6 +163,7 @@ class ScenePerceiver:
 
     def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """Same as `step`."""
+        check_kind(observation, Observation, "camera images")
         if self._memory is None:
             memory, observation, origin, detections = self._begin(observation)
             found, self._unseen = _by_label(memory.names, detections), {}

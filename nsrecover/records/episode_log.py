@@ -45,7 +45,7 @@ def save(episode: Episode[Any], path: str | Path) -> None:
     """Write the log of an episode atomically.
 
     Args:
-        episode: from `RecoveryAgent.run`, or from `nsrecover.records.review.episode_of`.
+        episode: from `RecoveryAgent.run`, or from `nsrecover.records.review.review`.
         path: the file, usually `.json`; missing folders are created, an existing file is replaced.
     """
     with atomic_write(path) as file:
@@ -64,7 +64,7 @@ def load(path: str | Path) -> Episode[Any]:
     Raises:
         InvalidRecording: the file does not exist, is not the log of an episode, or its parts contradict each other.
     """
-    return from_document(read_document(path, FORMAT, WHAT, SCHEMA), str(path))
+    return from_document(read_document(path, (FORMAT,), WHAT, SCHEMA), str(path))
 
 
 def is_episode(document: object) -> bool:
@@ -96,7 +96,7 @@ def from_document(document: object, source: str = "log") -> Episode[Any]:
         InvalidRecording: the document is not the log of an episode, of another version, or its parts contradict each
             other, see `nsrecover.records.episode_checks`.
     """
-    known = check_document(document, FORMAT, WHAT, source, SCHEMA)
+    known = check_document(document, (FORMAT,), WHAT, source, SCHEMA)
     with readable(f"a whole log of an episode in {source}"):
         scenes = [_read_scene(each) for each in known["scenes"]]
         value: Any = tuple[StateFact, ...] if isinstance(scenes[0], FactScene) else Box

@@ -13,7 +13,7 @@ from nsrecover.explanation.answers.questions import Answer, ask
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs import explain_log, is_household_log, read_logs, report_of
 from nsrecover.explanation.logs.questions import ask_log
-from nsrecover.records import boxes_recording, episode_log
+from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.runs import is_bag, read_run
 from nsrecover.util.untrusted_json import JsonObject, read_json
 
@@ -42,7 +42,7 @@ def explain_file(
     path: Path,
     audience: Audience = Audience.LAY,
     questions: Sequence[str] = (),
-    checkpoint: Path | None = None,
+    system: str | Path | None = None,
     words: Rewording | None = None,
 ) -> list[JsonObject]:
     """Explain a file; the learned parts are loaded only for a recording with images.
@@ -51,7 +51,7 @@ def explain_file(
         path: the log of an episode, a log in REFLECT's text format (several in JSON lines), or a recording.
         audience: readers of the text.
         questions: questions to answer about each log.
-        checkpoint: folder of the learned parts, for recordings; the shipped ones if None.
+        system: what judges a recording, see `nsrecover.loading.system_at`; facts need one.
         words: rewords the explanations of logs of other robots; None: templates only.
 
     Returns:
@@ -63,13 +63,13 @@ def explain_file(
     """
     ours = {} if words is None else {"source": "grounded", "note": GROUNDED_ONLY}
     if path.suffix == ".npz" or is_bag(path) or (str(path) == EXAMPLE and not path.exists()):
-        return [_of_episode(_reviewed(path, checkpoint), audience, questions) | ours]
+        return [_of_episode(_reviewed(path, system), audience, questions) | ours]
     try:
         document = read_json(path)
     except (OSError, ValueError):
         document = None  # reported in detail below
-    if isinstance(document, dict) and document.get("format") == boxes_recording.FORMAT:
-        return [_of_episode(_reviewed(path, checkpoint), audience, questions) | ours]
+    if isinstance(document, dict) and document.get("format") in (scenes_recording.BOXES, scenes_recording.FACTS):
+        return [_of_episode(_reviewed(path, system), audience, questions) | ours]
     if episode_log.is_episode(document):
         return [_of_episode(episode_log.from_document(document, str(path)), audience, questions) | ours]
     if path.is_file() and not is_household_log(path):
@@ -103,10 +103,10 @@ def _answers(answers: Sequence[Answer]) -> list[JsonObject]:
     return [vars(answer) | {"objects": list(answer.objects)} for answer in answers]
 
 
-def _reviewed(path: Path, checkpoint: Path | None) -> Episode:
+def _reviewed(path: Path, system: str | Path | None) -> Episode:
     """Review a recording."""
     # Imported here, because it loads scipy, and torch for images, which logs do not need.
-    from nsrecover.records.review import episode_of, review, system_for
+    from nsrecover.records.review import review, system_for
 
     recorded = read_run(path)
-    return episode_of(list(review(system_for([recorded], checkpoint), recorded)), recorded)
+    return review(system_for([recorded], system), recorded)

@@ -26,12 +26,12 @@ def readable(what: str, advice: str = "it is damaged: record it again or fetch i
         raise InvalidRecording(f"expected {what}, found data that cannot be read ({found}); {advice}") from problem
 
 
-def read_document(path: str | Path, kind: str, what: str, schema: int = 1) -> Any:
+def read_document(path: str | Path, kinds: tuple[str, ...], what: str, schema: int = 1) -> Any:
     """Read a JSON document of some kind.
 
     Args:
         path: the file.
-        kind: value of its field `format`.
+        kinds: values of its field `format`.
         what: what it holds, for errors.
         schema: its version.
 
@@ -44,17 +44,19 @@ def read_document(path: str | Path, kind: str, what: str, schema: int = 1) -> An
         raise InvalidRecording(f"expected {what} at {path}, found no file ({problem.strerror})") from problem
     except ValueError as problem:
         raise InvalidRecording(f"expected {what} as JSON in {path}, found: {problem}") from problem
-    return check_document(document, kind, what, str(path), schema)
+    return check_document(document, kinds, what, str(path), schema)
 
 
-def check_document(document: Any, kind: str, what: str, source: str, schema: int = 1) -> Any:
-    """Return a parsed document, if it is of a kind and version.
+def check_document(document: Any, kinds: tuple[str, ...], what: str, source: str, schema: int = 1) -> Any:
+    """Return a parsed document, if it is of one of some kinds, and of a version.
 
     Raises:
         InvalidRecording: it is not.
     """
-    if not isinstance(document, dict) or document.get("format") != kind:
-        raise InvalidRecording(f"expected {what} (format {kind!r}) in {source}, found something else")
+    if not isinstance(document, dict) or document.get("format") not in kinds:
+        raise InvalidRecording(
+            f"expected {what} (format {' or '.join(map(repr, kinds))}) in {source}, found something else"
+        )
     if document.get("schema") != schema:
         raise InvalidRecording(
             f"expected {what} of schema {schema} in {source}, found schema {document.get('schema')}; write it again"

@@ -1,4 +1,4 @@
-"""Recorded runs in any format: `.npz`, `.h5`, boxes as `.json`, and ROS 2 bags."""
+"""Recorded runs in any format: `.npz`, `.h5`, boxes or facts as `.json`, and ROS 2 bags."""
 
 from __future__ import annotations
 
@@ -6,17 +6,35 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
-from nsrecover.core import Observation, Plan
+from nsrecover.core import FactScene, Observation, Plan
 from nsrecover.errors import InvalidRecording
-from nsrecover.records import boxes_recording, recording
+from nsrecover.records import recording, scenes_recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
-from nsrecover.util.untrusted_json import JsonMapping, read_json
+from nsrecover.util.json_data import to_json
+from nsrecover.util.untrusted_json import JsonMapping
 
-Seen = Observation | boxes_recording.Boxes
-"""What was seen at one moment: camera images, or boxes by name."""
+Seen = Observation | FactScene | scenes_recording.Boxes
+"""What was seen at one moment: camera images, facts, or boxes by name."""
+
+
+class Kind(StrEnum):
+    """What was seen in a run."""
+
+    IMAGES = "images"
+    BOXES = "boxes"
+    FACTS = "facts"
+
+
+def kind_of(observation: object) -> Kind:
+    """What an observation shows."""
+    if isinstance(observation, Observation):
+        return Kind.IMAGES
+    return Kind.FACTS if isinstance(observation, FactScene) else Kind.BOXES
+
 
 BAGS = (".mcap", ".db3")
 
@@ -38,9 +56,9 @@ class Run:
     notes: JsonMapping = field(default_factory=dict)
 
     @property
-    def has_images(self) -> bool:
-        """Whether it holds camera images, not boxes."""
-        return isinstance(self.observations[0], Observation)
+    def seen(self) -> Kind:
+        """What was seen."""
+        return kind_of(self.observations[0])
 
     def fingerprint(self) -> str:
         """Hash of its content, independent of where it is stored."""
@@ -48,7 +66,7 @@ class Run:
         if seen:
             return digest(episode_to_arrays(self.plan, seen, self.notes))
         actions = [(str(action), str(action.target)) for action in self.plan]
-        return hashlib.sha256(json.dumps([actions, self.observations], default=str).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(to_json([actions, self.observations])).encode()).hexdigest()
 
 
 def read_runs(places: Iterable[str | Path]) -> Iterator[Run]:
@@ -109,12 +127,12 @@ def _runs_at(path: Path) -> Iterator[Run]:
     elif path.suffix == ".npz":
         yield _of_recording(str(path), recording.load(path))
     elif path.suffix == ".json":
-        boxes = boxes_recording.load(path)
-        yield Run(str(path), boxes.plan, boxes.scenes, boxes.notes)
+        scenes = scenes_recording.load(path)
+        yield Run(str(path), scenes.plan, scenes.scenes, scenes.notes)
     else:
         raise InvalidRecording(
-            f"expected recorded runs as .npz, .h5, .json (boxes), .mcap or .db3, found {path.name}; convert it with "
-            "nsrecover.records.recording.save"
+            f"expected recorded runs as .npz, .h5, .json (boxes or facts), .mcap or .db3, found {path.name}; convert "
+            "it with nsrecover.records.recording.save"
         )
 
 
@@ -123,11 +141,7 @@ def _is_run(path: Path) -> bool:
     if path.name.startswith("."):
         return False
     if path.suffix == ".json":
-        try:
-            document = read_json(path)
-        except (OSError, ValueError):
-            return False
-        return isinstance(document, dict) and document.get("format") == boxes_recording.FORMAT
+        return scenes_recording.is_recording(path)
     return path.suffix in (".npz", ".h5", ".hdf5") or is_bag(path)
 
 

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import episode_log
-from nsrecover.records.review import episode_of, review, system_for
-from nsrecover.records.runs import Run, read_run
+from nsrecover.records.review import review, system_for
+from nsrecover.records.runs import Kind, Run, read_run
 from nsrecover.reports.build import report_of
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.model import Report
 from nsrecover.util.untrusted_json import read_json
 
 
-def report_at(path: str, checkpoint: Path | None = None) -> Report:
+def report_at(path: str, system: str | Path | None = None) -> Report:
     """The report of a file.
 
     Args:
         path: the log of an episode (`.json`), a recorded run, or `example`.
-        checkpoint: folder of the learned parts, for recordings; the shipped ones if None.
+        system: what judges a recording, see `nsrecover.loading.system_at`; facts need one.
 
     Raises:
         InvalidRecording: the file is neither.
     """
-    episode, media = stored_episode(path, checkpoint)
+    episode, media = stored_episode(path, system)
     return report_of(episode, title_of(path), media=media)
 
 
@@ -36,18 +35,13 @@ def title_of(path: str) -> str:
     return f"Episode {Path(path).stem}"
 
 
-def stored_episode(path: str, checkpoint: Path | None = None) -> tuple[Episode, list[Media]]:
+def stored_episode(path: str, system: str | Path | None = None) -> tuple[Episode, list[Media]]:
     """The episode of a file, with the photographs and the sound of every turn if it has them; see `report_at`."""
     logged = _logged(Path(path))
     if logged is not None:
         return logged, []
     run = read_run(path)
-    episode = episode_of(list(review(system_for([run], checkpoint), run)), run)
-    if not run.has_images:
-        # boxes come without times
-        records = tuple(replace(record, time_s=0.0) for record in episode.records)
-        return replace(episode, records=records, start_s=0.0), []
-    return episode, _media(run)
+    return review(system_for([run], system), run), _media(run) if run.seen is Kind.IMAGES else []
 
 
 def _logged(path: Path) -> Episode | None:

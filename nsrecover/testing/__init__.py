@@ -8,7 +8,17 @@ print(check_world(make_world))  # one line per rule; WorldNotConforming names th
 """
 
 from nsrecover.errors import WorldNotConforming
-from nsrecover.testing.kit import check_world, load_factory
+from nsrecover.testing.kit import check_world
 from nsrecover.testing.rules import Check, Limits, Report, Rule, Status
+from nsrecover.util.factories import load_factory
 
-__all__ = ["Check", "Limits", "Report", "Rule", "Status", "WorldNotConforming", "check_world", "load_factory"]
+__all__ = [
+    "Check",
+    "Limits",
+    "Report",
+    "Rule",
+    "Status",
+    "WorldNotConforming",
+    "check_world",
+    "load_factory",
+]

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
-import importlib.util
-import sys
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import cast
 
 from nsrecover.core import Action, Observation, World
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.testing.examination import Examination
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Limits, Report, Rule, RuleLog
@@ -93,41 +88,6 @@ def check_world(
         for each in made:
             with contextlib.suppress(Exception):  # the broken rule is the error to report
                 getattr(each, "close", lambda: None)()
-
-
-def load_factory(place: str) -> MakeWorld:
-    """Return the world factory that a command line names.
-
-    Args:
-        place: `package.module:factory`, or `path/to/file.py:factory`.
-
-    Raises:
-        InvalidConfiguration: the module, the file or the name in it does not exist.
-    """
-    module_name, colon, name = place.rpartition(":")
-    if not colon or not module_name or not name:
-        raise InvalidConfiguration(f"expected package.module:factory or file.py:factory, found {place!r}")
-    try:
-        if module_name.endswith(".py"):
-            path = Path(module_name)
-            spec = importlib.util.spec_from_file_location(path.stem, path)
-            if spec is None or spec.loader is None or not path.is_file():
-                raise InvalidConfiguration(f"expected a Python file, found none at {module_name!r}")
-            module = importlib.util.module_from_spec(spec)
-            sys.modules.setdefault(path.stem, module)  # dataclasses look up their module
-            if str(path.parent.resolve()) not in sys.path:
-                sys.path.append(str(path.parent.resolve()))  # for files beside it
-            spec.loader.exec_module(module)
-        else:
-            module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise InvalidConfiguration(
-            f"expected a module that can be imported, found {error} for {module_name!r}; install it, or set PYTHONPATH"
-        ) from error
-    factory = getattr(module, name, None)
-    if not callable(factory):
-        raise InvalidConfiguration(f"expected a function or class {name!r} in {module_name}, found {factory!r}")
-    return cast(MakeWorld, factory)
 
 
 def _is_world(candidate: object) -> bool:

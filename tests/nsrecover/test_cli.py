@@ -43,9 +43,15 @@ def test_the_version_and_what_an_error_says_to_developers() -> None:
     assert "nowhere.npz" in done.err.strip().splitlines()[-1]
 
 
+def first_error(episode: Recording) -> int:
+    """The number of the first step that went wrong."""
+    records = review(nsrecover.load(), episode).records
+    return next(record.discrepancy.step for record in records if record.discrepancy.deviates)
+
+
 def test_a_good_run_is_checked_quietly_with_exit_code_0(tmp_path: Path) -> None:
     episode = example()
-    first = next(item.step for item in review(nsrecover.load(), episode) if item.discrepancy.deviates)
+    first = first_error(episode)
     good = Recording(type(episode.plan)(episode.plan.actions[:first]), episode.observations[: first + 1])
     save(good, tmp_path / "good.npz")
     done = nsr("--quiet", "check", str(tmp_path / "good.npz"), "--json")
@@ -59,9 +65,9 @@ def test_check_finds_the_collapse_in_the_shipped_episode() -> None:
     steps = json.loads(done.out)["steps"]
     wrong = [step for step in steps if not step["as_expected"]]
     assert steps[0]["as_expected"]
-    assert "toppled" in {culprit["cause"] for culprit in wrong[0]["culprits"]}
+    assert "toppled" in {culprit["cause"] for culprit in wrong[0]["deviations"]}
     assert wrong[0]["recovery"]["status"] == "recovered"
-    assert all(culprit["name"] in wrong[0]["explanation"] for culprit in wrong[0]["culprits"])
+    assert all(culprit["name"] in wrong[0]["explanation"] for culprit in wrong[0]["deviations"])
 
 
 def test_check_for_people_says_the_same() -> None:
@@ -72,19 +78,20 @@ def test_check_for_people_says_the_same() -> None:
 
 
 def test_an_error_is_reported_once() -> None:
-    reviews = list(review(nsrecover.load(), example()))
-    first = next(item for item in reviews if item.discrepancy.deviates)
-    culprits = set(first.discrepancy.deviating)
-    for later in reviews[first.step + 1 :]:
+    records = review(nsrecover.load(), example()).records
+    first = first_error(example())
+    culprits = set(records[first].discrepancy.deviating)
+    for later in records[first + 1 :]:
+        assert later.action is not None
         untouched = culprits - set(later.action.arguments)
         assert not untouched & set(later.discrepancy.deviating)
 
 
 def test_a_recording_without_an_error_has_none() -> None:
     episode = example()
-    first = next(item.step for item in review(nsrecover.load(), episode) if item.discrepancy.deviates)
+    first = first_error(episode)
     good = Recording(type(episode.plan)(episode.plan.actions[:first]), episode.observations[: first + 1])
-    assert not any(item.discrepancy.deviates for item in review(nsrecover.load(), good))
+    assert not any(record.discrepancy.deviates for record in review(nsrecover.load(), good).records)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from nsrecover.integrations.server import Limits, create_app
 from nsrecover.integrations.server.guard import ADDRESSES, Rates
 from nsrecover.integrations.unified_planning.pddl import domain_from_pddl
 from nsrecover.perception.objects.boxes import scene_of_boxes
-from nsrecover.records import boxes_recording
+from nsrecover.records import scenes_recording
 from nsrecover.records.explain_file import explain_file
 from nsrecover.reports.episodes import report_at
 from nsrecover.reports.page import html_of
@@ -148,7 +148,7 @@ def checked(name: str, folder: Path) -> tuple[str, Path]:
     """What `nsrecover check` prints of a step in which the grey object moves away, and its log."""
     before = {name: (0.5, 0.0, 0.02, *SIZE), "blue": (0.5, 0.2, 0.02, *SIZE), "grey": (0.5, -0.2, 0.02, *SIZE)}
     plan, after = Plan((Action("top", (name, "blue")),)), before | {"grey": (0.6, -0.3, 0.02, *SIZE)}
-    boxes_recording.save(boxes_recording.BoxesRecording(plan, (before, after)), folder / "run.json")
+    scenes_recording.save(scenes_recording.ScenesRecording(plan, (before, after)), folder / "run.json")
     done = run("nsrecover.cli", "check", str(folder / "run.json"), "--log", str(folder / "log.json"))
     assert (done.code, done.err) == (1, "")  # it found something wrong
     return done.out, folder / "log.json"

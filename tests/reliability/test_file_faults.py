@@ -29,7 +29,7 @@ from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording, N
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import HouseholdModels
-from nsrecover.records import boxes_recording, episode_log, recording
+from nsrecover.records import episode_log, recording, scenes_recording
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.bags.writing import BagSettings, Storage, write_bag
@@ -98,7 +98,9 @@ def _bag(storage: Storage, folder: Path) -> Path:
 
 def _boxes(folder: Path) -> Path:
     scene = {"a": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04, 0.04)}
-    boxes_recording.save(boxes_recording.BoxesRecording(Plan.parse("top(a, b)"), (scene, scene)), folder / "boxes.json")
+    scenes_recording.save(
+        scenes_recording.ScenesRecording(Plan.parse("top(a, b)"), (scene, scene)), folder / "boxes.json"
+    )
     return folder / "boxes.json"
 
 

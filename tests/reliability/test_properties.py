@@ -24,7 +24,7 @@ from nsrecover.explanation.verify import claims, disagreements
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.objects.boxes import scene_of_boxes
-from nsrecover.records import boxes_recording, episode_log
+from nsrecover.records import episode_log, scenes_recording
 from nsrecover.system import System
 from sim.datasets.household import HouseholdEpisode
 from sim.datasets.shipped import shipped_lines
@@ -211,8 +211,8 @@ def test_recordings_and_logs_of_episodes_come_back_as_they_were(case: Case) -> N
     with TemporaryDirectory() as folder:
         path = Path(folder) / "run.json"
         short = Plan(plan.actions[: len(result.seen) - 1])
-        boxes_recording.save(boxes_recording.BoxesRecording(short, result.seen), path)
-        read = boxes_recording.load(path)
+        scenes_recording.save(scenes_recording.ScenesRecording(short, result.seen), path)
+        read = scenes_recording.load(path)
         assert read.plan == short
         for one, other in zip(read.scenes, result.seen, strict=True):
             assert {name: pytest.approx(box) for name, box in other.items()} == one

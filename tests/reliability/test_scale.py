@@ -9,10 +9,10 @@ import nsrecover
 from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, System, geometric, scene_of_boxes
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.errors import InvalidObservation
-from nsrecover.records import boxes_recording, episode_log, recording
+from nsrecover.records import episode_log, recording, scenes_recording
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.recording import Recording, example
-from nsrecover.records.review import episode_of, review
+from nsrecover.records.review import review
 from nsrecover.records.runs import Run, read_run
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
@@ -83,9 +83,9 @@ def test_a_plan_may_be_empty_everywhere(plan: Plan, tmp_path: Path) -> None:
     episode_log.save(episode, tmp_path / "episode.json")
     assert len(episode_log.load(tmp_path / "episode.json").records) == len(plan)
     boxes = {"a": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04, 0.04)}
-    boxes_recording.save(boxes_recording.BoxesRecording(plan, (len(plan) + 1) * (boxes,)), tmp_path / "run.json")
+    scenes_recording.save(scenes_recording.ScenesRecording(plan, (len(plan) + 1) * (boxes,)), tmp_path / "run.json")
     run: Run = read_run(tmp_path / "run.json")
-    reviewed = episode_of(list(review(geometric(), run)), run)
+    reviewed = review(geometric(), run)
     assert len(reviewed.records) == len(plan)
     assert reviewed.start.names == ("a", "b")
     seen = Recording(plan, example().observations[: len(plan) + 1])

@@ -19,12 +19,15 @@ class SessionSettings:
         max_recoveries: recoveries in one episode before it asks for help.
         check_sensors: whether the first camera images are refused if they are implausible, see `System.monitor`.
         approve: whether a person is asked before every recovery is taken.
+        reviews: whether what was done already is only judged: each action by the one observation after it, and no
+            recovery is taken.
     """
 
     budget_s: float | None = 1.0
     max_recoveries: int = MAX_RECOVERIES
     check_sensors: bool = True
     approve: bool = False
+    reviews: bool = False
 
     def __post_init__(self) -> None:
         if self.budget_s is not None and not self.budget_s >= 0:

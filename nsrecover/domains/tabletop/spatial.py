@@ -14,7 +14,7 @@ from nsrecover.domains.base import And, Atom, Binding, Exists, Formula, Not, Sam
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.relations import RELATIONS, TABLE, relations
-from nsrecover.errors import InvalidAction, did_you_mean
+from nsrecover.errors import InvalidAction, InvalidPlan, did_you_mean
 from nsrecover.util.english import amount
 
 
@@ -152,13 +152,38 @@ class SpatialDomain(Domain):
             raise InvalidAction(f"expected different objects as arguments, found {str(action)!r}")
         return operator
 
+    def check_plan(self, plan: Plan) -> None:
+        """Refuse a plan that fits no scene.
+
+        Raises:
+            InvalidAction: an operator is unknown, or takes another number of arguments.
+            InvalidPlan: it stacks objects in a circle.
+        """
+        below: dict[str, str] = {}
+        for action in plan:
+            operator, moved = self.operator_of(action), action.arguments[0]
+            binding = dict(zip((each.variable for each in operator.parameters), action.arguments, strict=True))
+            below.pop(moved, None)
+            for fact in (grounded(each, binding) for effect in operator.effects for each in effect.adds):
+                if fact[:2] == ("on", moved):
+                    below[moved] = fact[2]
+            passed, here = [moved], below.get(moved)
+            while here is not None and here != moved:
+                passed.append(here)
+                here = below.get(here)
+            if here == moved:
+                circle = " on ".join([*passed, moved])
+                raise InvalidPlan(f"expected a plan that can be built, found a circle: {circle}; leave out {action}")
+
     def check(self, plan: Plan, graph: SceneGraph) -> None:
         """Check that every action of a plan is well formed and names objects of a scene.
 
         Raises:
             InvalidAction: an operator or its arguments are wrong.
+            InvalidPlan: it stacks objects in a circle.
             UnknownObject: an argument is not in the scene.
         """
+        self.check_plan(plan)
         for action in plan:
             operator = self.operator_of(action)
             for name in action.arguments:

@@ -1,4 +1,4 @@
-"""`nsrecover serve`: monitoring, recovery and explanation over HTTP, for programs in any language.
+"""`nsrecover serve`: sessions over HTTP, for programs in any language.
 
     from nsrecover.integrations.server import serve
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.limits import Limits
@@ -34,14 +34,14 @@ TOKEN_LENGTH = 16
 """Smallest length of a token; shorter ones can be guessed."""
 
 
-def create_app(systems: Mapping[str, System], limits: Limits | None = None, token: str | None = None) -> FastAPI:
+def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None, token: str | None = None) -> FastAPI:
     """Return the server as an ASGI application, for any ASGI server.
 
-    Sessions are watched in `Limits.workers` processes, which begin with the first session; a script that runs it needs
-    `if __name__ == "__main__":`, as every program that starts processes.
+    Reports to sessions are worked on in `Limits.workers` processes, which begin with the first session; a script that
+    runs it needs `if __name__ == "__main__":`, as every program that starts processes.
 
     Args:
-        systems: name, as clients request it -> system; the first one is the default.
+        systems: name, as clients request it -> system, of boxes, images or facts; the first one is the default.
         limits: limits for clients.
         token: token that clients must send as `Authorization: Bearer`. Without one, only requests that address the
             server as localhost are answered; an application that other machines can reach must have one.
@@ -52,22 +52,20 @@ def create_app(systems: Mapping[str, System], limits: Limits | None = None, toke
     """
     need_extra()
     from nsrecover.integrations.server.app import application
-    from nsrecover.integrations.server.watch import Systems
-    from nsrecover.loading import geometric
 
     if not systems:
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")
     check_token(token)
-    load = partial(Systems, dict(systems), geometric())
+    load = partial(dict, systems)
     require_picklable(load, "systems", "use module-level functions and classes for their parts")
-    preload = sorted({type(system.models).__module__ for system in systems.values()})
+    preload = sorted({type(system.watching).__module__ for system in systems.values()})
     return application(tuple(systems), load, preload, limits or Limits(), token)
 
 
 def serve(
     host: str = "127.0.0.1",
     port: int = 8765,
-    checkpoints: Mapping[str, Path | None] | None = None,
+    systems: Mapping[str, str | Path | None] | None = None,
     token: str | None = None,
     limits: Limits | None = None,
     on_ready: Callable[[str], None] = lambda url: None,
@@ -77,8 +75,9 @@ def serve(
     Args:
         host: address to listen on; addresses other than loopback need a token.
         port: port; 0 for any free one.
-        checkpoints: name, as clients request it -> folder, the default one first; None is the shipped checkpoint. An
-            empty mapping serves boxes and scene graphs only, without torch.
+        systems: name, as clients request it -> folder of a checkpoint (None: the shipped one) or `file.py:factory` of a
+            system, the default one first. After them comes the system `boxes`, which needs boxes only; without others,
+            no torch is needed.
         token: token that clients must send as `Authorization: Bearer`.
         limits: limits for clients.
         on_ready: called with the address once requests are answered.
@@ -101,7 +100,7 @@ def serve(
     with listen(host, port) as listening:
         from nsrecover.integrations.server.running import run
 
-        run(listening, {"tabletop": None} if checkpoints is None else checkpoints, token, limits or Limits(), on_ready)
+        run(listening, {"tabletop": None} if systems is None else systems, token, limits or Limits(), on_ready)
 
 
 def need_extra() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import metadata
 from pathlib import Path
@@ -14,27 +14,28 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader
 
 from nsrecover.integrations.server.guard import Guard
+from nsrecover.integrations.server.jobs import Load
 from nsrecover.integrations.server.limits import Limits
-from nsrecover.integrations.server.messages import MultipartLook
+from nsrecover.integrations.server.messages import FileData
 from nsrecover.integrations.server.problems import add_handlers
 from nsrecover.integrations.server.routes import router
 from nsrecover.integrations.server.service import Service
-from nsrecover.integrations.server.watch import Systems
 from nsrecover.integrations.server.workers import Worker
 
-DESCRIPTION = """Monitor a robot that carries out a symbolic plan: send an observation after every action, and receive
-what deviates from the expected scene, since when and why, and the cheapest recovery.
+DESCRIPTION = """Carry out a symbolic plan with a robot: every answer says what to do next, what deviates from the
+expected scene, since when and why, and the cheapest recovery.
 
-Open a session with a plan, send the first observation, carry out one action, send the next observation, and so on.
-Metres, radians, seconds; the robot's base frame, z up, the table's top at z = 0."""
+Open a session with a plan, and do what `request` says until it is `done` or `stopped`: carry out the action and send an
+observation (`act`), send another observation (`look`), or send a person's answer (`ask`). Metres, radians, seconds; the
+robot's base frame, z up, the table's top at z = 0."""
 
 METHODS = ("get", "post", "put", "delete")
 PAGE_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
 def application(
-    checkpoints: Sequence[str],
-    load: Callable[[], Systems],
+    systems: Sequence[str],
+    load: Load,
     preload: Sequence[str],
     limits: Limits,
     token: str | None,
@@ -42,14 +43,14 @@ def application(
     """Return the server.
 
     Args:
-        checkpoints: names that sessions may ask for, the default one first.
-        load: loads their systems in a worker process; can be pickled.
+        systems: names that sessions may ask for, the default one first.
+        load: loads the systems in a worker process; can be pickled.
         preload: modules that the processes import once.
         limits: limits for clients.
         token: token that clients must send; None allows loopback only.
     """
-    workers = [Worker(load, preload) for _ in range(limits.workers)]
-    service = Service(checkpoints, workers, limits)
+    workers = [Worker(load, preload, limits.judging_s) for _ in range(limits.workers)]
+    service = Service(systems, workers, limits)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -86,6 +87,7 @@ def schema_of(app: FastAPI) -> dict[str, Any]:
             openapi_version=app.openapi_version,
             description=app.description,
             routes=app.routes,
+            separate_input_output_schemas=False,
         )
         _document_parts(schema)
         components = schema["components"]
@@ -100,11 +102,11 @@ def schema_of(app: FastAPI) -> dict[str, Any]:
 
 def _document_parts(schema: dict[str, Any]) -> None:
     """Describe the JSON that accompanies uploaded files."""
-    look = MultipartLook.model_json_schema(ref_template="#/components/schemas/{model}")
+    data = FileData.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas = schema["components"]["schemas"]
-    schemas |= {name: part for name, part in look.pop("$defs", {}).items() if name not in schemas}
-    schemas["MultipartLook"] = look
-    kinds = {"look": "application/json", **dict.fromkeys(("rgb", "depth", "instances"), "image/png")}
+    schemas |= {name: part for name, part in data.pop("$defs", {}).items() if name not in schemas}
+    schemas["FileData"] = data
+    kinds = {"data": "application/json", **dict.fromkeys(("rgb", "depth", "instances"), "image/png")}
     for path in schema["paths"].values():
         for operation in path.values():
             content = operation.get("requestBody", {}).get("content", {})

@@ -8,9 +8,9 @@ from nsrecover.errors import InvalidConfiguration
 
 AUDIO_S = 120.0
 """Longest recording of an observation, seconds."""
-VIEWS, OBJECTS, ACTIONS, FEATURES, NAME_LENGTH = 8, 64, 100, 4096, 100
-"""Limits in the schema: views of an observation, objects of a scene, actions of a plan, length of an appearance
-feature, characters of a name."""
+VIEWS, OBJECTS, FACTS, ACTIONS, ARGUMENTS, FEATURES, NAME_LENGTH, TEXT_LENGTH = 8, 64, 2000, 100, 8, 4096, 100, 500
+"""Limits in the schema: views of an observation, objects and facts of a scene, actions of a plan, arguments of one,
+length of an appearance feature, characters of a name and of a text."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,11 @@ class Limits:
         pixels: number of pixels of all views of an observation.
         receive_s: time for a request to arrive, seconds.
         planning_s: planning time of a recovery, whatever budget the client requests, seconds.
+        judging_s: a process that needs longer to judge one observation is taken to hang, and ends, seconds.
         events_s: duration of one answer with events, after which clients reconnect, seconds.
         listeners: number of simultaneous listeners to the events of a session.
         requests_per_s: lasting rate of requests from one address; for a moment, twice as many may come at once.
-        workers: number of processes in which sessions are watched.
+        workers: number of processes in which reports to sessions are worked on.
     """
 
     sessions: int = 64
@@ -38,6 +39,7 @@ class Limits:
     pixels: int = 8_000_000
     receive_s: float = 30.0
     planning_s: float = 30.0
+    judging_s: float = 60.0
     events_s: float = 300.0
     listeners: int = 4
     requests_per_s: float = 200.0

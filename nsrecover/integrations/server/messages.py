@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from nsrecover.core.discrepancy import Cause, Phase, UnseenReason, Verdict
-from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.core.scene import Visibility
-from nsrecover.core.sensing import SensorProblem
-from nsrecover.integrations.server.limits import ACTIONS, FEATURES, NAME_LENGTH, OBJECTS, VIEWS
+from nsrecover.core import (
+    Cause,
+    Fact,
+    Phase,
+    PlanFault,
+    ReasonCode,
+    RecoveryStatus,
+    SensorFinding,
+    Sentence,
+    Unknown,
+    Unseen,
+    Verdict,
+    Visibility,
+)
+from nsrecover.core.requests import Answer, Question, StopCode
+from nsrecover.core.session_settings import MAX_RECOVERIES
+from nsrecover.integrations.server.limits import (
+    ACTIONS,
+    ARGUMENTS,
+    FACTS,
+    FEATURES,
+    NAME_LENGTH,
+    OBJECTS,
+    TEXT_LENGTH,
+    VIEWS,
+)
 from nsrecover.planning.planner import Rejoin
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_LENGTH, pattern=r"^[^(),;\x00-\x1f\x7f]+$")]
@@ -24,6 +45,11 @@ Row3 = tuple[Number, Number, Number]
 Row4 = tuple[Number, Number, Number, Number]
 Image = Annotated[str, Field(min_length=1, description="A PNG, base64.", json_schema_extra={"format": "base64"})]
 
+StateFact = Annotated[
+    list[Name], Field(min_length=2, max_length=ARGUMENTS + 1, description="A predicate and its objects.")
+]
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+TimeS = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False, description="By a clock that is never set back.")]
 Recording = Annotated[str, Field(min_length=1, json_schema_extra={"format": "base64"})]
 
 
@@ -37,7 +63,7 @@ class Action(Message):
     """One step of a plan."""
 
     operator: str = Field(min_length=1, max_length=NAME_LENGTH, examples=["top"])
-    arguments: list[Name] = Field(min_length=1, max_length=4, description="Objects; the first one moves.")
+    arguments: list[Name] = Field(max_length=ARGUMENTS, description="Objects; on a table the first one moves.")
     target: Box | None = Field(default=None, description="Box at the end of the action, for `free` and `restore`.")
 
 
@@ -52,21 +78,31 @@ Steps = Annotated[
 ]
 
 
-class NewSession(Message):
-    """A plan to monitor."""
+class NewPlan(Message):
+    """A plan to carry out."""
 
     plan: Steps
-    checkpoint: str | None = Field(default=None, max_length=NAME_LENGTH, description="A name that /v1/health lists.")
-    rejoin: Rejoin = Field(default=Rejoin.POSE, description="Criterion for being back on the plan.")
+
+
+class NewSession(NewPlan):
+    """A plan to carry out, and how."""
+
+    system: str | None = Field(default=None, max_length=NAME_LENGTH, description="A name that /v1/health lists.")
+    rejoin: Rejoin | None = Field(
+        default=None, description="Criterion for being back on the plan, for systems of boxes; `pose` by default."
+    )
     check_sensors: bool = Field(
         default=True, description="Whether the first camera images are refused if they are implausible."
     )
-
-
-class NewPlan(Message):
-    """Another plan for a session, from the scene of the last observation."""
-
-    plan: Steps
+    approve: bool = Field(default=False, description="Whether the client is asked before every way back is taken.")
+    budget_s: float = Field(
+        default=1.0,
+        ge=0,
+        le=3600,
+        allow_inf_nan=False,
+        description="Planning time, limited by the server.",
+    )
+    max_recoveries: int = Field(default=MAX_RECOVERIES, ge=0, le=1000, description="More end the session.")
 
 
 class Camera(Message):
@@ -77,7 +113,7 @@ class Camera(Message):
     name: str = Field(default="camera", max_length=NAME_LENGTH)
 
 
-class Look(Message):
+class ImageData(Message):
     """Data that accompany the images of one observation."""
 
     labels: dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}$")], Name] = Field(
@@ -88,7 +124,7 @@ class Look(Message):
     )
     gripper_opening_m: Metres = 0.0
     holding: bool = False
-    time_s: float = Field(default=0.0, ge=0, le=1e12, allow_inf_nan=False)
+    time_s: TimeS = 0.0
     shared_ids: bool = Field(
         default=True,
         description="Whether an instance number means the same object in every view. If not (one detector for each "
@@ -96,7 +132,7 @@ class Look(Message):
     )
 
 
-class MultipartLook(Look):
+class FileData(ImageData):
     """Data that accompany images sent as files."""
 
     cameras: list[Camera] = Field(min_length=1, max_length=VIEWS, description="In the order of the images.")
@@ -111,7 +147,7 @@ class View(Message):
     camera: Camera
 
 
-class Observation(Look):
+class Observation(ImageData):
     """An observation of the robot at one time."""
 
     views: list[View] = Field(min_length=1, max_length=VIEWS)
@@ -145,14 +181,82 @@ class Scene(Message):
 
     objects: list[SceneObject] = Field(min_length=1, max_length=OBJECTS)
     held: Name | None = Field(default=None, description="The object in the gripper.")
+    time_s: TimeS | None = None
 
 
-class Budget(Message):
-    """The budget of a recovery."""
+class Facts(Message):
+    """A scene of facts; what is not listed does not hold."""
 
-    budget_s: float = Field(
-        default=1.0, ge=0, le=3600, allow_inf_nan=False, description="Planning time; the server has a limit."
+    facts: list[StateFact] = Field(max_length=FACTS, examples=[[["at", "mug", "sink"], ["open", "fridge"]]])
+    certainty: list[tuple[tuple[Name, Name], Probability]] = Field(
+        default=[],
+        max_length=FACTS,
+        description="A state variable or `place`, an object, and how sure the facts about them are: 0 if nothing is "
+        "known, 1 where not listed.",
+        examples=[[[["place", "mug"], 0.3]]],
     )
+
+
+class SeenFacts(Facts):
+    """Facts that are seen now."""
+
+    time_s: TimeS | None = None
+
+
+class Failure(Message):
+    """What has gone wrong."""
+
+    problem: str = Field(min_length=1, max_length=TEXT_LENGTH)
+
+
+class Reason(Message):
+    """Why a session ends."""
+
+    reason: str = Field(default="", max_length=TEXT_LENGTH)
+
+
+class Answered(Message):
+    """A person's answer to a question."""
+
+    answer: Answer
+
+
+class Act(BaseModel):
+    """Carry out the action, then send an observation, or that the robot failed to end it."""
+
+    code: Literal["act"]
+    action: Action
+
+
+class Look(BaseModel):
+    """Observe the scene; nothing may be executed before."""
+
+    code: Literal["look"]
+    names: list[str] = Field(description="What should be seen, the most important first; empty: from the same place.")
+
+
+class Ask(BaseModel):
+    """Ask a person, then send the answer."""
+
+    code: Literal["ask"]
+    question: Question
+    recovery: Recovery = Field(description="The way back that the question is about.")
+    plan: list[Action] = Field(description="The plan until now.")
+    text: str
+
+
+class Done(BaseModel):
+    """The plan is done, and every part of its goal was seen to hold."""
+
+    code: Literal["done"]
+
+
+class Stopped(BaseModel):
+    """The session has ended before its goal was seen to hold, and asks for help."""
+
+    code: Literal["stopped"]
+    why: StopCode
+    reason: str
 
 
 class SeenObject(BaseModel):
@@ -162,55 +266,53 @@ class SeenObject(BaseModel):
     box: Box
     seen: bool
     visibility: Visibility
-    probability: float | None = Field(description="Probability of being as expected; null in the first observation.")
+    probability: float | None = Field(description="Probability of being as expected; null if it was not compared.")
 
 
-class Culprit(BaseModel):
+class Deviation(BaseModel):
     """An object that is not as expected."""
 
     name: str
     cause: Cause
     probability: float
-    distance_m: float | None = Field(
-        description="Distance between expected and observed centre; null if the object is missing."
+    distance_m: float | None = Field(description="Between expected and observed centre; null if missing, and of facts.")
+    expected: Box | list[StateFact] = Field(description="Box, or facts about it that should hold and do not.")
+    observed: Box | list[StateFact] | None = Field(
+        description="Box, or facts about it that hold and should not; null if it is missing."
     )
-    expected: Box
-    observed: Box | None
-    other: str | None
+    other: str | None = Field(description="The object that explains the cause.")
     subgoal: int | None = Field(description="For `helped`: number of steps of the plan after which this is correct.")
+    since: int | None = Field(description="Number of the action, from 0, after which it was noticed first.")
 
 
-class Unseen(BaseModel):
-    """An object that is not seen and may be in its place."""
+class PlanProblem(BaseModel):
+    """What is wrong with the rest of a plan."""
 
-    name: str
-    reason: UnseenReason
-    other: str | None = Field(description="The object whose mask is at its place.")
-    moved: bool = Field(description="Whether an action was to move it, and it has not been seen since.")
-
-
-class SensorFinding(BaseModel):
-    """Something that is wrong with a camera."""
-
-    problem: SensorProblem
-    camera: str = Field(description="Empty if it concerns all cameras.")
-    found: str
+    fault: PlanFault
+    step: int = Field(description="Number of the step that it is about, from 0.")
+    steps: list[Action] = Field(description="Steps that are missing there, or the one that is misplaced.")
+    objects: list[str] = Field(description="For `wrong_object` the wrong and the right one.")
+    unmet: list[Fact] = Field(description="Conditions that are not met because of it.")
 
 
 class Discrepancy(BaseModel):
     """The difference between the observed and the expected scene."""
 
     verdict: Verdict = Field(description="`cannot_tell`: nothing that is seen deviates, and what matters is not seen.")
+    phase: Phase
+    step: int = Field(description="Number of the action, from 0.")
+    action: Action = Field(description="The action before or after which the comparison was made.")
     looks: int = Field(description="Number of observations that the verdict is based on.")
-    missing_to_tell: list[Unseen | SensorFinding] = Field(description="What is missing for a verdict.")
+    deviations: list[Deviation]
+    unmet: list[str] = Field(description="Preconditions of the action that do not hold.")
+    missing_to_tell: list[Unseen | Unknown | SensorFinding] = Field(description="What is missing for a verdict.")
     unseen: list[Unseen] = Field(description="All objects that are not seen and may be in their places.")
     sensors: list[SensorFinding]
     newcomers: list[str] = Field(description="Objects that appeared during the run; recoveries do not move them.")
-
-    total: float = Field(description="N - sum of the probabilities.")
+    plan_problem: PlanProblem | None = Field(description="Why the rest of the plan does not lead to its goal.")
+    cause: list[str] = Field(description="Deviating objects without which the plan would have reached its goal.")
+    total: float = Field(description="Number of objects - sum of the probabilities.")
     threshold: float = Field(description="Objects with a lower probability deviate.")
-    culprits: list[Culprit]
-    violated: list[str] = Field(description="Preconditions that do not hold, as text.")
 
 
 class Recovery(BaseModel):
@@ -225,22 +327,10 @@ class Recovery(BaseModel):
     proven_optimal: bool
     expansions: int
     seconds: float
+    reason_code: ReasonCode | None
     reason: str
     blamed: list[str]
-
-
-class Fact(BaseModel):
-    """A checkable statement."""
-
-    predicate: str
-    arguments: list[str]
-
-
-class Sentence(BaseModel):
-    """A sentence and its facts."""
-
-    text: str
-    facts: list[Fact]
+    lost: list[StateFact] = Field(description="Conditions of a goal that are given up, or cannot be achieved any more.")
 
 
 class Explanation(BaseModel):
@@ -251,42 +341,34 @@ class Explanation(BaseModel):
     step: int = Field(description="The failing step, counted from 1.")
     source: str
     verified: bool
+    note: str
+
+
+class Turn(BaseModel):
+    """What was concluded after an action, or before one."""
+
+    action: Action | None = Field(description="The executed action; null if the check before it found something.")
+    recovering: bool = Field(description="Whether the action belongs to a recovery.")
+    discrepancy: Discrepancy
+    recovery: Recovery | None
+    explanation: Explanation | None = Field(description="Null if the scene is as expected.")
 
 
 class SessionState(BaseModel):
-    """The state of a session."""
+    """A session after a report."""
 
     session: str = Field(description="Secret name of the session.")
-    checkpoint: str
-    plan: list[Action]
-    step: int = Field(description="Number of actions that are done.")
-    started: bool = Field(description="Whether the first observation has been made.")
-    finished: bool = Field(description="Whether the plan has no further action.")
-    next_action: Action | None
-    as_expected: bool = Field(description="Whether the last observation was as expected.")
-    verdict: Verdict | None = Field(description="On the last observation; null if it was not compared.")
-    can_follow: bool = Field(description="Whether there is a recovery that can be followed now.")
-
-
-class Judgement(BaseModel):
-    """The result of an observation."""
-
-    verdict: Verdict | None = Field(description="Null for the first observation, which is not compared.")
-    phase: Phase | None = Field(description="Null for the first observation, which is not compared.")
-    action: Action | None = Field(description="The action before or after which the observation was made.")
-    as_expected: bool
-    objects: list[SeenObject]
-    discrepancy: Discrepancy | None = Field(description="Null if the scene is as expected.")
-    recovery: Recovery | None
-    explanation: Explanation | None
-    state: SessionState
-
-
-class Answer(BaseModel):
-    """A requested recovery and its explanation."""
-
-    recovery: Recovery
-    explanation: Explanation
+    system: str
+    request: Annotated[Act | Look | Ask | Done | Stopped, Field(discriminator="code")]
+    plan: list[Action] = Field(description="The recovery, if there is one, then what is left of the given plan.")
+    step: int = Field(description="Number of its actions that are done.")
+    problem: str = Field(description="Why the last observation could not be used; empty if it could.")
+    objects: list[SeenObject] = Field(description="The scene as it was seen last; empty before, and of facts.")
+    facts: Facts | None = Field(description="The scene of facts as it is believed to be.")
+    discrepancy: Discrepancy | None = Field(
+        description="The last comparison; not yet settled while `request` is to look again."
+    )
+    turns: list[Turn] = Field(description="What the last report has concluded.")
 
 
 class Cancelled(BaseModel):
@@ -300,7 +382,7 @@ class Health(BaseModel):
 
     status: str
     version: str
-    checkpoints: list[str]
+    systems: list[str]
     sessions: int
 
 

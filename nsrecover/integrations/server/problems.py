@@ -13,8 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as PlainHTTPException
 
-from nsrecover.errors import NsrecoverError
-from nsrecover.integrations.server.watch import OutOfTurn
+from nsrecover.errors import NsrecoverError, OutOfTurn
 
 FOUND_LENGTH = 60
 """Largest number of characters of a found value that a message repeats."""
@@ -57,11 +56,11 @@ REASONS = {
     404: "There is no such session.",
     405: "The path does not have this method.",
     408: "The request took too long to arrive.",
-    409: "The session is not at the point for this, or is busy.",
+    409: "The session has not asked for this, or is busy.",
     413: "The request is too large.",
     422: "Something in the request is not as it has to be.",
     429: "There are too many requests, sessions, or listeners of one.",
-    503: "The process of the session has ended.",
+    503: "The process that worked on it has ended; nothing has changed.",
 }
 """Status of a refusal -> its description in the schema."""
 

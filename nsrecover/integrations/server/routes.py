@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import partial
 from operator import methodcaller
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from nsrecover.core.discrepancy import Cause, Phase
-from nsrecover.integrations.server import convert, messages
+from nsrecover.core import Cause
+from nsrecover.core.requests import Unusable
+from nsrecover.core.session_settings import SessionSettings
+from nsrecover.integrations.server import messages, observations
+from nsrecover.integrations.server.answers import episode_answer
 from nsrecover.integrations.server.bodies import StrictRoute, json_of
+from nsrecover.integrations.server.jobs import Job, Work, observed, unchanged
 from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
-from nsrecover.integrations.server.service import Service, state_of
-from nsrecover.integrations.server.sessions import SILENCE_S, EventKind, Session
-from nsrecover.integrations.server.watches import Seeing
+from nsrecover.integrations.server.service import Service
+from nsrecover.integrations.server.sessions import SILENCE_S, EventKind, StoredSession
+
+REPORTED = refusals(404, 409, 503)
+"""The refusals of reports to a session."""
 
 EVENT = {
     "type": "object",
@@ -45,50 +52,39 @@ Serving = Annotated[Service, Depends(_service)]
 SessionName = Annotated[str, Path(min_length=1, max_length=64, description="The session's secret name.")]
 
 
-async def _session(service: Serving, session: SessionName) -> Session:
+async def _session(service: Serving, session: SessionName) -> StoredSession:
     return service.sessions.get(session)
 
 
-InSession = Annotated[Session, Depends(_session)]
-BudgetS = Annotated[
-    float, Query(ge=0, le=3600, allow_inf_nan=False, description="Planning time for the search, seconds.")
-]
+InSession = Annotated[StoredSession, Depends(_session)]
 
 
-async def _judging(
-    request: Request,
-    service: Serving,
-    session: InSession,
-    phase: Annotated[
-        Phase,
-        Query(description="`after`: the observation follows the next action of the plan. `before`: it precedes it."),
-    ] = Phase.AFTER,
-    again: Annotated[
-        bool,
-        Query(
-            description="Whether it is one more observation of the same scene: nothing was executed since the last "
-            "one, and all of them are judged together. `phase` is that of the first then."
-        ),
-    ] = False,
-    recover: Annotated[bool, Query(description="Whether to search for a recovery after a discrepancy.")] = True,
-    budget_s: BudgetS = 1.0,
-) -> Callable[[Seeing], Awaitable[messages.Judgement]]:
-    return lambda seeing: service.look(
-        request, session, seeing, None if again else phase, budget_s if recover else None
-    )
+Reporting = Callable[..., Awaitable[Response]]
 
 
-Judging = Annotated[Callable[[Seeing], Awaitable[messages.Judgement]], Depends(_judging)]
-"""Compares an observation, given a function that decodes it, with the settings of the request."""
+async def _reporting(request: Request, service: Serving, session: InSession) -> Reporting:
+    async def report(work: Work, sees: bool = False) -> Response:
+        return JSONResponse(await service.report(request, session, Job(work, sees=sees)))
+
+    return report
+
+
+Report = Annotated[Reporting, Depends(_reporting)]
+"""Reports to the session of a request, and answers with its state."""
+
+
+def state(status: int = 200) -> dict[str, Any]:
+    """The settings of a route that answers with the state of a session."""
+    return {"status_code": status, "response_model": messages.SessionState}
 
 
 @router.get("/health", tags=["server"], responses=refusals())
 async def health(request: Request, service: Serving) -> messages.Health:
-    """Return the state of the server and its checkpoints."""
+    """Return the state of the server and its systems."""
     return messages.Health(
         status="ok",
         version=request.app.version,
-        checkpoints=list(service.checkpoints),
+        systems=list(service.systems),
         sessions=len(service.sessions),
     )
 
@@ -99,16 +95,18 @@ async def causes() -> list[messages.CauseCode]:
     return [messages.CauseCode(code=cause, meaning=cause.meaning) for cause in Cause]
 
 
-@router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals(503))
-async def open_session(service: Serving, body: messages.NewSession) -> messages.SessionState:
-    """Open a session for a plan. Send the first observation next."""
-    return state_of(await service.open(body))
+@router.post("/sessions", tags=["sessions"], responses=refusals(503), **state(201))
+async def open_session(request: Request, service: Serving, body: messages.NewSession) -> Response:
+    """Open a session for a plan. It asks for the first observation."""
+    settings = SessionSettings(body.budget_s, body.max_recoveries, body.check_sensors, body.approve)
+    plan = observations.plan_of(body.plan)
+    return JSONResponse(await service.open(request, body.system, plan, settings, body.rejoin), 201)
 
 
-@router.get("/sessions/{session}", tags=["sessions"], responses=refusals(404))
-async def read_session(session: InSession) -> messages.SessionState:
-    """Return the state of a session."""
-    return state_of(session)
+@router.get("/sessions/{session}", tags=["sessions"], responses=refusals(404), **state())
+async def read_session(session: InSession) -> Response:
+    """Return the last answer of a session again."""
+    return JSONResponse(session.answer)
 
 
 @router.delete("/sessions/{session}", status_code=204, tags=["sessions"], responses=refusals(404))
@@ -117,24 +115,30 @@ async def close_session(service: Serving, session: InSession) -> None:
     service.sessions.close(session.name)
 
 
-@router.put("/sessions/{session}/plan", tags=["sessions"], responses=refusals(404, 409, 503))
-async def change_plan(service: Serving, session: InSession, body: messages.NewPlan) -> messages.SessionState:
-    """Continue with another plan from the scene of the last observation."""
-    plan = convert.plan_of(body.plan)
-    return await service.change(session, methodcaller("replan", plan))
+@router.get("/sessions/{session}/episode", tags=["sessions"], responses=refusals(404, 409, 503))
+async def read_episode(request: Request, service: Serving, session: InSession) -> dict[str, Any]:
+    """Return the log of the episode until now: a file for `nsrecover report` and `nsrecover explain`."""
+    found: dict[str, Any] = await service.read(request, session, Job(unchanged, answer=episode_answer))
+    return found
 
 
-@router.post("/sessions/{session}/observations", tags=["observations"], responses=refusals(404, 409, 503))
-async def observe(service: Serving, judge: Judging, body: messages.Observation) -> messages.Judgement:
-    """Send an observation as JSON with base64 images. The first one shows the initial scene."""
-    return await judge(partial(convert.json_observation, body, service.limits.pixels))
+@router.put("/sessions/{session}/plan", tags=["sessions"], responses=REPORTED, **state())
+async def change_plan(report: Report, body: messages.NewPlan) -> Response:
+    """Begin another plan from the scene of the last observation; the episode begins anew."""
+    return await report(methodcaller("with_plan", observations.plan_of(body.plan)))
 
 
-@router.post("/sessions/{session}/observations/multipart", tags=["observations"], responses=refusals(404, 409, 503))
+@router.post("/sessions/{session}/observations", tags=["observations"], responses=REPORTED, **state())
+async def observe(service: Serving, report: Report, body: messages.Observation) -> Response:
+    """Send the observation that was asked for, as JSON with base64 images."""
+    return await report(partial(observed, partial(observations.json_observation, body, service.limits.pixels)), True)
+
+
+@router.post("/sessions/{session}/observations/multipart", tags=["observations"], responses=REPORTED, **state())
 async def observe_files(
     service: Serving,
-    judge: Judging,
-    look: Annotated[str, Form(max_length=100_000, description="JSON: cameras, labels and so on (`MultipartLook`).")],
+    report: Report,
+    data: Annotated[str, Form(max_length=100_000, description="JSON: cameras, labels and so on (`FileData`).")],
     rgb: Annotated[list[UploadFile], File(min_length=1, max_length=VIEWS, description="8-bit RGB PNG of each view.")],
     depth: Annotated[list[UploadFile], File(min_length=1, max_length=VIEWS, description="16-bit PNG of each view.")],
     instances: Annotated[
@@ -143,13 +147,13 @@ async def observe_files(
     audio: Annotated[
         UploadFile | None, File(description="WAV, mono, 16 bits: what the microphone heard since the last observation.")
     ] = None,
-) -> messages.Judgement:
-    """Send an observation as files: one image of each kind for each view, in the order of the cameras."""
-    json_of(look)
+) -> Response:
+    """Send the observation that was asked for as files: one image of each kind for each view, in their order."""
+    json_of(data)
     try:
-        parsed = messages.MultipartLook.model_validate_json(look)
+        parsed = messages.FileData.model_validate_json(data)
     except ValidationError as error:
-        details = [{**each, "loc": ("body", "look", *each["loc"])} for each in error.errors(include_url=False)]
+        details = [{**each, "loc": ("body", "data", *each["loc"])} for each in error.errors(include_url=False)]
         raise RequestValidationError(details) from None
     counts = {"rgb": len(rgb), "depth": len(depth), "instances": len(instances), "cameras": len(parsed.cameras)}
     if len(set(counts.values())) != 1:
@@ -159,35 +163,57 @@ async def observe_files(
         )  # fmt: skip
     images = [[await file.read() for file in view] for view in zip(rgb, depth, instances, strict=True)]
     wav = None if audio is None else await audio.read()
-    return await judge(partial(convert.observation_of, parsed, parsed.cameras, images, service.limits.pixels, wav))
+    see = partial(observations.observation_of, parsed, parsed.cameras, images, service.limits.pixels, wav)
+    return await report(partial(observed, see), True)
 
 
-@router.post("/sessions/{session}/scenes", tags=["observations"], responses=refusals(404, 409, 503))
-async def observe_scene(session: InSession, judge: Judging, body: messages.Scene) -> messages.Judgement:
-    """Send a scene of your own perception: boxes, with or without appearance features. Names are trusted."""
-    return await judge(partial(convert.scene_of, body, session.watch.feature_size))
+@router.post("/sessions/{session}/scenes", tags=["observations"], responses=REPORTED, **state())
+async def observe_scene(report: Report, body: messages.Scene) -> Response:
+    """Send the scene that was asked for from your own perception: boxes, with or without appearance features."""
+    return await report(partial(observed, partial(observations.scene_of, body), time_s=body.time_s), True)
 
 
-@router.post("/sessions/{session}/recovery", tags=["recovery"], responses=refusals(404, 409, 503))
-async def find_recovery(
-    request: Request, service: Serving, session: InSession, body: messages.Budget
-) -> messages.Answer:
-    """Search for a recovery from the last observation, with the given budget."""
-    return await service.recover(request, session, body.budget_s)
+@router.post("/sessions/{session}/facts", tags=["observations"], responses=REPORTED, **state())
+async def observe_facts(report: Report, body: messages.SeenFacts) -> Response:
+    """Send the facts that were asked for, to a system of facts."""
+    return await report(partial(observed, partial(observations.facts_of, body), time_s=body.time_s), True)
 
 
-@router.delete("/sessions/{session}/recovery", tags=["recovery"], responses=refusals(404))
+@router.post("/sessions/{session}/no_observation", tags=["observations"], responses=REPORTED, **state())
+async def observe_nothing(report: Report, body: messages.Failure) -> Response:
+    """Report that the observation that was asked for could not be made."""
+    return await report(methodcaller("observed", Unusable(body.problem)), True)
+
+
+@router.post("/sessions/{session}/failed", tags=["reports"], responses=REPORTED, **state())
+async def fail(report: Report, body: messages.Failure) -> Response:
+    """Report that the robot did not end the action."""
+    return await report(methodcaller("failed", body.problem))
+
+
+@router.post("/sessions/{session}/waited", tags=["reports"], responses=REPORTED, **state())
+async def wait(report: Report) -> Response:
+    """Report that time has passed before the action: the session asks to look again."""
+    return await report(methodcaller("waited"))
+
+
+@router.post("/sessions/{session}/answer", tags=["reports"], responses=REPORTED, **state())
+async def answer(report: Report, body: messages.Answered) -> Response:
+    """Send a person's answer: `yes`, `no`, or `look_again` after having changed the scene."""
+    return await report(methodcaller("answered", body.answer))
+
+
+@router.post("/sessions/{session}/stop", tags=["reports"], responses=REPORTED, **state())
+async def stop(report: Report, body: messages.Reason) -> Response:
+    """End the session before the next action; one that has ended stays as it is."""
+    return await report(methodcaller("stop", body.reason))
+
+
+@router.delete("/sessions/{session}/search", tags=["reports"], responses=refusals(404))
 async def stop_search(session: InSession) -> messages.Cancelled:
-    """Stop the running search; its request is answered with the best recovery so far."""
-    running = session.planning
+    """Stop the running search; its request goes on with the best recovery so far."""
     session.stop.set()
-    return messages.Cancelled(cancelled=running)
-
-
-@router.post("/sessions/{session}/recovery/follow", tags=["recovery"], responses=refusals(404, 409, 503))
-async def follow_recovery(service: Serving, session: InSession) -> messages.SessionState:
-    """Continue with the recovery: its actions and the rest of the old plan become the plan."""
-    return await service.change(session, methodcaller("follow"))
+    return messages.Cancelled(cancelled=session.busy)
 
 
 @router.get(
@@ -207,7 +233,7 @@ async def listen(
     ] = None,
     wait_s: Annotated[float, Query(ge=0, le=3600, allow_inf_nan=False, description="How long to listen.")] = 60.0,
 ) -> EventSourceResponse:
-    """Stream the events of a session as server-sent events: `step`, `improvement` (of a search), `recovery`, `plan`.
+    """Stream the events of a session as server-sent events: `compared`, `improvement`, `turn`, `request`.
 
     The answer ends after some time; clients reconnect with the number of the last event that they have. The last 256
     events are kept for listeners that connect late.

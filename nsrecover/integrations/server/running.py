@@ -1,4 +1,4 @@
-"""The server process: loads checkpoints, runs uvicorn and shuts down."""
+"""The server process: loads systems, runs uvicorn and shuts down."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from pathlib import Path
 
 import uvicorn
 
-import nsrecover
+from nsrecover import geometric
 from nsrecover.integrations.server.app import application
+from nsrecover.integrations.server.jobs import Systems
 from nsrecover.integrations.server.limits import Limits
-from nsrecover.integrations.server.watch import Systems
+from nsrecover.loading import system_at
+from nsrecover.models.geometric import GeometricModels
+from nsrecover.monitoring.watching import BoxWatching
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
 
-BOXES_ONLY = "boxes"
-"""Name of the system of a server without checkpoints."""
+BOXES = "boxes"
+"""Name of the system of boxes, which every server has."""
 
 BACKLOG = 512
 """Number of simultaneous connections; further ones are answered with 503."""
@@ -29,14 +32,14 @@ GRACE_S = 3
 
 def run(
     listening: socket.socket,
-    checkpoints: Mapping[str, Path | None],
+    systems: Mapping[str, str | Path | None],
     token: str | None,
     limits: Limits,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Load the checkpoints and answer requests until interrupted; without checkpoints, answer by geometry alone."""
-    preload = "nsrecover.models.bundle" if checkpoints else "nsrecover.models.geometric"
-    app = application(tuple(checkpoints) or (BOXES_ONLY,), partial(loaded, checkpoints), [preload], limits, token)
+    """Load the systems and answer requests until interrupted."""
+    preload = "nsrecover.models.bundle" if systems else "nsrecover.models.geometric"
+    app = application(tuple({**systems, BOXES: ""}), partial(loaded, systems), [preload], limits, token)
     for worker in app.state.service.workers:
         worker.start()
     config = uvicorn.Config(
@@ -78,14 +81,15 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def loaded(checkpoints: Mapping[str, Path | None]) -> Systems:
-    """Load checkpoints, and use each once, so that the first client does not wait for what is loaded on first use.
+def loaded(systems: Mapping[str, str | Path | None]) -> Systems:
+    """Load systems, and use each once, so that the first client does not wait for what is loaded on first use.
 
     Raises:
         InvalidCheckpoint: a checkpoint is invalid.
+        InvalidConfiguration: a factory cannot be loaded, or makes something else.
     """
-    systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
-    for system in systems.values():
-        for _ in review(system, example(), budget_s=0.1):
-            pass
-    return Systems(systems or {BOXES_ONLY: nsrecover.geometric()}, nsrecover.geometric())
+    found = {name: system_at(place) for name, place in systems.items()}
+    for system in found.values():
+        if isinstance(system.watching, BoxWatching) and not isinstance(system.models, GeometricModels):
+            review(system, example(), budget_s=0.1)
+    return {**found, BOXES: found.get(BOXES) or geometric()}

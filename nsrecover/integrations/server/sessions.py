@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import threading
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
-from typing import Any
 
 from sse_starlette import ServerSentEvent
 
-from nsrecover.core.actions import Plan
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.problems import Refused, shown
-from nsrecover.integrations.server.workers import RemoteWatch, Worker
+from nsrecover.util.json_data import Json
 
 MEMORY = 256
 """Number of events kept for listeners that connect later or reconnect."""
@@ -30,14 +27,14 @@ SILENCE_S = 10.0
 class EventKind(StrEnum):
     """Kind of an event of a session."""
 
-    STEP = "step"
-    """An observation was compared with the expected scene."""
+    COMPARED = "compared"
+    """The scene was compared with the expected one; if it deviates, a way back is searched for next."""
     IMPROVEMENT = "improvement"
-    """A search has found a recovery, or a better one."""
-    RECOVERY = "recovery"
-    """A search has ended."""
-    PLAN = "plan"
-    """The session follows another plan."""
+    """A search has found a way back, or a better one."""
+    TURN = "turn"
+    """A turn is over, but for a person's decision about its way back."""
+    REQUEST = "request"
+    """The session asks for something."""
 
 
 class Events:
@@ -57,7 +54,7 @@ class Events:
         self.closed = False
         self.listeners = 0
 
-    def publish(self, kind: str, data: dict[str, Any]) -> None:
+    def publish(self, kind: str, data: Json) -> None:
         """Send an event to all present and future listeners."""
         self._loop.call_soon_threadsafe(self._add, kind, json.dumps(data))
 
@@ -103,55 +100,56 @@ class Events:
         woken.set()
 
 
-class Session:
+class StoredSession:
     """The session of one client.
 
     Attributes:
         name: secret name, which is all that is needed to use the session.
-        watch: monitors the plan, in another process.
+        system: name of its system.
+        state: the session, as `nsrecover.integrations.server.jobs` stores it; None until it was opened.
+        answer: the last answer.
         events: events of the session.
         stop: set to end the running search.
     """
 
-    def __init__(self, name: str, watch: RemoteWatch, events: Events) -> None:
-        self.name = name
-        self.watch = watch
-        self.events = events
-        self.stop = threading.Event()
-        self.planning = False
+    def __init__(self, name: str, system: str) -> None:
+        self.name, self.system = name, system
+        self.state: bytes | None = None
+        self.answer: Json = None
+        self.events = Events(asyncio.get_running_loop())
+        self.stop = asyncio.Event()
         self.touched = time.monotonic()
-        self._busy = False
+        self.busy = False
 
     @property
     def in_use(self) -> bool:
         """Whether a request or a listener is active."""
-        return self._busy or self.events.listeners > 0
+        return self.busy or self.events.listeners > 0
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[RemoteWatch]:
-        """Context with exclusive access to the plan.
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Context with exclusive access.
 
         Raises:
             Refused: another request is active.
         """
-        if self._busy:
+        if self.busy:
             raise Refused(
                 409, "busy", "expected one request at a time for a session, found another one at work; wait for its "
-                "answer, or stop its search by DELETE .../recovery", {"Retry-After": "1"},
+                "answer, or stop its search by DELETE .../search", {"Retry-After": "1"},
             )  # fmt: skip
-        self._busy = True
+        self.busy = True
         self.stop.clear()
         try:
-            yield self.watch
+            yield
         finally:
-            self._busy = False
+            self.busy = False
             self.touched = time.monotonic()
 
     def end(self) -> None:
         """Stop the search and end the answers to listeners."""
         self.stop.set()
         self.events.close()
-        self.watch.close()
 
 
 class Sessions:
@@ -163,13 +161,13 @@ class Sessions:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._all: dict[str, Session] = {}
+        self._all: dict[str, StoredSession] = {}
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def open(self, workers: Sequence[Worker], checkpoint: str, plan: Plan) -> Session:
-        """Open a session in the process that has the fewest.
+    def open(self, system: str) -> StoredSession:
+        """Make room for a session.
 
         Raises:
             Refused: there are too many sessions.
@@ -180,12 +178,11 @@ class Sessions:
                 429, "too_many_sessions", f"expected at most {self._limits.sessions} sessions, found as many; delete "
                 "those that are over, or start the server with a higher limit", {"Retry-After": "10"},
             )  # fmt: skip
-        name, worker = secrets.token_urlsafe(18), min(workers, key=lambda each: len(each.sessions))
-        session = Session(name, RemoteWatch(worker, name, checkpoint, plan), Events(asyncio.get_running_loop()))
+        session = StoredSession(secrets.token_urlsafe(18), system)
         self._all[session.name] = session
         return session
 
-    def get(self, name: str) -> Session:
+    def get(self, name: str) -> StoredSession:
         """Return the session with a name.
 
         Raises:
@@ -195,8 +192,8 @@ class Sessions:
         session = self._all.get(name)
         if session is None:
             raise Refused(
-                404, "unknown_session", f"expected the name of a session, found {shown(name)}; it was deleted, lost "
-                f"or forgotten after {self._limits.idle_s:g} s without a request: open a new one by POST /v1/sessions",
+                404, "unknown_session", f"expected the name of a session, found {shown(name)}; it was deleted, or "
+                f"forgotten after {self._limits.idle_s:g} s without a request: open a new one by POST /v1/sessions",
             )  # fmt: skip
         session.touched = time.monotonic()
         return session
@@ -211,11 +208,9 @@ class Sessions:
         del self._all[name]
 
     def forget_idle(self) -> None:
-        """Close the sessions that have been idle for too long, and those whose process has crashed."""
+        """Close the sessions that have been idle for too long."""
         latest = time.monotonic() - self._limits.idle_s
-        idle = {key for key, each in self._all.items() if each.touched < latest and not each.in_use}
-        lost = {key for key, each in self._all.items() if each.watch.lost}
-        for name in idle | lost:
+        for name in [key for key, each in self._all.items() if each.touched < latest and not each.in_use]:
             self._all.pop(name).end()
 
     def close_all(self) -> None:

@@ -1,71 +1,65 @@
-"""Processes in which sessions are watched: they use all cores, and one that crashes ends only its own sessions."""
+"""Processes in which reports to sessions are worked on: they use all cores, and one that crashes loses no session."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
+import contextlib
+import itertools
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from functools import partial
-from multiprocessing.managers import BaseManager
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Phase
-from nsrecover.core.explanation import Explanation
-from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.integrations.server.jobs import Job, Load, Outcome, work
 from nsrecover.integrations.server.problems import Refused
-from nsrecover.integrations.server.watch import StepResult, Systems, Watch
-from nsrecover.integrations.server.watches import Found, Seeing, Watches, WatchState
-from nsrecover.planning.planner import Rejoin
-from nsrecover.util.processes import clean_context, start_worker
+from nsrecover.util.json_data import Json
+from nsrecover.util.processes import clean_context
 
-Result = TypeVar("Result")
-
-SEARCHES = 2
-"""Number of searches of one process at the same time; further ones wait."""
-
-STOPS_EVERY_S = 0.05
-"""How often a search looks whether it is to stop."""
-
-LONGEST_LOOK_S = 60.0
-"""A process that needs longer for one observation hangs, and is killed: the others that it watches wait for it."""
+Tell = Callable[[str, Json], None]
+"""Takes kind and data of an event."""
 
 
-class _Manager(BaseManager):
-    """Has the `Watches` of one process, and calls their methods."""
+@dataclass(frozen=True)
+class _Waiting:
+    """Who waits for a job."""
 
+    outcome: asyncio.Future[Outcome]
+    tell: Tell
 
-_Manager.register("watches", Watches)
+    def take(self, item: object) -> None:
+        """Take what the process has sent; in the event loop."""
+        if isinstance(item, tuple):
+            self.tell(*item)
+        elif not self.outcome.done():
+            if isinstance(item, Outcome):
+                self.outcome.set_result(item)
+            elif isinstance(item, Exception):
+                self.outcome.set_exception(item)
 
 
 class Worker:
-    """One process; it is started when it is first needed, and again after it has crashed.
+    """One process; it is started when it is first needed, and again after it has ended.
 
     Args:
         load: loads the systems in the process; can be pickled.
         preload: modules that all processes import once.
-
-    Attributes:
-        lookers: threads that wait for judgements, one at a time.
-        planners: threads that wait for searches, so that a long one delays no observation.
-        sessions: names of the sessions that are watched there.
-        crashes: number of times that the process has crashed.
-        feature_sizes: length of the appearance features of each checkpoint.
+        longest_s: a process that needs longer to judge one observation is taken to hang, and ends.
     """
 
-    def __init__(self, load: Callable[[], Systems], preload: Sequence[str]) -> None:
-        self._load, self._preload = load, list(preload)
-        self._changing = threading.Lock()
-        self._manager: _Manager | None = None
-        self._watches: Any = None
-        self.lookers = ThreadPoolExecutor(1, "look")
-        self.planners = ThreadPoolExecutor(SEARCHES, "plan")
-        self.sessions = set[str]()
-        self.crashes = 0
-        self.feature_sizes: dict[str, int | None] = {}
+    def __init__(self, load: Load, preload: Sequence[str], longest_s: float) -> None:
+        self._load, self._preload, self._longest_s = load, list(preload), longest_s
+        self._changing, self._sending = threading.Lock(), threading.Lock()
+        self._pipe: Connection | None = None
+        self._waiting: dict[int, _Waiting] = {}
+        self._numbers = itertools.count()
+        self.process: BaseProcess | None = None
+
+    @property
+    def busy(self) -> int:
+        """Number of jobs that are not done."""
+        return len(self._waiting)
 
     def start(self) -> None:
         """Start the process if it does not run.
@@ -74,166 +68,88 @@ class Worker:
             NsrecoverError: the systems cannot be loaded.
         """
         with self._changing:
-            if self._manager is None:
-                manager = _Manager(ctx=clean_context(self._preload))
-                try:
-                    manager.start(start_worker)
-                except EOFError:
-                    raise InvalidConfiguration(
-                        "expected to start a worker process, found that it ended at once; its output says why"
-                    ) from None
-                try:
-                    self._watches = manager.watches()  # type: ignore[attr-defined]
-                    self.feature_sizes = self._watches.load(self._load)
-                except BaseException:
-                    manager.shutdown()
-                    raise
-                self._manager = manager
+            if self._pipe is not None:
+                return
+            context = clean_context(self._preload)
+            pipe, theirs = context.Pipe()
+            process = context.Process(target=work, args=(theirs, self._load, self._longest_s), daemon=True)
+            process.start()
+            theirs.close()
+            try:
+                problem = pipe.recv()
+            except EOFError:
+                raise InvalidConfiguration(
+                    "expected to start a worker process, found that it ended at once; its output says why"
+                ) from None
+            if problem is not None:
+                raise problem
+            self._pipe, self.process = pipe, process
+            threading.Thread(target=self._read, args=(pipe,), daemon=True).start()
 
-    def call(self, method: str, *arguments: Any) -> Any:
-        """Call a method of its `Watches`, and wait for the result.
+    async def run(self, job: Job, tell: Tell, stop: asyncio.Event) -> Outcome:
+        """Do a job.
+
+        Args:
+            job: what to do.
+            tell: called with every event.
+            stop: when it is set, a search ends with the best way so far.
 
         Raises:
-            Refused: the process has crashed; its sessions are lost.
-            Exception: what the method raises.
+            Refused: the process has ended.
+            NsrecoverError: what the job raises.
         """
-        watches = self._watches
+        number, waiting = next(self._numbers), _Waiting(asyncio.get_running_loop().create_future(), tell)
+        self._waiting[number] = waiting
+        stopping = asyncio.ensure_future(stop.wait())
         try:
-            return getattr(watches, method)(*arguments)
-        except (EOFError, ConnectionError, FileNotFoundError) as error:
-            self._lose(watches)
-            raise session_lost() from error
-
-    def kill(self) -> None:
-        """End a process that hangs; the calls that wait for it are refused."""
-        with self._changing:
-            if self._manager is not None:
-                logging.getLogger("nsrecover.server").error("a worker process hangs: it is killed")
-                self._manager._process.kill()  # type: ignore[attr-defined]
-
-    def forget(self, session: str) -> None:
-        """End a session, without waiting for it."""
-        self.sessions.discard(session)
-        if self._manager is not None:
-            self.lookers.submit(self.call, "close", session)
+            await asyncio.to_thread(self.start)
+            await asyncio.to_thread(self._send, number, job)
+            await asyncio.wait((waiting.outcome, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not waiting.outcome.done():
+                await asyncio.to_thread(self._send, number, None)
+            return await waiting.outcome
+        finally:
+            stopping.cancel()
+            del self._waiting[number]
 
     def close(self) -> None:
         """End the process."""
         with self._changing:
-            self._end()
-        for pool in (self.lookers, self.planners):
-            pool.shutdown(wait=False, cancel_futures=True)
+            if self.process is not None:
+                self.process.terminate()
 
-    def _lose(self, watches: Any) -> None:
-        """Forget a process that has crashed, and its sessions."""
-        with self._changing:
-            if watches is self._watches:
-                self.crashes += 1
-                self.sessions.clear()
-                self._end()
+    def _send(self, number: int, job: Job | None) -> None:
+        try:
+            with self._sending:
+                pipe = self._pipe
+                if pipe is None:
+                    raise OSError
+                pipe.send((number, job))
+        except OSError:
+            raise worker_lost() from None
 
-    def _end(self) -> None:
-        manager, self._manager, self._watches = self._manager, None, None
-        if manager is not None:
-            manager.shutdown()
-
-
-class RemoteWatch:
-    """The watch of one session, in a worker process.
-
-    Args:
-        worker: the process.
-        session: name of the session.
-        checkpoint: name of the system to use.
-        plan: the plan.
-
-    Attributes:
-        state: where the session is on its plan.
-    """
-
-    def __init__(self, worker: Worker, session: str, checkpoint: str, plan: Plan) -> None:
-        self._worker, self._session, self.checkpoint = worker, session, checkpoint
-        self.state = WatchState(plan)
-        self._crashes = worker.crashes
-        worker.sessions.add(session)
-
-    @property
-    def lost(self) -> bool:
-        """Whether its process has crashed since."""
-        return self._worker.crashes > self._crashes
-
-    @property
-    def feature_size(self) -> int | None:
-        """Required length of appearance features."""
-        return self._worker.feature_sizes[self.checkpoint]
-
-    async def open(self, rejoin: Rejoin, check_sensors: bool) -> None:
-        """Begin; starts the process if need be."""
-
-        def opened() -> None:
-            self._worker.start()
-            self._call("open", self.checkpoint, self.state.plan, rejoin, check_sensors)
-
-        await _in(self._worker.lookers, opened)
-
-    def close(self) -> None:
-        """Forget the session there, without waiting for it."""
-        self._worker.forget(self._session)
-
-    async def look(
-        self, seeing: Seeing, phase: Phase | None, search_follows: bool
-    ) -> tuple[StepResult, Explanation | None]:
-        """Judge an observation as `Watch.look` does; explain what is not as expected if no search will."""
-
-        def looked() -> tuple[StepResult, Explanation | None, WatchState]:
-            limit = threading.Timer(LONGEST_LOOK_S, self._worker.kill)
-            limit.start()
-            try:
-                found: tuple[StepResult, Explanation | None, WatchState] = self._call(
-                    "look", seeing, phase, search_follows
-                )
-                return found
-            finally:
-                limit.cancel()
-
-        result, words, self.state = await _in(self._worker.lookers, looked)
-        return result, words
-
-    async def change(self, work: Callable[[Watch], None]) -> None:
-        """Change the plan by a method of its watch; predicting the trace takes time."""
-        self.state = await _in(self._worker.planners, partial(self._call, "change", work))
-
-    async def recover(
-        self, budget_s: float, cancelled: Callable[[], bool], on_improvement: Callable[[Recovery], None]
-    ) -> tuple[Recovery, Explanation]:
-        """Search for a recovery as `Watch.recover` does; the callbacks are called in another thread."""
-
-        def searched() -> tuple[Recovery, Explanation]:
-            self._call("search", budget_s)
+    def _read(self, pipe: Connection) -> None:
+        """Pass on what the process sends until it ends; what is not done then is refused."""
+        with contextlib.suppress(EOFError, OSError):
             while True:
-                if cancelled():
-                    self._call("stop")
-                item, self.state = self._call("found", STOPS_EVERY_S)
-                if isinstance(item, Recovery):
-                    on_improvement(item)
-                elif isinstance(item, Found):
-                    return item.result()
+                number, item = pipe.recv()
+                self._pass(number, item)
+        with self._changing:
+            self._pipe = None
+            pipe.close()
+        for number in list(self._waiting):
+            self._pass(number, worker_lost())
 
-        return await _in(self._worker.planners, searched)
+    def _pass(self, number: int, item: object) -> None:
+        waiting = self._waiting.get(number)
+        if waiting is not None:
+            with contextlib.suppress(RuntimeError):  # the event loop has ended
+                waiting.outcome.get_loop().call_soon_threadsafe(waiting.take, item)
 
-    def _call(self, method: str, *arguments: Any) -> Any:
-        if self.lost:  # since this call was queued
-            raise session_lost()
-        return self._worker.call(method, self._session, *arguments)
 
-
-def session_lost() -> Refused:
-    """The refusal of a request whose process has ended."""
+def worker_lost() -> Refused:
+    """The refusal of a report whose process has ended."""
     return Refused(
-        503, "session_lost", "expected the process of the session to run, found that it has ended; the log of the "
-        "server may say why: open a new session", {"Retry-After": "1"},
+        503, "worker_lost", "expected the process that works on this report to run, found that it has ended; nothing "
+        "has changed: send the report again, or see the log of the server", {"Retry-After": "1"},
     )  # fmt: skip
-
-
-async def _in(pool: Executor, work: Callable[[], Result]) -> Result:
-    return await asyncio.get_running_loop().run_in_executor(pool, work)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.entrance import check_kind
 from nsrecover.core.protocols import NOTHING_REPORTED, Reported
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.errors import InvalidObservation
@@ -28,6 +29,7 @@ def scene_of_boxes(boxes: Boxes) -> SceneGraph:
     Raises:
         InvalidObservation: there is no object, or a box is not six finite numbers with sizes that are not negative.
     """
+    check_kind(boxes, Mapping, "boxes by name or a scene graph")
     if not boxes:
         raise InvalidObservation("expected a box for at least one object, found none; check the detector")
     rows = np.zeros((len(boxes), 6), dtype=np.float32)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from nsrecover.core.actions import Plan
-from nsrecover.records.boxes_recording import BoxesRecording, save
+from nsrecover.records.scenes_recording import ScenesRecording, save
 
 SIDE = 0.04
 PLAN = Plan.parse("top(red, blue); top(green, red); left(grey, blue)")
@@ -14,7 +14,7 @@ GAP = 0.03
 
 def box_run(
     rng: np.random.Generator, placed_mm: float = 1.0, measured_mm: float = 1.0, offset_mm: float = 0.0
-) -> BoxesRecording:
+) -> ScenesRecording:
     """One run that went well; objects end `offset_mm` too far along x."""
     places = {name: rng.uniform((0.4, -0.2), (0.6, -0.1)) for name in ("red", "green")}
     places |= {"blue": rng.uniform((0.4, 0.1), (0.6, 0.2)), "grey": rng.uniform((0.65, -0.3), (0.7, -0.2))}
@@ -28,7 +28,7 @@ def box_run(
         error = rng.normal(0, placed_mm / 1000, 3) * (1, 1, 0) + (offset_mm / 1000, 0, 0)
         centres[name] = centres["blue"] + (0, aside, up * SIDE) + error
         scenes.append(seen())
-    return BoxesRecording(PLAN, tuple(scenes))  # type: ignore[arg-type]
+    return ScenesRecording(PLAN, tuple(scenes))  # type: ignore[arg-type]
 
 
 def write_runs(folder: Path, count: int, seed: int = 0, **errors: float) -> Path:

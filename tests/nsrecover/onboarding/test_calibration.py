@@ -10,7 +10,7 @@ import pytest
 
 import nsrecover
 from nsrecover.onboarding.calibration import tail_quantile
-from nsrecover.records import boxes_recording
+from nsrecover.records import scenes_recording
 from tests.commands import run
 from tests.nsrecover.onboarding.box_runs import box_run, write_runs
 
@@ -83,10 +83,10 @@ def test_too_few_runs_and_runs_that_failed_are_named(tmp_path: Path) -> None:
     assert done.code == 2
     assert "at least 10 successful runs, found 3" in done.err
     runs = write_runs(tmp_path / "runs", 12)
-    episode = boxes_recording.load(runs / "run04.json")
+    episode = scenes_recording.load(runs / "run04.json")
     gone = {name: box for name, box in episode.scenes[1].items() if name != "red"}
-    boxes_recording.save(
-        boxes_recording.BoxesRecording(episode.plan, (episode.scenes[0], gone, *episode.scenes[2:])),
+    scenes_recording.save(
+        scenes_recording.ScenesRecording(episode.plan, (episode.scenes[0], gone, *episode.scenes[2:])),
         runs / "run04.json",
     )
     done = nsr("calibrate", str(runs), "--out", str(tmp_path / "out"))
@@ -111,13 +111,13 @@ def test_recordings_of_boxes_that_cannot_be_used_are_refused(change: Any, messag
     change(document)
     file.write_text(json.dumps(document))
     with pytest.raises(nsrecover.errors.InvalidRecording, match=message):
-        boxes_recording.load(file)
+        scenes_recording.load(file)
 
 
 def test_recordings_of_boxes_come_back_with_targets(tmp_path: Path) -> None:
     box = (0.5, 0.0, 0.02, 0.04, 0.04, 0.04)
     plan = nsrecover.Plan((nsrecover.Action("restore", ("red",), target=box),))
-    boxes_recording.save(boxes_recording.BoxesRecording(plan, ({"red": box}, {"red": None})), tmp_path / "a.json")
-    found = boxes_recording.load(tmp_path / "a.json")
+    scenes_recording.save(scenes_recording.ScenesRecording(plan, ({"red": box}, {"red": None})), tmp_path / "a.json")
+    found = scenes_recording.load(tmp_path / "a.json")
     assert found.plan == plan
     assert found.scenes[1]["red"] is None

@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Plan
-from nsrecover.errors import InvalidPlan
-from nsrecover.onboarding.live import check_plan
-from nsrecover.records import boxes_recording, recording
+from nsrecover.records import recording, scenes_recording
 from tests.commands import ROOT, run
 from tests.nsrecover.onboarding.box_runs import write_runs
 
@@ -194,12 +192,6 @@ def test_a_project_is_never_overwritten(project: Path) -> None:
     assert "nothing was changed" in done.err
 
 
-def test_a_tower_that_is_rebuilt_is_no_circle() -> None:
-    check_plan(Plan.parse("top(a, b); free(a); top(b, a)"))
-    with pytest.raises(InvalidPlan, match="b on a on b"):
-        check_plan(Plan.parse("top(a, b); top(b, a)"))
-
-
 def test_a_run_with_an_unusable_observation_is_not_written(tmp_path: Path) -> None:
     (tmp_path / "failing.py").write_text(
         "class World:\n    plan = 'left(a, b)'\n    n = 0\n    def execute(self, action): self.n += 1\n"
@@ -227,8 +219,8 @@ def test_setup_checks_name_scatter_and_misses(tmp_path: Path) -> None:
 
 def test_boxes_of_a_recording_keep_what_cannot_be_seen(tmp_path: Path) -> None:
     (file,) = write_runs(tmp_path, 1).glob("*.json")
-    found = boxes_recording.load(file)
+    found = scenes_recording.load(file)
     hidden = replace(found, scenes=({**found.scenes[0], "grey": None}, *found.scenes[1:]))
-    boxes_recording.save(hidden, file)
-    assert boxes_recording.load(file).scenes[0]["grey"] is None
-    assert np.isclose(boxes_recording.load(file).scenes[1]["red"], found.scenes[1]["red"]).all()
+    scenes_recording.save(hidden, file)
+    assert scenes_recording.load(file).scenes[0]["grey"] is None
+    assert np.isclose(scenes_recording.load(file).scenes[1]["red"], found.scenes[1]["red"]).all()

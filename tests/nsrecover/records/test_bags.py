@@ -35,7 +35,7 @@ def verdicts(episode: Recording) -> list[tuple[Any, ...]]:
     return [
         (each.discrepancy.verdict, *((d.name, d.cause) for d in each.discrepancy.deviations),
          None if each.recovery is None else [str(action) for action in each.recovery.actions])
-        for each in review(nsrecover.load(), episode)
+        for each in review(nsrecover.load(), episode).records
     ]  # fmt: skip
 
 

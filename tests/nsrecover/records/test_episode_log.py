@@ -17,14 +17,14 @@ from nsrecover.explanation import facts_of
 from nsrecover.loading import load, symbolic
 from nsrecover.records import episode_log
 from nsrecover.records.recording import example
-from nsrecover.records.review import episode_of, review
+from nsrecover.records.review import review
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 
 @pytest.fixture(scope="module")
 def reviewed() -> Episode:
     recording = example()
-    return episode_of(list(review(load(), recording)), recording)
+    return review(load(), recording)
 
 
 def test_what_is_written_is_read_back(reviewed: Episode, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.agent import ServiceAgent
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.records.recording import example
-from nsrecover.records.review import episode_of, review
+from nsrecover.records.review import review
 from nsrecover.records.runs import Run
 from nsrecover.reports.build import report_of
 from nsrecover.reports.media import Clip, Media, Photo
@@ -37,7 +37,7 @@ def recorded() -> Report:
     graphs = [graph_of(lift(each)) for each in run.observations]
     boxes = tuple(dict(zip(each.names, map(tuple, each.boxes.tolist()), strict=True)) for each in graphs)
     judged = Run("example", run.plan, boxes)
-    episode = episode_of(list(review(nsrecover.geometric(), judged)), judged)
+    episode = review(nsrecover.geometric(), judged)
     photos = [Photo(each.rgb[0], each.cameras[0]) for each in run.observations]
     media = [Media(photos[i], photos[i + 1], tone(0.5, 220.0 * (i + 1))) for i in range(len(run.plan))]
     return report_of(episode, "A tower falls", media=media)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fastapi.routing import APIRoute
+from nsrecover.integrations.server.watches import Seeing
 from starlette.testclient import TestClient
 
 from nsrecover.core.discrepancy import Phase
@@ -19,7 +20,6 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.integrations.client import observation_message, png
 from nsrecover.integrations.server.routes import router
-from nsrecover.integrations.server.watches import Seeing
 from nsrecover.integrations.server.workers import RemoteWatch
 from nsrecover.records.recording import Recording
 from nsrecover.records.review import review

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from nsrecover.core import Action, Observation, Plan, SceneGraph
-from nsrecover.domains.tabletop.operators import STACK, TABLETOP
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidPlan
+from nsrecover.core import FactScene, Observation, Plan, SceneGraph
+from nsrecover.core.entrance import check_kind
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidPlan, UnknownObject, did_you_mean
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.objects.boxes import scene_of_boxes
-from nsrecover.records.boxes_recording import BoxesRecording
 from nsrecover.records.recording import Recording
+from nsrecover.records.review import system_for_kind
+from nsrecover.records.runs import kind_of
+from nsrecover.records.scenes_recording import ScenesRecording
 from nsrecover.util.untrusted_json import JsonObject
 
 SIZES_M = (0.002, 1.0)
@@ -39,87 +42,59 @@ def plan_for(world: Any, text: str | None) -> Plan:
     """The plan from the command line, or the world's own `plan`.
 
     Raises:
-        InvalidPlan: there is none, it has no action, or its actions go round in a circle.
+        InvalidPlan: there is none, or it has no action.
     """
     given = text if text is not None else getattr(world, "plan", None)
     if given is None:
         raise InvalidPlan(
             "expected a plan, found none; give --plan 'top(red, blue); ...', or the world an attribute `plan`"
         )
-    plan = given if isinstance(given, Plan) else Plan.parse(given)
-    check_plan(plan)
-    return plan
+    return given if isinstance(given, Plan) else Plan.parse(given)
 
 
-def check_plan(plan: Plan) -> None:
-    """Refuse a plan without actions, or one that stacks objects in a circle.
-
-    Raises:
-        InvalidPlan: with what to do.
-    """
-    if not len(plan):
-        raise InvalidPlan("expected a plan with actions, found an empty one; give at least one: top(red, blue)")
-    below: dict[str, str] = {}
-    for action in plan:
-        moved = action.arguments[0]
-        below.pop(moved, None)
-        if action.operator != STACK or len(action.arguments) < 2:
-            continue
-        below[moved], here, passed = action.arguments[1], action.arguments[1], [moved]
-        while here in below:
-            passed.append(here)
-            here = below[here]
-            if here == moved:
-                circle = " on ".join([*passed, moved])
-                raise InvalidPlan(f"expected a plan that can be built, found a circle: {circle}; leave out {action}")
-
-
-@dataclass(frozen=True)
-class RecordedStep:
-    """What is known while a run is recorded.
-
-    Attributes:
-        action: the action that was carried out; None at the start.
-        seconds: how long it took.
-    """
-
-    action: Action | None
-    seconds: float
-
-
-def record_run(
-    world: Any, plan: Plan, on_step: Callable[[RecordedStep], None] = lambda step: None
-) -> Recording | BoxesRecording:
+def record_run(world: Any, plan: Plan, place: str | None = None) -> Recording | ScenesRecording:
     """Let a robot carry out a plan, and record what is seen before it and after every action.
 
     Every observation is checked when it is made; nothing is written if one cannot be used.
 
+    Args:
+        world: the robot.
+        plan: what it does.
+        place: of the system, see `nsrecover.loading.system_at`; facts need one.
+
     Raises:
         InvalidObservation: an observation cannot be used; the message says which one.
         InvalidAction, UnknownObject: the plan does not fit the first scene.
+        InvalidConfiguration: facts have no system.
     """
-    seen: list[Any] = [_checked(world.observe(), "before the first action")]
-    if isinstance(seen[0], Observation):
-        require_plausible(seen[0])
-        names = tuple(seen[0].labels.values())
+    first = _plain(world.observe())
+    seen = [first]
+    if isinstance(first, Observation):
+        require_plausible(first)
+        _check_names(plan, tuple(first.labels.values()))
+        monitor = None
     else:
-        names = tuple(seen[0])
-        TABLETOP.check(plan, scene_of_boxes(seen[0]))
-    _check_names(plan, names)
-    on_step(RecordedStep(None, 0.0))
+        monitor = system_for_kind(kind_of(first), place).monitor(plan, first)
     for action in plan:
-        began = time.monotonic()
         world.execute(action)
-        seen.append(_checked(world.observe(), f"after {action}", type(seen[0])))
-        on_step(RecordedStep(action, time.monotonic() - began))
-    if isinstance(seen[0], Observation):
-        return Recording(plan, tuple(seen))
-    return BoxesRecording(plan, tuple(seen))
+        seen.append(_plain(world.observe()))
+        with saying(f"after {action}"):
+            check_kind(seen[-1], type(first), "observations of one kind")
+            if monitor is not None:
+                monitor.step(action, seen[-1])
+    return Recording(plan, tuple(seen)) if monitor is None else ScenesRecording(plan, tuple(seen))
+
+
+@contextmanager
+def saying(when: str) -> Iterator[None]:
+    """Context whose errors say which observation cannot be used."""
+    try:
+        yield
+    except InvalidObservation as problem:
+        raise InvalidObservation(f"observation {when}: {problem}") from problem
 
 
 def _check_names(plan: Plan, names: tuple[str, ...]) -> None:
-    from nsrecover.errors import UnknownObject, did_you_mean
-
     for action in plan:
         for name in action.arguments:
             if name not in names:
@@ -128,20 +103,13 @@ def _check_names(plan: Plan, names: tuple[str, ...]) -> None:
                 )
 
 
-def _checked(seen: Any, when: str, kind: type | None = None) -> Any:
-    """An observation as it is recorded: images, or boxes by name."""
+def _plain(seen: Any) -> Any:
+    """An observation as it is recorded: images, facts, or boxes by name."""
     if isinstance(seen, SceneGraph):
-        seen = {name: tuple(map(float, seen.boxes[i])) if seen.seen[i] else None for i, name in enumerate(seen.names)}
-    try:
-        if isinstance(seen, Observation):
-            return seen
-        if not isinstance(seen, dict):
-            raise InvalidObservation(
-                f"expected an nsrecover.Observation or boxes by name, found {type(seen).__name__}; return one of these"
-            )
-        check_boxes(seen)
-    except InvalidObservation as problem:
-        raise InvalidObservation(f"observation {when}: {problem}") from problem
+        return {name: tuple(map(float, seen.boxes[i])) if seen.seen[i] else None for i, name in enumerate(seen.names)}
+    if not isinstance(seen, Observation | FactScene | dict):
+        check_kind(seen, Iterable, "an nsrecover.Observation, boxes by name, or facts")
+        return FactScene(frozenset(seen))
     return seen
 
 
@@ -205,14 +173,16 @@ def look_repeatedly(world: Any, looks: int) -> tuple[Liveness, Any]:
     seen, seconds = [], []
     for number in range(looks):
         began = time.monotonic()
-        seen.append(_checked(world.observe(), f"{number + 1} of {looks}"))
+        seen.append(_plain(world.observe()))
         seconds.append(time.monotonic() - began)
+        if isinstance(seen[-1], dict):
+            with saying(f"{number + 1} of {looks}"):
+                check_boxes(seen[-1])
     scatter: dict[str, float] = {}
     missing: dict[str, int] = {}
-    if not isinstance(seen[0], Observation):
-        for name in dict.fromkeys(name for boxes in seen for name in boxes):
-            centres = np.array([boxes[name][:3] for boxes in seen if boxes.get(name) is not None], float)
-            missing[name] = looks - len(centres)
-            if len(centres):
-                scatter[name] = 1000 * float(np.linalg.norm(centres - centres.mean(axis=0), axis=1).max())
+    for name in dict.fromkeys(name for boxes in seen if isinstance(boxes, dict) for name in boxes):
+        centres = np.array([boxes[name][:3] for boxes in seen if boxes.get(name) is not None], float)
+        missing[name] = looks - len(centres)
+        if len(centres):
+            scatter[name] = 1000 * float(np.linalg.norm(centres - centres.mean(axis=0), axis=1).max())
     return Liveness(looks, float(np.median(seconds)), scatter, missing), seen[-1]

@@ -1,18 +1,14 @@
-"""Conversion between messages and the data structures of the library."""
+"""Plans and observations from the messages of clients."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from nsrecover import core
 from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import Box
 from nsrecover.errors import InvalidObservation
-from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.reasons import reason_text
 from nsrecover.integrations.server import messages
 from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
 from nsrecover.integrations.server.limits import AUDIO_S
@@ -42,7 +38,7 @@ def plan_of(steps: Sequence[str | messages.Action]) -> core.Plan:
 
 
 def observation_of(
-    look: messages.Look,
+    data: messages.ImageData,
     cameras: Sequence[messages.Camera],
     images: Sequence[Sequence[bytes]],
     max_pixels: int,
@@ -51,7 +47,7 @@ def observation_of(
     """Return an observation.
 
     Args:
-        look: labels, units and times of the images.
+        data: labels, units and times of the images.
         cameras: V cameras.
         images: RGB, depth and instances of each view, as PNG files.
         max_pixels: largest number of pixels of all views together.
@@ -66,7 +62,7 @@ def observation_of(
     views = []
     for number, view in enumerate(images):
         named = zip(view, IMAGES, strict=True)
-        views.append([read_png(data, f"view {number}, {name}", kinds, most) for data, (name, kinds) in named])
+        views.append([read_png(file, f"view {number}, {name}", kinds, most) for file, (name, kinds) in named])
     sizes = {image.shape[:2] for view in views for image in view}
     if len(sizes) != 1:
         found = ", ".join(f"{width} x {height}" for height, width in sorted(sizes))
@@ -75,16 +71,16 @@ def observation_of(
     rgb, depth, instances = map(np.stack, zip(*views, strict=True))
     return Observation(
         rgb=rgb.astype(np.uint8, copy=False),
-        depth_m=depth.astype(np.float32) * np.float32(look.depth_unit_m),
+        depth_m=depth.astype(np.float32) * np.float32(data.depth_unit_m),
         instances=instances.astype(np.int32),
         cameras=tuple(_camera(camera) for camera in cameras),
-        labels={int(number): name.strip() for number, name in look.labels.items()},
-        gripper_opening_m=look.gripper_opening_m,
-        holding=look.holding,
-        time_s=look.time_s,
+        labels={int(number): name.strip() for number, name in data.labels.items()},
+        gripper_opening_m=data.gripper_opening_m,
+        holding=data.holding,
+        time_s=data.time_s,
         audio=audio,
         audio_rate_hz=rate_hz,
-        shared_ids=look.shared_ids,
+        shared_ids=data.shared_ids,
     )
 
 
@@ -116,18 +112,24 @@ def _camera(message: messages.Camera) -> Camera:
     return Camera(k, pose.astype(np.float32), message.name)
 
 
-def scene_of(message: messages.Scene, feature_size: int | None) -> core.SceneGraph:
+def facts_of(message: messages.SeenFacts) -> core.FactScene:
+    """Return a scene of facts."""
+    certainty = {(variable.strip(), name.strip()): sure for (variable, name), sure in message.certainty}
+    return core.FactScene(frozenset(tuple(term.strip() for term in fact) for fact in message.facts), certainty)
+
+
+def scene_of(message: messages.Scene) -> core.SceneGraph:
     """Return a scene of external perception; without features, `visual` has zero columns.
 
     Raises:
-        InvalidObservation: names are repeated, features have another length, or only some objects have features.
+        InvalidObservation: names are repeated, or features have different lengths.
     """
     names = tuple(each.name.strip() for each in message.objects)
-    lengths = {len(each.features) if each.features is not None else 0 for each in message.objects}
-    if lengths not in ({0}, {feature_size}):
+    lengths = sorted({len(each.features or ()) for each in message.objects})
+    if len(lengths) > 1:
         raise InvalidObservation(
-            f"expected {feature_size} features for every object, or for none, found {sorted(lengths)}; encode the "
-            "objects with the same checkpoint, or leave the features out"
+            f"expected features of one length for every object, or none, found {lengths}; encode the objects with the "
+            "same checkpoint, or leave the features out"
         )
     held = None if message.held is None else message.held.strip()
     if held is not None and held not in names:
@@ -142,94 +144,3 @@ def scene_of(message: messages.Scene, feature_size: int | None) -> core.SceneGra
         unknown=np.array([each.unknown and not each.hidden and not each.seen for each in message.objects]),
         held=None if held is None else names.index(held),
     )
-
-
-def action_message(action: core.Action) -> messages.Action:
-    """Return the message for an action."""
-    return messages.Action.model_construct(
-        operator=action.operator, arguments=list(action.arguments), target=_box(action.target)
-    )
-
-
-def actions_message(actions: Sequence[core.Action]) -> list[messages.Action]:
-    """Return the messages for actions."""
-    return [action_message(action) for action in actions]
-
-
-def objects_message(graph: core.SceneGraph, found: core.Discrepancy | None) -> list[messages.SeenObject]:
-    """Return the messages for the objects of a scene."""
-    probabilities = [None] * len(graph) if found is None else found.probabilities.tolist()
-    return [
-        messages.SeenObject.model_construct(
-            name=name,
-            box=_box(tuple(graph.boxes[row])),
-            seen=bool(graph.seen[row]),
-            visibility=graph.visibility(row),
-            probability=probabilities[row],
-        )
-        for row, name in enumerate(graph.names)
-    ]
-
-
-def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
-    """Return the message for a discrepancy."""
-    return messages.Discrepancy(
-        verdict=found.verdict,
-        looks=found.looks,
-        missing_to_tell=[_missing(each) for each in found.missing_to_tell if not isinstance(each, core.Unknown)],
-        unseen=[messages.Unseen.model_validate(each, from_attributes=True) for each in found.unseen],
-        sensors=[messages.SensorFinding.model_validate(each, from_attributes=True) for each in found.sensors],
-        newcomers=list(found.newcomers),
-        total=found.total,
-        threshold=found.threshold,
-        culprits=[
-            messages.Culprit.model_construct(
-                name=each.name,
-                cause=each.cause,
-                probability=each.probability,
-                distance_m=each.distance_m if math.isfinite(each.distance_m) else None,
-                expected=_box(each.expected),
-                observed=_box(each.observed),
-                other=each.other,
-                subgoal=each.subgoal,
-            )
-            for each in found.deviations
-        ],
-        violated=list(violated_texts(found)),
-    )
-
-
-def _missing(each: core.Unseen | core.SensorFinding) -> messages.Unseen | messages.SensorFinding:
-    kind = messages.Unseen if isinstance(each, core.Unseen) else messages.SensorFinding
-    return kind.model_validate(each, from_attributes=True)
-
-
-def recovery_message(found: core.Recovery, plan: core.Plan) -> messages.Recovery:
-    """Return the message for a recovery of a plan."""
-    rest = plan.actions[found.subgoal :] if found.found and found.subgoal is not None else ()
-    return messages.Recovery(
-        status=found.status,
-        actions=actions_message(found.actions),
-        subgoal=found.subgoal,
-        plan=actions_message((*found.actions, *rest)),
-        staying=list(found.staying),
-        cost=found.cost if math.isfinite(found.cost) else None,
-        proven_optimal=found.proven_optimal,
-        expansions=found.expansions,
-        seconds=found.seconds,
-        reason=reason_text(found),
-        blamed=list(found.blamed),
-    )
-
-
-def explanation_message(found: core.Explanation) -> messages.Explanation:
-    """Return the message for an explanation."""
-    return messages.Explanation.model_validate(found, from_attributes=True)
-
-
-def _box(box: Sequence[float] | None) -> Box | None:
-    """Return a box as Python numbers, rounded to a tenth of a millimetre."""
-    if box is None:
-        return None
-    x, y, z, dx, dy, dz = (round(float(value), 4) for value in box)
-    return x, y, z, dx, dy, dz

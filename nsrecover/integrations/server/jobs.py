@@ -1,0 +1,243 @@
+"""What a worker process does: reports to sessions, which come and go as bytes, so that any process can take any report.
+
+A session is stored without the parts of its system, which every process has. What cannot be undone happens in no
+process: if one ends, its sessions are as they were before the report.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import io
+import os
+import pickle
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from multiprocessing.connection import Connection
+from typing import Any
+
+from nsrecover.core import Discrepancy, Recovery, StepRecord
+from nsrecover.core.supervision import Listener
+from nsrecover.errors import NsrecoverError
+from nsrecover.integrations.server.answers import compared_event, improvement_event, session_answer, turn_event
+from nsrecover.session import Session
+from nsrecover.system import System
+from nsrecover.util.json_data import Json
+from nsrecover.util.processes import start_worker
+
+Systems = Mapping[str, System[Any]]
+"""The systems that all sessions share: name, as clients request it -> system, the default one first."""
+Load = Callable[[], Systems]
+"""Loads them in a worker process; can be pickled."""
+AnySession = Session[Any]
+Work = Callable[[Any], AnySession | None]
+"""Makes a report to the session, or makes another session, which takes its place; can be pickled."""
+Tell = Callable[[str, Json], None]
+"""Kind and data of an event."""
+
+SEARCHES = 2
+"""Number of searches of one process at the same time; further ones wait."""
+
+DEPTH = 4
+"""Parts of parts of a system that are not stored with a session, down to this depth."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A report to a session; can be pickled.
+
+    Attributes:
+        work: what to do with the session.
+        state: the session; None: `work` opens one, given the systems.
+        sees: whether an observation is judged; of these, a process does one at a time.
+        answer: answers, given the session and the turns that were concluded.
+    """
+
+    work: Work
+    state: bytes | None = None
+    sees: bool = False
+    answer: Callable[[AnySession, list[StepRecord[Any]]], Json] = field(default=session_answer)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job: the session afterwards, and the answer."""
+
+    state: bytes
+    answer: Json
+
+
+def stored(session: AnySession, systems: Systems) -> bytes:
+    """A session as bytes, without the parts of its system."""
+    places: dict[int, tuple[str, ...]] = {}
+
+    def walk(part: object, place: tuple[str, ...]) -> None:
+        if id(part) in places or isinstance(part, type) or not hasattr(part, "__dict__"):
+            return
+        places[id(part)] = place
+        for name, inner in list(vars(part).items()) if len(place) < DEPTH else ():
+            walk(inner, (*place, name))
+
+    for name, system in systems.items():
+        walk(system, (name,))
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, part: object) -> tuple[str, ...] | None:
+            return places.get(id(part))
+
+    file = io.BytesIO()
+    Pickler(file, pickle.HIGHEST_PROTOCOL).dump(session)
+    return file.getvalue()
+
+
+def restored(state: bytes, systems: Systems) -> AnySession:
+    """The session of `stored`, with the parts of its system."""
+
+    class Unpickler(pickle.Unpickler):
+        def persistent_load(self, place: tuple[str, ...]) -> object:
+            return reduce(getattr, place[1:], systems[place[0]])
+
+    session: AnySession = Unpickler(io.BytesIO(state)).load()
+    return session
+
+
+def observed(see: Callable[[], object], session: AnySession, time_s: float | None = None) -> None:
+    """Report an observation, which is decoded in the worker process, because that takes time."""
+    session.observed(see(), time_s)
+
+
+def unchanged(session: AnySession) -> None:
+    """Report nothing."""
+
+
+class Jobs:
+    """The jobs of one process, each in a thread.
+
+    Args:
+        systems: the systems.
+        send: sends the number of a job with an event (kind and data), an outcome or an error; from any thread.
+        longest_s: a process that needs longer to judge one observation hangs, and ends with all that it does.
+    """
+
+    def __init__(self, systems: Systems, send: Callable[[int, object], None], longest_s: float) -> None:
+        self._systems, self._send, self._longest_s = systems, send, longest_s
+        self._judging, self._searching = threading.Lock(), threading.Semaphore(SEARCHES)
+        self._cancelled: dict[int, threading.Event] = {}
+
+    def take(self, number: int, job: Job | None) -> None:
+        """Begin a job; None: end the search of one that was begun, with the best way so far."""
+        if job is not None:
+            self._cancelled[number] = threading.Event()
+            threading.Thread(target=self._run, args=(number, job), daemon=True).start()
+        elif number in self._cancelled:
+            self._cancelled[number].set()
+
+    def _run(self, number: int, job: Job) -> None:
+        outcome: Outcome | Exception
+        try:
+            with ExitStack() as held:
+                held.enter_context(self._judges() if job.sees else self._searching)
+                outcome = self._done(number, job, held)
+        except NsrecoverError as error:
+            outcome = error
+        except Exception:  # of any kind: it is raised where the job is waited for
+            outcome = RuntimeError(traceback.format_exc())
+        del self._cancelled[number]
+        self._send(number, outcome)
+
+    def _done(self, number: int, job: Job, held: ExitStack) -> Outcome:
+        turns = list[StepRecord[Any]]()
+        session = self._systems if job.state is None else restored(job.state, self._systems)
+        if isinstance(session, Session):
+
+            def search() -> None:
+                held.close()
+                held.enter_context(self._searching)
+
+            tell: Tell = lambda kind, data: self._send(number, (kind, data))  # noqa: E731
+            session.listener = _Telling(session, tell, turns, search, self._cancelled[number].is_set)
+        session = job.work(session) or session
+        assert isinstance(session, Session)
+        return Outcome(stored(session, self._systems), job.answer(session, turns))
+
+    @contextmanager
+    def _judges(self) -> Iterator[None]:
+        with self._judging:
+            faulthandler.dump_traceback_later(self._longest_s, exit=True)
+            try:
+                yield
+            finally:
+                faulthandler.cancel_dump_traceback_later()
+
+
+@dataclass
+class _Telling(Listener):
+    """Tells of what happens in a session, and collects its turns."""
+
+    session: AnySession
+    tell: Tell
+    turns: list[StepRecord[Any]]
+    search: Callable[[], None]
+    cancelled: Callable[[], bool]
+
+    def compares(self, discrepancy: Discrepancy[Any]) -> None:
+        """Tell, and let another observation be judged while a way back is searched for."""
+        self.tell("compared", compared_event(discrepancy))
+        if discrepancy.deviates:
+            self.search()
+
+    def improves(self, recovery: Recovery[Any]) -> None:
+        """Tell."""
+        self.tell("improvement", improvement_event(recovery, self.session))
+
+    def turned(self, record: StepRecord[Any]) -> None:
+        """Tell, and collect the turn."""
+        self.tell("turn", turn_event(record, self.session))
+        self.turns.append(record)
+
+    reconsiders = turned
+
+    def cancels(self) -> bool:
+        """Whether the search was ended."""
+        return self.cancelled()
+
+
+def work(pipe: Connection, load: Load, longest_s: float) -> None:
+    """Carry out jobs until the server has ended; the body of a worker process.
+
+    Args:
+        pipe: first sends None, or the error if the systems cannot be loaded; then takes pairs of a number and a job, or
+            None to end its search, and sends what `Jobs` does.
+        load: loads the systems.
+        longest_s: as for `Jobs`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
+    start_worker()
+    sending = threading.Lock()
+
+    def send(number: int, item: object) -> None:
+        try:
+            with sending:
+                pipe.send((number, item))
+        except OSError:
+            os._exit(0)  # the server has ended
+
+    try:
+        systems = load()
+    except NsrecoverError as error:
+        pipe.send(error)
+        return
+    pipe.send(None)
+    gc.freeze()  # else each full collection looks at all of it, for a third of a second
+    jobs = Jobs(systems, send, longest_s)
+    while True:
+        try:
+            number, job = pipe.recv()
+        except (EOFError, OSError):
+            os._exit(0)
+        jobs.take(number, job)
