@@ -1,4 +1,4 @@
-"""A client of `nsrecover serve`: start the server, send observations, and print its answers.
+"""A client of `nsrecover serve`: start the server, do what it asks for, and print what it says.
 
     pip install 'nsrecover[learned,server]'
     python server_client.py
@@ -25,19 +25,23 @@ try:
         raise SystemExit("the server did not start")
 
     episode = recording.example("collapse")  # replaces a robot and its cameras
-    client = Client([str(action) for action in episode.plan], ready[0])
-    client.observe(episode.observations[0])
-    for action, observation in zip(episode.plan, episode.observations[1:], strict=True):
-        # robot.execute(action) would be here
-        verdict = client.observe(observation, "?budget_s=2")
-        print(f"{action}: {'as expected' if verdict['as_expected'] else 'NOT as expected'}")
-        if verdict["discrepancy"]:
-            for culprit in verdict["discrepancy"]["culprits"]:
-                print(f"  {culprit['name']}: {culprit['cause']}")
-            print(f"  {verdict['explanation']['text']}")
-            state = client.call("POST", "/recovery/follow")
-            way = [f"{step['operator']}({', '.join(step['arguments'])})" for step in state["plan"]]
-            print(f"  the plan is now: {'; '.join(way)}")
+    seen = iter(episode.observations)
+    client = Client([str(action) for action in episode.plan], ready[0], budget_s=2)
+    answer = client.observe(next(seen))
+    while answer["request"]["code"] in ("act", "look") and not any(turn["recovery"] for turn in answer["turns"]):
+        request = answer["request"]
+        if request["code"] == "act":
+            print(f"{request['action']['operator']}({', '.join(request['action']['arguments'])})")
+            last = next(seen)  # robot.execute(action) would be here
+        answer = client.observe(last)  # after a request to look, the same scene again
+    for turn in answer["turns"]:
+        for deviation in turn["discrepancy"]["deviations"]:
+            print(f"  {deviation['name']}: {deviation['cause']}")
+        print(f"  {turn['explanation']['text']}")
+    way = [f"{step['operator']}({', '.join(step['arguments'])})" for step in answer["plan"]]
+    print(f"the plan is now: {'; '.join(way)}")
+    answer = client.stop("the recording has no more observations")
+    print(f"{answer['request']['code']}: {answer['request']['reason']}")
     improvements = sum(kind == "improvement" for kind, _ in client.events(wait_s=0.1))
     print(f"the search told of {improvements} recoveries, each better than the last")
     client.close()

@@ -20,7 +20,7 @@ from rich.table import Table
 
 import nsrecover
 from nsrecover.core.discrepancy import Verdict
-from nsrecover.core.supervision import Listener
+from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.onboarding import commands
 from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, SystemPlace, show, spread

@@ -82,7 +82,7 @@ class Sessions:
         boxes = {"a": [0.5, 0.0, 0.02, 0.04, 0.04, 0.04], "b": [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]}
 
         def fresh() -> Client:
-            return Client(plan, url)
+            return Client(plan, url, budget_s=SHORT_S)
 
         def started() -> Client:
             client = fresh()
@@ -91,17 +91,24 @@ class Sessions:
 
         def astray() -> Client:
             client = started()
-            client.call("POST", f"/observations?budget_s={SHORT_S}", seen[1])
+            client.call("POST", "/observations", seen[1])
             return client
 
         def boxed() -> Client:
-            client = Client(["top(a, b)"], url)
+            client = Client(["top(a, b)"], url, system="boxes", budget_s=SHORT_S)
             client.scene(boxes)
+            return client
+
+        def asking() -> Client:
+            client = Client(["top(a, b)"], url, system="boxes", budget_s=SHORT_S, approve=True)
+            client.scene(boxes)
+            for _ in range(2):
+                client.scene({**boxes, "a": [0.6, -0.2, 0.02, 0.04, 0.04, 0.04]})
             return client
 
         self._url = url
         self._makers: Iterator[tuple[int, Callable[[], Client]]] = itertools.cycle(
-            enumerate((fresh, started, astray, boxed))
+            enumerate((fresh, started, astray, boxed, asking))
         )
         self._open: dict[int, Client] = {}
 
@@ -196,11 +203,8 @@ def _attack(
         if known and "session" in (case.path_parameters or {}):
             case.path_parameters["session"] = sessions.name()
         query = dict(case.query or {})
-        if case.path.endswith("/events"):
-            query.setdefault("wait_s", SHORT_S)
-        for name in query.keys() & {"wait_s", "budget_s"}:
-            if isinstance(query[name], int | float | str) and NUMBER.fullmatch(str(query[name])):
-                query[name] = SHORT_S
+        if case.path.endswith("/events") and NUMBER.fullmatch(str(query.setdefault("wait_s", SHORT_S))):
+            query["wait_s"] = SHORT_S
         case.query = query
         if known > 1 and isinstance(case.body, dict) and isinstance(views := case.body.get("views"), list):
             # sometimes real cameras, because random ones are rarely rigid

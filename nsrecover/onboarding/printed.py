@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from nsrecover.core import StepRecord, Verdict
-from nsrecover.core.supervision import Listener
+from nsrecover.core.sessions.supervision import Listener
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject

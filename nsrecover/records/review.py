@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nsrecover.core import Episode, SceneT
-from nsrecover.core.session_settings import SessionSettings
-from nsrecover.core.supervision import Listener
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.loading import geometric, load, system_at
 from nsrecover.records.recording import Recording

@@ -7,7 +7,7 @@ from typing import Any
 
 from nsrecover.core import Deviation, Discrepancy, FactScene, Plan, Recovery, SceneGraph, StepRecord
 from nsrecover.core.explanation import Explanation
-from nsrecover.core.requests import Act, Ask, Done, Look, Request, Stopped
+from nsrecover.core.sessions.requests import Act, Ask, Done, Look, Request, Stopped
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text

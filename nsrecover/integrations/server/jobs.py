@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from nsrecover.core import Discrepancy, Recovery, StepRecord
-from nsrecover.core.supervision import Listener
+from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.server.answers import compared_event, improvement_event, session_answer, turn_event
 from nsrecover.session import Session

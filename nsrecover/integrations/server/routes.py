@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nsrecover.core import Cause
-from nsrecover.core.requests import Unusable
-from nsrecover.core.session_settings import SessionSettings
+from nsrecover.core.sessions.requests import Unusable
+from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.integrations.server import messages, observations
 from nsrecover.integrations.server.answers import episode_answer
 from nsrecover.integrations.server.bodies import StrictRoute, json_of

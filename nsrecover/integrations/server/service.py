@@ -11,7 +11,7 @@ from functools import partial
 from fastapi import Request
 
 from nsrecover.core import Plan
-from nsrecover.core.session_settings import SessionSettings
+from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.server.jobs import AnySession, Job, Outcome, Systems
 from nsrecover.integrations.server.limits import Limits

@@ -1,4 +1,4 @@
-"""A server in this process with the shipped checkpoint."""
+"""A server in this process with the shipped checkpoint, boxes and a kitchen of facts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from nsrecover.integrations.client import observation_message
 from nsrecover.integrations.server import Limits, create_app
 from nsrecover.records.recording import Recording, example
 from nsrecover.system import System
+from tests.nsrecover.kitchen_facts import HOME, WATERED
 
 LOCAL = "http://127.0.0.1"
 
 BOXES = {"a": [0.5, 0.0, 0.02, 0.04, 0.04, 0.04], "b": [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]}
+STACKED = {**BOXES, "a": [0.5, 0.2, 0.06, 0.04, 0.04, 0.04]}
+AWAY = {**BOXES, "a": [0.6, -0.2, 0.02, 0.04, 0.04, 0.04]}
 
 
 @pytest.fixture(scope="session")
@@ -41,13 +44,25 @@ def plan(episode: Recording) -> list[str]:
     return [str(action) for action in episode.plan]
 
 
-def application(system: System, token: str | None = None, **limits: Any) -> FastAPI:
-    return create_app({"tabletop": system}, Limits(**limits), token)
+def application(token: str | None = None, **limits: Any) -> FastAPI:
+    """A server without torch."""
+    systems: dict[str, System[Any]] = {
+        "boxes": nsrecover.geometric(), "kitchen": nsrecover.symbolic(HOME, WATERED)
+    }  # fmt: skip
+    return create_app(systems, Limits(**limits), token)
 
 
 @pytest.fixture(scope="module")
-def http(system: System) -> Iterator[TestClient]:
-    with TestClient(application(system), base_url=LOCAL) as client:
+def http() -> Iterator[TestClient]:
+    """A server of boxes and facts."""
+    with TestClient(application(), base_url=LOCAL) as client:
+        yield client
+
+
+@pytest.fixture(scope="package")
+def cameras(system: System) -> Iterator[TestClient]:
+    """A server of camera images."""
+    with TestClient(create_app({"tabletop": system}, Limits(workers=1)), base_url=LOCAL) as client:
         yield client
 
 
@@ -58,5 +73,20 @@ def opened(http: TestClient, plan: list[str], **fields: Any) -> str:
     return f"/v1/sessions/{answer.json()['session']}"
 
 
+def started(http: TestClient, plan: list[str], **fields: Any) -> str:
+    """Open a session that has seen the boxes, and return its path."""
+    path = opened(http, plan, **fields)
+    assert http.post(f"{path}/scenes", json=scene(BOXES)).json()["request"]["code"] == "act"
+    return path
+
+
 def scene(boxes: dict[str, list[float]]) -> dict[str, Any]:
     return {"objects": [{"name": name, "box": box} for name, box in boxes.items()]}
+
+
+def reported(http: TestClient, path: str, *scenes: dict[str, list[float]]) -> Any:
+    """Report boxes, and return the last answer."""
+    for boxes in scenes:
+        answer = http.post(f"{path}/scenes", json=scene(boxes))
+        assert answer.status_code == 200, answer.text
+    return answer.json()

@@ -19,9 +19,8 @@ from starlette.testclient import TestClient
 
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 from nsrecover.integrations.client import png
-from nsrecover.integrations.server import Limits, create_app, serve
+from nsrecover.integrations.server import Limits, serve
 from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, Kinds, read_png
-from nsrecover.system import System
 from tests.commands import run
 from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, application, opened, scene
 
@@ -45,15 +44,15 @@ def test_the_command_says_so_in_one_line() -> None:
 
 
 def test_a_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
-    done = run("nsrecover.cli", "serve", "--port", "0", "--checkpoint", f"mine={tmp_path}")
+    done = run("nsrecover.cli", "serve", "--port", "0", "--system", f"mine={tmp_path}")
     assert done.code == 2
-    assert done.err.startswith("error: expected a checkpoint folder")
+    assert done.err.startswith("error: expected a checkpoint")
     assert done.err.count("\n") == 1
 
 
-def test_a_short_token_is_refused(system: System) -> None:
+def test_a_short_token_is_refused() -> None:
     with pytest.raises(InvalidConfiguration, match="at least 16"):
-        create_app({"tabletop": system}, token="secret")
+        application("secret")
 
 
 def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,8 +71,8 @@ def test_a_port_in_use_is_told_before_anything_is_loaded() -> None:
             serve(port=taken.getsockname()[1])
 
 
-def test_with_a_token_nothing_is_told_without_it(system: System) -> None:
-    with TestClient(application(system, TOKEN), base_url="http://robot.local") as http:
+def test_with_a_token_nothing_is_told_without_it() -> None:
+    with TestClient(application(TOKEN), base_url="http://robot.local") as http:
         assert http.get("/v1/health").status_code == 200
         for given_header in ({}, {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": f"Basic {TOKEN}"}):
             refused = http.post("/v1/sessions", json={"plan": ["top(a, b)"]}, headers=given_header)
@@ -94,8 +93,8 @@ def test_without_a_token_web_pages_of_others_cannot_ask(http: TestClient) -> Non
     assert http.get("/v1/causes", headers={"Origin": LOCAL}).status_code == 200
 
 
-def test_large_bodies_are_not_read(system: System) -> None:
-    with TestClient(application(system, body_bytes=10_000, body_values=500), base_url=LOCAL) as http:
+def test_large_bodies_are_not_read() -> None:
+    with TestClient(application(body_bytes=10_000, body_values=500), base_url=LOCAL) as http:
         declared = http.post("/v1/sessions", content=b"x" * 10_001)
         assert (declared.status_code, declared.json()["code"]) == (413, "too_large")
         streamed = http.post(
@@ -107,8 +106,8 @@ def test_large_bodies_are_not_read(system: System) -> None:
         opened(http, ["top(a, b)"])
 
 
-def test_a_request_that_dribbles_in_is_given_up(system: System) -> None:
-    app = application(system, receive_s=0.2)
+def test_a_request_that_dribbles_in_is_given_up() -> None:
+    app = application(receive_s=0.2)
     answered: list[Any] = []
 
     async def dribble() -> dict[str, Any]:
@@ -131,7 +130,7 @@ def test_a_request_that_dribbles_in_is_given_up(system: System) -> None:
     "body",
     [
         b"", b"{", b"null", b"[]", b'{"plan": NaN}', b'{"plan": ["\\ud800(a)"]}', b'{"plan": [' + b"1" * 5000 + b"]}",
-        b"[" * 20_000, b"\xff\xfe", b'{"plan": ["top(a, b)"], "checkpoint": "\\ud800"}',
+        b"[" * 20_000, b"\xff\xfe", b'{"plan": ["top(a, b)"], "system": "\\ud800"}',
     ],
 )  # fmt: skip
 def test_nonsense_is_answered_by_a_problem(http: TestClient, body: bytes) -> None:
@@ -169,11 +168,11 @@ def test_unknown_paths_and_methods_are_problems_too(http: TestClient) -> None:
     ],
 )
 def test_observations_that_do_not_fit_are_refused(
-    http: TestClient, plan: list[str], seen: list[dict[str, Any]], change: Callable[[Any], None], said: str
+    cameras: TestClient, plan: list[str], seen: list[dict[str, Any]], change: Callable[[Any], None], said: str
 ) -> None:
     message = json.loads(json.dumps(seen[0]))
     change(message)
-    refused = http.post(f"{opened(http, plan)}/observations", json=message)
+    refused = cameras.post(f"{opened(cameras, plan)}/observations", json=message)
     assert refused.status_code == 422
     assert said in refused.text
 

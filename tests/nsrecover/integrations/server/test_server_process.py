@@ -46,10 +46,11 @@ def swapped(pairs: int = 8) -> tuple[dict[str, list[float]], dict[str, list[floa
 def searching(server: Served) -> tuple[Client, list[dict[str, Any]], threading.Thread]:
     """Return a client, the list for its answer and the thread of its request, once a recovery was found."""
     before, after = swapped()
-    client = Client(["top(box 0, box 1)"], server.url)
+    client = Client(["top(box 0, box 1)"], server.url, system="boxes", budget_s=120)
     client.scene(before)
+    client.scene(after)
     answers: list[dict[str, Any]] = []
-    asking = threading.Thread(target=lambda: answers.append(client.scene(after, "?budget_s=120")))
+    asking = threading.Thread(target=lambda: answers.append(client.scene(after)))
     asking.start()
     assert next(data for kind, data in client.events(wait_s=60) if kind == "improvement")["status"] == "recovered"
     return client, answers, asking
@@ -57,17 +58,18 @@ def searching(server: Served) -> tuple[Client, list[dict[str, Any]], threading.T
 
 def test_the_client_follows_an_episode_and_its_events(server: Served, episode: Recording, plan: list[str]) -> None:
     client = Client(plan, server.url)
-    verdicts = [client.observe(observation) for observation in episode.observations]
-    assert [verdict["as_expected"] for verdict in verdicts] == [True, True, True, True, False]
-    client.call("POST", "/recovery/follow")
+    answers = [client.observe(observation) for observation in (*episode.observations, episode.observations[-1])]
+    assert [answer["request"]["code"] for answer in answers] == ["act", "act", "act", "act", "look", "act"]
     events = list(client.events(wait_s=0.2))
     kinds = [kind for kind, _ in events]
-    assert kinds[:5] == ["step"] * 5
-    assert kinds[-2:] == ["recovery", "plan"]
-    assert set(kinds[5:-2]) == {"improvement"}
-    costs = [data["cost"] for kind, data in events if kind in ("improvement", "recovery")]
+    # the request for the first observation, then what every report led to
+    assert kinds[:-3] == ["request", "request", *3 * ["compared", "turn", "request"], "request", "compared",
+                          *(kinds.count("improvement") * ["improvement"])][: len(kinds) - 3]  # fmt: skip
+    assert kinds[-2:] == ["turn", "request"]
+    costs = [data["cost"] for kind, data in events if kind == "improvement"]
     assert costs == sorted(costs, reverse=True)
-    assert {each["cause"] for each in events[4][1]["culprits"]} == {"toppled", "moved", "dropped"}
+    assert costs[-1] == events[-2][1]["recovery"]["cost"]
+    assert events[-1][1] == answers[-1]["request"]
     client.close()
     with pytest.raises(ServerRefused, match=r"404.*unknown_session"):
         client.call("GET", "")
@@ -81,56 +83,62 @@ def test_the_client_tells_what_the_server_does_not_take(server: Served) -> None:
 def test_a_search_is_watched_stopped_and_holds_up_nobody(server: Served) -> None:
     client, answers, asking = searching(server)
     with pytest.raises(ServerRefused, match=r"409.*busy"):
-        client.scene(swapped()[1])
+        client.stop()
     for _ in range(10):
         with request.urlopen(f"{server.url}/v1/health", timeout=300) as health:
             assert health.status == 200
     # all of them were answered before the search came to its end
-    assert client.call("DELETE", "/recovery") == {"cancelled": True}
+    assert client.call("DELETE", "/search") == {"cancelled": True}
     asking.join(timeout=300)
-    recovery = answers[0]["recovery"]
+    recovery = answers[0]["turns"][0]["recovery"]
     assert recovery["status"] == "recovered"
     assert not recovery["proven_optimal"]
-    assert "cancelled" in recovery["reason"]
-    assert client.call("DELETE", "/recovery") == {"cancelled": False}
+    assert recovery["reason_code"] == "cancelled"
+    assert client.call("DELETE", "/search") == {"cancelled": False}
     client.close()
 
 
 def test_a_search_ends_when_its_client_goes_away(server: Served) -> None:
     before, after = swapped()
-    client = Client(["top(box 0, box 1)"], server.url, timeout_s=60)
+    client = Client(["top(box 0, box 1)"], server.url, timeout_s=60, system="boxes", budget_s=120)
     client.scene(before)
-    impatient = Client(["top(box 0, box 1)"], server.url)
+    client.scene(after)
+    impatient = Client(["top(box 0, box 1)"], server.url, system="boxes")
     impatient.path, impatient._timeout_s = client.path, 1.0
     with pytest.raises(TimeoutError):
-        impatient.scene(after, "?budget_s=120")
+        impatient.scene(after)
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        kinds = [kind for kind, _ in client.events(wait_s=0.1)]
-        if "recovery" in kinds:
-            break
-    else:
-        pytest.fail("the search went on")
+    while (state := client.call("GET", ""))["request"]["code"] != "act" and time.monotonic() < deadline:
+        time.sleep(0.1)
+    # the session has gone on with the best way back
+    assert state["turns"][0]["recovery"]["reason_code"] == "cancelled"
     client.close()
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_curl_commands_of_the_page_work(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
-    (program,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    (commands,) = (block for block in re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL) if "curl" in block)
+    program, *_ = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    boxes, images = (block for block in re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL) if "curl" in block)
     monkeypatch.chdir(tmp_path)  # the program leaves files for the commands
     exec(program)
-    assert "http://127.0.0.1:8765" in commands
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", commands.replace("http://127.0.0.1:8765", server.url)],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    start, verdict, answer = (json.loads(line) for line in done.stdout.splitlines())
-    assert start["phase"] is None
-    assert {each["cause"] for each in verdict["discrepancy"]["culprits"]} == {"toppled", "dropped", "moved"}
-    assert answer["recovery"]["status"] == "recovered"
+
+    def answers(commands: str) -> list[Any]:
+        assert "http://127.0.0.1:8765" in commands
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands.replace("http://127.0.0.1:8765", server.url)],
+            cwd=tmp_path, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return [json.loads(text) for text in done.stdout.replace("}{", "}\n{").splitlines()]
+
+    asked = [answer["request"]["code"] for answer in answers(boxes)]
+    assert asked == ["act", "look", "act", "stopped"]
+    start, doubted, found = answers(images)
+    assert [each["request"]["code"] for each in (start, doubted, found)] == ["act", "look", "act"]
+    (turn,) = found["turns"]
+    assert {each["cause"] for each in turn["discrepancy"]["deviations"]} == {"toppled", "dropped", "moved"}
+    assert turn["recovery"]["status"] == "recovered"
 
 
 def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
@@ -162,4 +170,4 @@ def test_it_ends_when_it_is_told_to_though_somebody_waits(server: Served) -> Non
     assert server.process.wait(timeout=300) == 130
     asking.join(timeout=30)
     # what was found until then
-    assert answers[0]["recovery"]["status"] == "recovered"
+    assert answers[0]["turns"][0]["recovery"]["status"] == "recovered"

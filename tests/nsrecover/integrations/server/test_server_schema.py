@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.sessions.requests import Answer, Question, StopCode
 from nsrecover.integrations.server.__main__ import schema_text
 
 ROOT = Path(__file__).parents[4]
@@ -24,9 +25,9 @@ def test_the_committed_schema_is_that_of_the_server(http: TestClient) -> None:
 
 def test_codes_are_enumerations_in_the_schema(http: TestClient) -> None:
     schemas = http.get("/openapi.json").json()["components"]["schemas"]
-    for kind in (Cause, Phase, RecoveryStatus):
+    for kind in (Cause, Phase, RecoveryStatus, StopCode, Question, Answer):
         assert schemas[kind.__name__]["enum"] == [code.value for code in kind]
-    assert schemas["Culprit"]["properties"]["cause"] == {"$ref": "#/components/schemas/Cause"}
+    assert schemas["Deviation"]["properties"]["cause"] == {"$ref": "#/components/schemas/Cause"}
 
 
 def test_causes_can_be_asked_for(http: TestClient) -> None:

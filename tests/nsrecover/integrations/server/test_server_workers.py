@@ -1,13 +1,15 @@
-"""Sessions are watched in processes: what happens to one process does not happen to the others."""
+"""Reports are worked on in processes: if one ends, no session is lost."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,45 +21,37 @@ from starlette.testclient import TestClient
 
 import nsrecover
 from eval.common.served import served
+from nsrecover.core.sessions.requests import Act
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import Client
-from nsrecover.integrations.server import convert, create_app, workers
-from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, opened, scene
+from nsrecover.integrations.server import Limits, create_app, observations
+from nsrecover.integrations.server.jobs import restored, stored
+from nsrecover.system import System
+from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, STACKED, opened, reported, scene, started
 from tests.nsrecover.integrations.server.test_server_process import swapped
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
 
 PLAN = ["top(a, b)"]
 
 
-def boxes_server() -> FastAPI:
-    return create_app({"boxes": nsrecover.geometric()})
+def busy_process(app: FastAPI) -> int:
+    """Return the number of the process that works on something, once there is one."""
+    while True:
+        for worker in app.state.service.workers:
+            if worker.busy and worker.process is not None and worker.process.pid is not None:
+                return int(worker.process.pid)
+        time.sleep(0.01)
 
 
-def process_of(app: FastAPI, path: str) -> int:
-    """Return the number of the process of a session."""
-    session = path.rpartition("/")[2]
-    (worker,) = (each for each in app.state.service.workers if session in each.sessions)
-    number: int = worker._manager._process.pid
-    return number
+@pytest.fixture(scope="module")
+def app() -> FastAPI:
+    return create_app({"boxes": nsrecover.geometric()}, Limits(judging_s=1.0))
 
 
-def test_a_process_that_crashes_loses_its_sessions_only() -> None:
-    app = boxes_server()
-    with TestClient(app, base_url=LOCAL) as http:
-        doomed, other = opened(http, PLAN), opened(http, PLAN)
-        assert process_of(app, doomed) != process_of(app, other)
-        for path in (doomed, other):
-            assert http.post(f"{path}/scenes", json=scene(BOXES)).status_code == 200
-        os.kill(process_of(app, doomed), signal.SIGKILL)
-        lost = http.post(f"{doomed}/scenes", json=scene(BOXES))
-        assert (lost.status_code, lost.json()["code"]) == (503, "session_lost")
-        assert "open a new session" in lost.json()["message"]
-        assert http.get(doomed).json()["code"] == "unknown_session"
-        judged = http.post(f"{other}/scenes?budget_s=5", json=scene(BOXES)).json()
-        assert judged["verdict"] == "deviating"
-        assert judged["recovery"]["status"] == "already_at_subgoal"
-        anew = opened(http, PLAN)
-        assert process_of(app, anew) != process_of(app, other)
-        assert http.post(f"{anew}/scenes", json=scene(BOXES)).json()["state"]["started"]
+@pytest.fixture(scope="module")
+def http(app: FastAPI) -> Iterator[TestClient]:
+    with TestClient(app, base_url=LOCAL) as client:
+        yield client
 
 
 def hang(*given: Any) -> None:
@@ -65,31 +59,58 @@ def hang(*given: Any) -> None:
     time.sleep(1000)
 
 
-def test_a_process_that_hangs_is_killed_and_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = boxes_server()
-    with TestClient(app, base_url=LOCAL) as http:
-        hanging, other = opened(http, PLAN), opened(http, PLAN)
-        with monkeypatch.context() as patched:
-            patched.setattr(workers, "LONGEST_LOOK_S", 0.5)
-            patched.setattr(convert, "scene_of", hang)
-            lost = http.post(f"{hanging}/scenes", json=scene(BOXES))
-        assert (lost.status_code, lost.json()["code"]) == (503, "session_lost")
-        assert http.post(f"{other}/scenes", json=scene(BOXES)).status_code == 200
-        assert http.post(f"{opened(http, PLAN)}/scenes", json=scene(BOXES)).status_code == 200
+def test_a_process_that_hangs_ends_and_no_session_is_lost(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, other = started(http, PLAN), started(http, PLAN)
+    with monkeypatch.context() as patched:
+        patched.setattr(observations, "scene_of", hang)
+        lost = http.post(f"{path}/scenes", json=scene(BOXES))
+    assert (lost.status_code, lost.json()["code"]) == (503, "worker_lost")
+    assert "send the report again" in lost.json()["message"]
+    assert reported(http, other, STACKED)["request"]["code"] == "done"
+    assert reported(http, path, STACKED)["request"]["code"] == "done"
+
+
+def test_a_process_that_crashes_in_a_search_loses_no_session(app: FastAPI, http: TestClient) -> None:
+    before, after = swapped()
+    path = opened(http, ["top(box 0, box 1)"], budget_s=30)
+    reported(http, path, before, after)
+    lost = list[Any]()
+    asking = threading.Thread(target=lambda: lost.append(http.post(f"{path}/scenes", json=scene(after))))
+    asking.start()
+    os.kill(busy_process(app), signal.SIGKILL)
+    asking.join(timeout=30)
+    assert (lost[0].status_code, lost[0].json()["code"]) == (503, "worker_lost")
+    assert http.get(path).json()["request"]["code"] == "look"
+    ended = http.post(f"{path}/stop", json={}).json()["request"]
+    assert ended["code"] == "stopped"
+
+
+def test_sessions_are_stored_without_the_parts_of_their_system() -> None:
+    kitchen = nsrecover.symbolic(HOME, WATERED)
+    systems: dict[str, System[Any]] = {"boxes": nsrecover.geometric(), "kitchen": kitchen}
+    session = kitchen.session(WATER, FactWorld().observe())
+    state = stored(session, systems)
+    assert len(state) < 20_000 < len(pickle.dumps(session))
+    again = restored(state, systems)
+    assert again.system is kitchen
+    assert again.request == session.request == Act(WATER[0])
+    again.observed(FactWorld().observe())
+    assert session.discrepancy is not again.discrepancy
 
 
 def test_a_session_that_is_deleted_during_its_search_is_answered() -> None:
     with served("--boxes-only", "--planning-s", "60") as server:
         before, after = swapped()
-        client = Client(["top(box 0, box 1)"], server.url, timeout_s=60)
+        client = Client(["top(box 0, box 1)"], server.url, timeout_s=60, budget_s=60)
         client.scene(before)
+        client.scene(after)
         answers: list[dict[str, Any]] = []
-        asking = threading.Thread(target=lambda: answers.append(client.scene(after, "?budget_s=60")))
+        asking = threading.Thread(target=lambda: answers.append(client.scene(after)))
         asking.start()
         assert next(data for kind, data in client.events(wait_s=60) if kind == "improvement")
         client.close()
         asking.join(timeout=30)
-        assert answers[0]["recovery"]["status"] == "recovered"
+        assert answers[0]["turns"][0]["recovery"]["status"] == "recovered"
 
 
 def test_processes_end_with_a_server_that_is_killed() -> None:
@@ -109,9 +130,7 @@ def test_systems_that_cannot_be_sent_to_a_process_are_refused() -> None:
 
 def test_a_script_that_serves_at_its_top_is_refused(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(
-        "from nsrecover.integrations.server import serve\nserve(port=0, checkpoints={})\n", encoding="utf-8"
-    )
+    script.write_text("from nsrecover.integrations.server import serve\nserve(port=0, systems={})\n", encoding="utf-8")
     began = time.monotonic()
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
