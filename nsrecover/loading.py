@@ -196,7 +196,7 @@ def symbolic(
 
     Args:
         instance: the domain over the objects of the scene, for example from `nsrecover.domains.household.household`.
-        goal: conditions that hold in the end; None: what a plan brings about.
+        goal: conditions that hold in the end; None: what a plan achieves.
         durations: operator -> seconds, the cost of a recovery; each action costs what its operator says by default.
         assumed: the facts for which plans are made, where they differ from those at the start, see `FactRules`.
         ahead: whether plans are checked ahead before every action.
@@ -253,7 +253,7 @@ class HouseholdSystem:
 
         Args:
             instance: the household over the objects of the scene, from `nsrecover.domains.household.household`.
-            goal: conditions that hold in the end; None: what a plan brings about.
+            goal: conditions that hold in the end; None: what a plan achieves.
             durations: operator -> seconds, the cost of a recovery; None: as demonstrated.
             assumed: the facts for which plans are made, see `FactRules`.
             reads: whether states are read from images; False for comparisons.

@@ -66,7 +66,7 @@ class _Stage(Enum):
     CONFIRM = auto()
     """A verdict has to be settled."""
     FINISH = auto()
-    """Parts of the goal have to be seen."""
+    """Parts of the goal must be observed."""
 
 
 class Session(SessionState[SceneT]):

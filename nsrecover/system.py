@@ -213,7 +213,7 @@ class System(Generic[SceneT]):
         `alpha` of those that go well.
 
         Args:
-            successes: plans of T actions, and what was to be seen before, between and after them, T + 1 times.
+            successes: plans of T actions, each with its T + 1 observations.
             alpha: promised rate of false alarms per step, above 0 and at most 0.2.
             check_sensors: as for `monitor`.
 

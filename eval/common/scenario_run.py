@@ -254,5 +254,5 @@ class _Recorder:
             )
             self._video.add(still, 1.8)
         elif recovery is not None and recovery.found:
-            self._video.caption("Nothing to put right", "The plan goes on from where the scene is.", video.RECOVERING)
+            self._video.caption("No recovery needed", "The plan continues from this scene.", video.RECOVERING)
             self._video.add(still, 1.8)

@@ -4,7 +4,7 @@ The definitions, in the order in which they are checked. They use the true state
 the fault-free run, and the tolerances of `truth`; of the faults they use only whether an external agent carried an
 object.
 
-1. *missing*: the object is not on the table any more.
+1. *missing*: the object is no longer on the table.
 2. *swapped*: it is in the place of another deviating object, and that one in its place.
 3. *not lifted*: the action moves it, and it is still where it was before.
 4. *helped*: it is where a later action of the plan puts it.

@@ -123,7 +123,7 @@ class _Filmed(KitchenRobot):
         self._filmed(action, lambda: super(_Filmed, self).drive(action))
 
     def media(self) -> Media:
-        """What is to be seen and heard since the last time."""
+        """Photographs and sound since the last call."""
         before, self._photo = self._photo, self._pictured()
         hearing = self.world.hearing
         assert hearing is not None

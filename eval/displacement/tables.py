@@ -65,7 +65,7 @@ def _rates(looks: Sequence[Look], name: str, tolerance_mm: float) -> dict[str, A
 
 
 def _value(look: Look, name: str) -> float:
-    """Tolerance at which a look is no alarm any more, mm."""
+    """Smallest tolerance at which a look gives no alarm, mm."""
     return look.ours_mm if name == "ours" else look.rule_mm
 
 

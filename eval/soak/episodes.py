@@ -47,7 +47,7 @@ FACT_DATASETS, TABLE_DATASETS = ("H1", "H2", "H3"), ("I", "II", "IV", "V")
 """Shipped error datasets whose errors strike as well as the disturbances."""
 
 WITH_ARM = 0.3
-"""Share of the episodes on a table in which the arm is simulated though no error needs it."""
+"""Share of the episodes on a table in which the arm is simulated although no error needs it."""
 
 
 @dataclass(frozen=True)

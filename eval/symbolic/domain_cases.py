@@ -19,7 +19,7 @@ TRIES = 100
 
 @dataclass(frozen=True)
 class DomainCase:
-    """A random problem of a domain, and how many actions somebody else takes during its plan."""
+    """A random problem of a domain, and the number of actions of an external agent during its plan."""
 
     domain: str
     size: int
@@ -64,7 +64,7 @@ class Solved:
 
 
 def made(case: DomainCase) -> Disturbed:
-    """Make a problem and a shortest plan, and let somebody else take some possible actions on the way.
+    """Make a problem and a shortest plan, and let an external agent take some possible actions on the way.
 
     Raises:
         RuntimeError: none of `TRIES` disturbances makes the plan fail.

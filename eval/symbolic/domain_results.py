@@ -33,7 +33,7 @@ NEAR = 1.1
 """A first repair is good if it costs at most this much of the best known plan."""
 
 STRANGE = {"blocks": 6, "sokoban": 2}
-"""Number of actions of somebody else in some domains; 4 in the others."""
+"""Number of actions of the external agent in some domains; 4 in the others."""
 
 RATIO = 3.0
 """Largest time of a proof in units of Fast Downward's."""

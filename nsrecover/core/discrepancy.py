@@ -97,7 +97,7 @@ class Verdict(StrEnum):
     """The result of a comparison. The codes are stable."""
 
     AS_EXPECTED = "as_expected"
-    """Nothing deviates, and what the action was to move has been seen in its place."""
+    """Nothing deviates, and what the action should have moved has been seen in its place."""
     DEVIATING = "deviating"
     """Something deviates, or a precondition of the action does not hold."""
     CANNOT_TELL = "cannot_tell"
@@ -125,7 +125,7 @@ class Unseen:
         name: the object.
         reason: why it is not seen.
         other: the object whose mask is at its place, if there is one.
-        moved: whether an action was to move it, and it has not been seen since.
+        moved: whether an action should have moved it, and it has not been seen since.
     """
 
     name: str
@@ -139,7 +139,7 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Unknown:
-    """A property that nobody can tell and that matters; `property` is a state variable, or `PLACE`."""
+    """A property that matters and is unknown; `property` is a state variable, or `PLACE`."""
 
     name: str
     property: str
@@ -200,7 +200,7 @@ class Discrepancy(Generic[SceneT_co]):
         deviations: the objects that are wrong, and how.
         unmet: what keeps the preconditions of the action from holding (only before an action).
         missing_to_tell: what is missing for a verdict: unseen objects that the action should have moved, or that the
-            next action needs; properties that nobody knows; and the cameras that fail.
+            next action needs; unknown properties; and the cameras that fail.
         looks: number of observations that the verdict is based on.
         probabilities: (N,) P(as expected) for each object of a scene graph.
         threshold: probability under which an object counts as wrong.

@@ -11,7 +11,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidObservation, InvalidPlan
 
 FARTHEST_M, LARGEST_M = 30.0, 3.0
-"""Boxes that are farther away, or have a longer side, are hardly in metres."""
+"""Boxes that are farther away, or have a longer side, are probably not in metres."""
 
 
 def checked_plan(plan: object) -> Plan:
@@ -43,7 +43,7 @@ def check_kind(observation: object, expected: type | tuple[type, ...], what: str
 
 
 def check_boxes(scene: SceneGraph) -> None:
-    """Refuse boxes that are hardly in metres.
+    """Refuse boxes that are probably not in metres.
 
     Raises:
         InvalidObservation: a box of an object that is seen is too far away, too large, or has no size.

@@ -37,7 +37,7 @@ class ReasonCode(StrEnum):
     NO_SEQUENCE = "no_sequence"
     """No sequence of actions leads back."""
     UNACHIEVABLE = "unachievable"
-    """No action can bring about some facts of the goal."""
+    """No action can achieve some facts of the goal."""
     CONFLICTING_GOALS = "conflicting_goals"
     """Facts of the goal exclude each other: none is lost alone, and no reachable state has all of them."""
     NODE_BUDGET = "node_budget"
@@ -83,7 +83,7 @@ class Recovery(Generic[SceneT_co]):
         note: text of a planner that has no code for its reason; replaces the text of `reason_code`.
         lower_bound: no recovery in the search model costs less.
         lost: conditions of a symbolic goal that this recovery gives up; if there is no way, those that nothing can
-            bring about any more.
+            achieve any longer.
         closest: if there is no way, the way to as much of the goal as can be reached; to be confirmed by a person.
         improvements: every way that the search found, each cheaper than the one before; the last one is this recovery.
     """

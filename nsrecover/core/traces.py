@@ -20,7 +20,7 @@ class Trace(Generic[SceneT_co]):
         plan: T actions.
         graphs: T + 1 scenes.
         goal: of a symbolic plan, the conditions that hold in the end; `at` is in or on, also indirectly.
-        tidy: of a symbolic plan, the facts that it brings about on its way and ends again: doors that it opens and
+        tidy: of a symbolic plan, the facts that it achieves on its way and ends again: doors that it opens and
             closes.
         named: objects of the original plan, before any recovery; its goal needs them to the end.
     """

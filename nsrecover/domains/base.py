@@ -312,7 +312,7 @@ class Operator:
     Attributes:
         name: as plans write it.
         parameters: its arguments in order.
-        preconditions: what has to hold before, in the order in which it is best brought about.
+        preconditions: what has to hold before, in the order in which it is best achieved.
         effects: what it changes.
         cost: what it costs; positive.
         words: how to say it; without an instruction in words it is made of the names.

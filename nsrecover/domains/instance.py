@@ -78,7 +78,7 @@ class Instance:
         return frozenset(self.objects)
 
     def unwanted(self, goal: Sequence[StateFact]) -> frozenset[Action]:
-        """Steps that no plan for a goal should have, though they could be done."""
+        """Steps that no plan for a goal should have, although they could be done."""
         return frozenset()
 
     def holds(self, state: State, formula: Formula, binding: Binding | None = None) -> bool:

@@ -35,7 +35,7 @@ _BY_OTHERS = (Cause.MOVED, Cause.CHANGED, Cause.HELPED, Cause.BLOCKING)
 """Causes that are no failure of the step."""
 
 NOT_FOUND = "not_found"
-"""Detail of an object that was searched for in vain; its explaining object is the place."""
+"""Detail of an object that was searched for and not found; its explaining object is the place."""
 
 
 def facts_of(

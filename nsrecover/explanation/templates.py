@@ -39,7 +39,7 @@ PHRASES = {
 """Cause -> what is said of the objects, the worst cause first; before the comma, in short."""
 
 NOT_FOUND_PHRASE = "[was] not found"
-"""What is said of a misplaced object that was searched for in vain."""
+"""What is said of a misplaced object that was searched for and not found."""
 
 _OF_OTHER = {Cause.BLOCKING: "of", Cause.MISTAKEN: "for"}
 """Cause -> preposition before the explaining object."""

@@ -20,7 +20,7 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording, symboli
     """The answer to the last of several questions; the earlier ones say what "it" is.
 
     Args:
-        episode: the run until now.
+        episode: the run so far.
         questions: in plain English.
         words: how the domain is put into words.
         symbolic: the system of a symbolic domain; None for boxes.

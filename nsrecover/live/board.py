@@ -82,7 +82,7 @@ class LiveServer:
         template: of the page.
         url: address with the token, which viewers open once.
         command: carries out commands of viewers.
-        report: makes the report of the run until now.
+        report: makes the report of the run so far.
     """
 
     title: str

@@ -53,7 +53,7 @@ class Deciding(Supervisor):
         return answer == ACCEPT
 
     def asks(self, question: str, stake: float = 1.0) -> str:
-        """Ask for any text; empty if nobody answers in time."""
+        """Ask for any text; empty without an answer in time."""
         return self.desk.decide(question, (), limit_s=self._answer_s, stake=stake)
 
     def stops(self) -> None:

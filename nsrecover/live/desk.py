@@ -22,7 +22,7 @@ class Decision:
         question: what is asked.
         options: pairs of an answer and its words; empty if the answer is any text.
         actions: what the robot would do, in words.
-        fallback: the answer if nobody gives one.
+        fallback: the answer if no person gives one.
         stake: expected number of actions of the task that are done thanks to an answer.
         until: when the fallback is taken, seconds since the epoch by the robot's clock; None if the run waits.
     """
@@ -81,7 +81,7 @@ class Desk:
 
     @property
     def asked(self) -> int:
-        """Number of decisions until now."""
+        """Number of decisions so far."""
         return self._number
 
     def begin(self) -> None:
@@ -132,7 +132,7 @@ class Desk:
             question: what is asked.
             options: pairs of an answer and its words; empty if the answer is any text.
             actions: what the robot would do, in words.
-            fallback: the answer if nobody gives one.
+            fallback: the answer if no person gives one.
             limit_s: how long to wait, seconds; without a limit until there is an answer or the run is to end.
             stake: expected number of actions of the task that are done thanks to an answer.
 

@@ -188,7 +188,7 @@ class LivePage(Deciding):
         self._add(Said(ROBOT, text))
 
     def ask(self, question: str) -> str:
-        """Ask the viewers; empty if nobody answers in time."""
+        """Ask the viewers; empty without an answer in time."""
         self._add(Said(ROBOT, question))
         left = self._story.actions_left if self._story is not None and self._status.running else 1
         answer = self.asks(question, max(left, 1))
@@ -212,7 +212,7 @@ class LivePage(Deciding):
         self._show("cameras", lambda: panels.extra_picture(name, stored(rgb)))
 
     def report(self) -> str:
-        """The report of the run until now, as HTML.
+        """The report of the run so far, as HTML.
 
         Raises:
             InvalidConfiguration: no run has begun.
@@ -276,7 +276,7 @@ class LivePage(Deciding):
             work()
 
     def _show(self, name: str, html: Callable[[], str], facts: Mapping[str, Any] | None = None) -> None:
-        """Draw a panel after all that was to be drawn before; its facts are for programs."""
+        """Draw a panel after all earlier ones; its facts are for programs."""
         at = time.time()
         self._work.put(lambda: self._board.show({name: html()}, at, facts))
 

@@ -169,7 +169,7 @@ def turn(
     """The panels that change with every turn.
 
     Args:
-        episode: until now.
+        episode: so far.
         words: how its domain is put into words.
         clip: the sound of the turn.
         chances: gets the turn.
@@ -214,7 +214,7 @@ def search(recovery: Recovery | None, label: str, over: bool) -> str:
     """How the search goes.
 
     Args:
-        recovery: the best way until now; None if there is none yet.
+        recovery: the best way so far; None if there is none yet.
         label: what it is for.
         over: whether the search is over.
     """

@@ -211,7 +211,7 @@ class SoundModel(nn.Module):
         return other
 
     def without(self, name: str) -> SoundModel:
-        """A copy that does not know an enrolled sound any more.
+        """A copy without an enrolled sound.
 
         Raises:
             InvalidConfiguration: it was not enrolled.

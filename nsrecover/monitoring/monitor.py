@@ -202,7 +202,7 @@ class Monitor(ABC, Generic[SceneT, Seen]):
         """The recovery that goes on from the scene as it is, if repeating the last action cannot change it.
 
         Returns:
-            None if the last two errors do not show that repeating the action is in vain.
+            None if the last two errors do not show that repeating the action is useless.
         """
         return None
 
@@ -212,7 +212,7 @@ class Monitor(ABC, Generic[SceneT, Seen]):
 
         Args:
             plan: what will be done; its end is the new goal.
-            num_executed: how many of its actions count as done; their effects are taken to be as they are seen.
+            num_executed: how many of its actions count as done; their effects are assumed to be as they are seen.
             observation: what is seen now, if the scene has changed since the last observation.
 
         Raises:

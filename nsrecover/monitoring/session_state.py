@@ -1,4 +1,4 @@
-"""What a session knows: its plan, what was asked for last, and the episode until now."""
+"""What a session knows: its plan, what was asked for last, and the episode so far."""
 
 from __future__ import annotations
 
@@ -97,12 +97,12 @@ class SessionState(Generic[SceneT]):
 
     @property
     def records(self) -> tuple[StepRecord[SceneT], ...]:
-        """The turns until now."""
+        """The turns so far."""
         return tuple(self._records)
 
     @property
     def episode(self) -> Episode[SceneT]:
-        """What has happened until now.
+        """What has happened so far.
 
         Raises:
             OutOfTurn: there was no observation that could be used.

@@ -41,7 +41,7 @@ class SetupCheck:
 
     Attributes:
         facts: what was measured, one line each.
-        problems: what to put right, one line each; empty if all is well.
+        problems: what to correct, one line each; empty if all is well.
         drawings: files of images with what was found drawn over them.
     """
 

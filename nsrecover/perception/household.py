@@ -24,9 +24,9 @@ from nsrecover.perception.states import StateReader, read_states, state_masks
 AT_THE_END_S = 1.0
 """What goes on when an observation is made was heard in this time before it."""
 CHANGES = 0.05
-"""Probability with which something is taken to have changed that no action was to change, before it is seen."""
+"""Prior probability that a state changed without an action."""
 WORKS = 2 / 3
-"""Probability with which an action is taken to have done what it was to do, before that is seen."""
+"""Prior probability of success of an action."""
 SAME_VIEW = 0.02
 """Probabilities that differ less than this from those of an earlier look are of the same view and say nothing new."""
 _PLACES = ("at", "atop")
@@ -116,7 +116,7 @@ class HouseholdPerceiver:
     def _likely(self, variable: str, name: str, chances: Mapping[str, float]) -> dict[str, float]:
         """Probabilities of the values of a variable, given what is expected and all that was read since (Bayes).
 
-        What the last action was to change is as expected with a probability of `WORKS`, everything else with one of
+        What the last action should have changed is as expected with a probability of `WORKS`, everything else with
         1 - `CHANGES`. An action that works with `WORKS` if a property is as believed, and fails otherwise, makes that
         less probable with every failure.
         """

@@ -1,7 +1,7 @@
 """From cameras to scene graph.
 
 Detections (`nsrecover.perception.objects.detections`) are matched to known objects; masks that were split or merged are
-put right; occluded objects and parts are filled in from memory.
+corrected; occluded objects and parts are filled in from memory.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class Hearing:
         return tuple(dict.fromkeys(event.label for event in self.events))
 
     def was_heard(self, label: str) -> bool | None:
-        """Whether a sound was heard; None if nobody listened."""
+        """Whether a sound was heard; None without audio."""
         return any(event.label == label for event in self.events) if self.listened else None
 
 
@@ -152,7 +152,7 @@ def floor_of(levels: FloatArray, before: FloatArray | None = None) -> FloatArray
 
     Args:
         levels: (frames, BANDS), smoothed.
-        before: the floor of the recordings until now; the new one is at most slightly above it.
+        before: the floor of the recordings so far; the new one is at most slightly above it.
     """
     floor = np.quantile(levels, FLOOR_QUANTILE, axis=0)
     if before is not None:

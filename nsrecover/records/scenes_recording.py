@@ -7,7 +7,7 @@
      "scenes": [{"facts": [["at", "mug", "table"]]}, {"facts": [["holding", "mug"]]}], "notes": {}}
 
 A box is centre x, y, z and size x, y, z in metres; null stands for an object that cannot be seen. `targets` may hold
-the box that an action was to lead to, or null, for each action. A fact is a predicate and its objects; what is not
+the box that an action should lead to, or null, for each action. A fact is a predicate and its objects; what is not
 listed does not hold. `certainty` may say how sure the facts about a property are, as
 `[[["place", "mug"], 0.4]]`: 0 if nothing is known, 1 where not listed.
 """

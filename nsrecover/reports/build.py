@@ -131,7 +131,7 @@ def latest_step(episode: Episode, words: Wording, clip: Clip | None = None) -> S
     """The last turn of an episode that goes on, as in its report, without photographs.
 
     Args:
-        episode: the episode until now, with a turn at least.
+        episode: the episode so far, with a turn at least.
         words: how its domain is put into words.
         clip: the sound of the turn.
     """

@@ -36,7 +36,7 @@ class Clip:
     Attributes:
         samples: (S,) from -1 to 1.
         rate_hz: samples a second.
-        events: what is to be heard, in words; empty if nobody knows.
+        events: what can be heard, in words; empty if unknown.
     """
 
     samples: npt.NDArray[np.float32]
@@ -46,7 +46,7 @@ class Clip:
 
 @dataclass(frozen=True, eq=False)
 class Media:
-    """What is to be seen and heard of one turn of an episode.
+    """Photographs and sound of one turn of an episode.
 
     Attributes:
         before: taken before the action.

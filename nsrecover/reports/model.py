@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 SYMBOLS: Mapping[Kind, str] = {Kind.OK: "✓", Kind.ERROR: "✗", Kind.HELP: "+", Kind.DOUBT: "?"}
-"""What stands for a kind, so that no colour has to be seen."""
+"""Symbol of each kind, for readers who do not see colours."""
 
 KIND_WORDS: Mapping[Kind, str] = {
     Kind.OK: "as expected",

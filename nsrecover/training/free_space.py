@@ -182,7 +182,7 @@ class FreeSpaceModule(lightning.LightningModule):
     def loss(self, batch: FreeSpaceBatch) -> Tensor:
         """Energy of the best hypothesis of each scene and, by how good they are, of those that may become the best.
 
-        A little of all the others' keeps any of them from being left behind; what is hopeless in a scene hardly counts.
+        A little of all the others' keeps any of them from being left behind; hopeless ones have little weight.
         """
         energy = placement_energy(self.model.propose(*batch), *batch).total
         promising = torch.softmax(-energy.detach() / PROMISING, dim=1)

@@ -241,7 +241,7 @@ class KitchenCell(KitchenPhysics):
         return [self.body(name) for name in self.carried_things()]
 
     def _watch_grip(self) -> None:
-        """Notice that what was held is not between the fingers any more."""
+        """Notice that the held object is no longer between the fingers."""
         name = self.robot.held
         if not name:
             return

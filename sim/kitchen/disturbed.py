@@ -74,7 +74,7 @@ class DisturbedMotion(Motion):
         return super().follow(changed, speed_m_s)
 
     def recover(self) -> None:
-        """After a failure: let go of handles, draw back, and stow the arm; faults do not act any more."""
+        """After a failure: let go of handles, draw back, and stow the arm; faults no longer act."""
         self._faults = ()
         super().recover()
 

@@ -353,7 +353,7 @@ def _moved(
 
 
 def reaches(home: Household, start: State, steps: Sequence[Action], goal: Sequence[StateFact]) -> bool:
-    """Whether steps can be carried out one after the other and bring about a goal, in the domain."""
+    """Whether steps can be carried out one after the other and achieve a goal, in the domain."""
     state = start
     for step in steps:
         if not home.applicable(state, step.operator, step.arguments):

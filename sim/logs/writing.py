@@ -173,7 +173,7 @@ def write(task: Task, failure: Failure, wording: Wording, errors: Errors, chance
     """Carry out a run and write its log.
 
     Args:
-        task: what the robot was to do.
+        task: the task of the robot.
         failure: what goes wrong.
         wording: how it is said.
         errors: how often the observer errs.

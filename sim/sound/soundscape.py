@@ -71,7 +71,7 @@ class Soundscape:
             self.begin(name, replace(event, start_s=time_s))
 
     def listen(self, time_s: float, position_m: Vector | None = None) -> tuple[npt.NDArray[np.float32], int]:
-        """What the microphone hears from the last recording until now.
+        """What the microphone hears since the last recording.
 
         Args:
             time_s: now, seconds of simulated time.

@@ -62,7 +62,7 @@ class Decision(Generic[SceneT_co]):
     Attributes:
         question: what is asked.
         recovery: the recovery that it is about.
-        plan: the plan until now.
+        plan: the plan so far.
         text: the question in words.
     """
 

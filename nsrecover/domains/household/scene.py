@@ -115,7 +115,7 @@ def household(
         unnamed: further objects.
         liquids: what vessels may hold, besides what the domain knows.
         complete: whether there is nothing but these objects; otherwise a countertop, a sink with a faucet, a knife and
-            a coffee machine are taken to be there, and any portable object may come in slices.
+            a coffee machine are assumed to be there, and any portable object may come in slices.
         one_handed: whether doors and switches need an empty gripper.
         domain: the household domain, or a stricter one, such as `LASTING`.
     """

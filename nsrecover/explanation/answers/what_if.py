@@ -60,10 +60,10 @@ def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[
     The scene is that of the last turn that was not as expected, or else the first one.
 
     Args:
-        episode: of a symbolic domain, until now.
+        episode: of a symbolic domain, so far.
         question: in plain English: `what if the pot held wine?`, `what if you had not poured it out?`
         instance: the domain over the objects of the scene.
-        goal: conditions that hold in the end; None: what the plan brings about.
+        goal: conditions that hold in the end; None: what the plan achieves.
     """
     now = _situation(episode, instance)
     change = _change(question, now.state, instance)
@@ -156,7 +156,7 @@ def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[S
 
 
 def _wanted(episode: Episode, instance: Instance, goal: Sequence[StateFact] | None) -> tuple[StateFact, ...]:
-    """The goal; by default what the plan brings about."""
+    """The goal; by default what the plan achieves."""
     start: State = episode.start.facts  # type: ignore[attr-defined]
     return tuple(goal) if goal is not None else what_it_leaves(instance, start, episode.plan)
 

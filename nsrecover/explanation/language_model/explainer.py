@@ -82,7 +82,7 @@ class LanguageExplainer:
     def worded(self, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[Explanation, Reworded]:
         """Return the explanation together with the model's answers, their tokens and the refused sentences."""
         grounded = self.fallback(discrepancy, recovery)
-        if discrepancy.missing_to_tell:  # what nobody has seen is not reworded
+        if discrepancy.missing_to_tell:  # what was not seen is not reworded
             return grounded, Reworded(grounded.sentences, "it says what could not be seen", (), 0, ())
         domain = self.fallback.domain
         task = task_of(discrepancy, facts_of(discrepancy, recovery, domain), grounded.sentences, domain)

@@ -84,7 +84,7 @@ class MessageBuffer:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Every topic that it takes; of alternatives those that nobody publishes do no harm."""
+        """Every topic that it takes; alternatives without a publisher do no harm."""
         if not self._settings.cameras:
             return (BOXES, FACTS)
         views = [p + name for p in self._settings.cameras for kind in (*KINDS, (INFO,)) for name in kind]

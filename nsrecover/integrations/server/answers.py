@@ -36,7 +36,7 @@ def session_answer(session: Session[Any], turns: list[StepRecord[Any]]) -> Json:
 
 
 def episode_answer(session: Session[Any], turns: list[StepRecord[Any]]) -> Json:
-    """The log of an episode until now, as `nsrecover report` and `nsrecover explain` read it."""
+    """The log of an episode so far, as `nsrecover report` and `nsrecover explain` read it."""
     return to_document(session.episode)
 
 

@@ -241,7 +241,7 @@ class Ask(BaseModel):
     code: Literal["ask"]
     question: Question
     recovery: Recovery = Field(description="The way back that the question is about.")
-    plan: list[Action] = Field(description="The plan until now.")
+    plan: list[Action] = Field(description="The plan so far.")
     text: str
 
 
@@ -330,7 +330,7 @@ class Recovery(BaseModel):
     reason_code: ReasonCode | None
     reason: str
     blamed: list[str]
-    lost: list[StateFact] = Field(description="Conditions of a goal that are given up, or cannot be achieved any more.")
+    lost: list[StateFact] = Field(description="Conditions of a goal that are given up, or can no longer be achieved.")
 
 
 class Explanation(BaseModel):

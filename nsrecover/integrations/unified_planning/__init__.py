@@ -55,7 +55,7 @@ class PlanRepair:
         grounding_s: wall time for grounding the problem, included in `seconds`.
         reason: why there is no repair, or why the search stopped early, in words.
         reason_code: the code of the reason; None if there is none.
-        blamed: facts of the goal that cannot be brought about, or not together.
+        blamed: facts of the goal that cannot be achieved, or not together.
         conflicts: pairs of facts of the goal that exclude each other.
     """
 

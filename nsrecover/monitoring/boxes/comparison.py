@@ -27,7 +27,7 @@ class Circumstances:
 
     Attributes:
         unseen: why objects are not seen, as far as perception says so.
-        unconfirmed: objects that an action was to move, and that have not been seen since.
+        unconfirmed: objects that an action should have moved and that have not been seen since.
         newcomers: objects that are neither in the first scene nor in the plan.
         sensors: what is wrong with the cameras.
         looks: number of observations behind the scene.

@@ -110,7 +110,7 @@ class Imagination:
 
 
 def as_expected(models: RecoveryModels, expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
-    """P(as expected) of every object: (N,); 0 for an object that is not to be seen though nothing hides its place.
+    """P(as expected) of every object: (N,); 0 for an object that is missing from a visible place.
 
     Args:
         models: their discriminator is used.

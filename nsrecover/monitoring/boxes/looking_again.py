@@ -31,7 +31,7 @@ class MonitorState(Generic[Seen]):
         places: where every object was put down.
         num_executed: number of actions that are done.
         errors: the last two discrepancies with deviations.
-        unconfirmed: objects that an action was to move, and that have not been seen since.
+        unconfirmed: objects that an action should have moved and that have not been seen since.
         hidden: objects of the original plan that have not been seen since the last action.
         unseen: why objects are not seen in the last observation, as far as the perceiver says so.
         sensors: what is wrong with the cameras, as far as the perceiver says so.
@@ -99,7 +99,7 @@ class Judged(Generic[Seen]):
     def settled(self) -> bool:
         """Whether another observation is not worth while.
 
-        What was looked for in vain after an earlier step is not looked for again, unless an action needs it.
+        What was looked for without success after an earlier step is not looked for again, unless an action needs it.
         """
         old = self.before.unconfirmed - set(self.found.action.arguments)
         if any(isinstance(each, Unseen) and each.name not in old for each in self.found.missing_to_tell):
@@ -131,7 +131,7 @@ def agreement(looks: Sequence[Look[Seen]], newcomers: Collection[str]) -> Monito
     graph = looks[base].graph
     for name, verdict in verdicts.items():
         if votes[name][base] is not verdict:
-            # a disputed object is taken to be in its place
+            # a disputed object is assumed to be in its place
             wanted = [verdict] if verdict is not None else [False, None]
             sources = [look for vote in wanted for look, cast in zip(looks, votes[name], strict=True) if cast is vote]
             graph = graph.with_nodes_of(sources[0].graph, [name])

@@ -160,7 +160,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         """Judge the last step, or the last check, with one more observation of the same scene.
 
         An object deviates if it does so in the last two observations that show it, or in most of them, and in two at
-        least; if they disagree, the verdict is that nobody can tell. What one observation does not show the next may.
+        least; if they disagree, the verdict is *cannot tell*. What one observation does not show the next may.
         Each is perceived from the state before the step if the perceiver has a method `fork`, else one after the other.
 
         Args:
@@ -185,7 +185,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         self._last_judged().made += 1
 
     def judge_anew(self, observation: Seen) -> Discrepancy:
-        """Judge the last step, or the last check, by one observation alone: somebody has changed the scene."""
+        """Judge the last step, or the last check, by one observation alone, after an external change."""
         last = self._last_judged()
         look, now = self._look(last.before.fork(), last.phase, last.action, observation)
         self._now, last.looks, last.found, last.made = now, [look], look.found, 1
@@ -195,7 +195,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         """The recovery that goes on from the scene as it is, if repeating the last action cannot change it.
 
         Returns:
-            None if the last two errors do not show that repeating the action is in vain.
+            None if the last two errors do not show that repeating the action is useless.
         """
         errors = self._now.errors
         if len(errors) < 2 or not repeats_itself(errors[0], errors[1], self._domain):
@@ -207,7 +207,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
 
         Args:
             plan: what will be done.
-            num_executed: how many of its actions count as done; their effects are taken to be as they are seen.
+            num_executed: how many of its actions count as done; their effects are assumed to be as they are seen.
             observation: what is seen now, if the scene has changed since the last observation.
 
         Raises:

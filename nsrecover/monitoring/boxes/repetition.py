@@ -18,7 +18,7 @@ from nsrecover.monitoring.boxes.imagination import Imagination
 
 
 def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain) -> bool:
-    """Whether repeating an action changed nothing, though it achieves its relation.
+    """Whether repeating an action changed nothing, although it achieves its relation.
 
     The same action led to the same place of the moved object as the last time, nothing else deviates, and the relation
     that the operator promises holds.

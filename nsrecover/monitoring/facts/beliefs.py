@@ -16,7 +16,7 @@ DECAY = 0.98
 """Factor of the certainty of what is not seen, for every action: unknown after 25 actions."""
 
 UNCONFIRMED = 0.5
-"""Certainty at most of what an action was to change and that has not been seen since; below `SURE`."""
+"""Maximum certainty of unobserved effects of actions; below `SURE`."""
 
 _NONE: State = frozenset()
 
@@ -71,7 +71,7 @@ def updated(
         expected: the belief before, with the imagined effects of the last action.
         seen: the observation.
         domain: of the facts.
-        acted_on: the properties that the last action was to change.
+        acted_on: the properties that the last action should have changed.
         decay: factor of the certainty of what is not seen; 1 if nothing was done since.
     """
     before, now = by_property(expected.facts, domain), by_property(seen.facts, domain)
@@ -91,7 +91,7 @@ def updated(
 
 
 def by_laws(instance: Instance, before: State, observed: FactScene, unseen: Collection[Property]) -> FactScene:
-    """The belief after an action that did not do what it was to do: what drifts and is not seen follows from the laws.
+    """The belief after an action that failed: what drifts and is not seen follows from the laws.
 
     Nothing gets hot in a microwave that did not start.
 
@@ -99,7 +99,7 @@ def by_laws(instance: Instance, before: State, observed: FactScene, unseen: Coll
         instance: has the laws.
         before: the facts before the action.
         observed: the belief after it, as if it had worked as far as that is not seen.
-        unseen: what the action was to change and that is not seen.
+        unseen: what the action should have changed and that is not seen.
     """
     domain = instance.domain
     drifted = [prop for prop in unseen if drifts(prop, domain)]

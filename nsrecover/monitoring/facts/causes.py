@@ -55,7 +55,7 @@ class FactSituation:
 
     @cached_property
     def acted_on(self) -> frozenset[Property]:
-        """The properties that the action was to change."""
+        """The properties that the action should have changed."""
         return changed(self.before, self.expected.facts, self.instance.domain)
 
     @cached_property

@@ -25,7 +25,7 @@ def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Seque
 
 
 def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[StateFact, ...]:
-    """The facts that a plan brings about and leaves in the end: its goal, if none is stated."""
+    """The facts that a plan achieves and leaves in the end: its goal, if none is stated."""
     states = outlook(instance, start, plan.actions, ()).states
     brought_about = frozenset[StateFact]().union(*(after - before for before, after in pairwise((start, *states))))
     return tuple(sorted(states[-1] & brought_about))

@@ -44,7 +44,7 @@ class Failures:
                 self._wrong[prop] = now.get(prop, _NONE)
 
     def forget(self) -> None:
-        """An action has worked: what earlier failures spoke against is not doubted any more."""
+        """An action has worked: reset the doubts of earlier failures."""
         self.doubted.clear()
 
     def read(self, look: FactScene) -> None:

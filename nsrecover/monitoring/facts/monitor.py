@@ -30,8 +30,8 @@ class FactMonitor(Monitor[FactScene, Seen]):
     """The monitor of scenes of facts.
 
     Each step is judged from the scene that was believed before it. What is not seen is remembered with decreasing
-    certainty, and what is unknown never deviates. An action is not relied on while a condition that it needs was to be
-    brought about by an earlier action whose effect has not been seen.
+    certainty, and what is unknown never deviates. An action is not relied on while a condition that it needs depends on
+    an earlier action whose effect has not been seen.
 
     Args:
         instance: the domain over the objects of the scene.
@@ -184,7 +184,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         self._plan_looks()
 
     def judge_anew(self, observation: Seen) -> Discrepancy[FactScene]:
-        """Judge the last step, or the last check, by one observation alone: somebody has changed the scene."""
+        """Judge the last step, or the last check, by one observation alone, after an external change."""
         last = self._judged
         if last.found is None:
             raise InvalidPlan("expected a step or a check to judge again, found none since the plan was set")

@@ -61,7 +61,7 @@ class FactRules:
     """How scenes of facts are compared.
 
     Attributes:
-        goal: conditions that hold in the end; None: what the plan brings about.
+        goal: conditions that hold in the end; None: what the plan achieves.
         assumed: the facts for which the plan was made, such as those before a successful demonstration (Yu et al.,
             "Scene graph-guided proactive replanning", section II-C); None: those that are seen.
         lookahead: says before an action what would go wrong later; None: only the conditions of the next action count.

@@ -106,7 +106,7 @@ def _without_masks(observation: Observation) -> Iterator[SensorFinding]:
 
 
 def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
-    """Observations with a likely mistake put right, and what that mistake is."""
+    """Observations with a likely mistake corrected, and what that mistake is."""
     depth, cameras = observation.depth_m, observation.cameras
     scales = {1.0: "", 1e-3: "depth that is plausible as millimetres", 1e-2: "depth that is plausible as centimetres"}
     poses = {

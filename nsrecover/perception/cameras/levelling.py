@@ -1,4 +1,4 @@
-"""Camera poses put right by the table, which every camera sees and which is level and at z = 0.
+"""Camera poses corrected by the table, which every camera sees and which is level and at z = 0.
 
 A calibration that is off by a degree moves what a camera sees at one metre by 17 mm, differently for every camera. The
 table shows two of the three angles and the height. What is left of the height after that may come from the camera's
@@ -33,7 +33,7 @@ LEAST_SCALE_M = 0.008
 """A height that is wrong by more than this comes from the scale of the depth."""
 
 MOST_SCALE = 0.06
-"""Largest change of the scale that is put right."""
+"""Largest change of the scale that is corrected."""
 
 _EVERY = 4
 

@@ -85,7 +85,7 @@ def why_unseen(observation: Observation, name: str, box: FloatArray, masks: Mapp
         observation: the views.
         name: the object.
         box: (6,) its place.
-        masks: number of each mask -> the object that it is taken to show.
+        masks: number of each mask -> the object that it is assumed to show.
     """
     shows = Counter[UnseenReason]()
     others = Counter[str]()

@@ -1,4 +1,4 @@
-"""Masks that segmenters split or merge, put right with the known sizes of the objects."""
+"""Masks that segmenters split or merge, corrected with the known sizes of the objects."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class BoxesPerceiver:
     """Brings external scenes into one order of objects and keeps occluded objects (protocol `Perceiver`).
 
     Names are trusted. A known object that is not mentioned is missing. An object whose box is None, or that is occluded
-    in a scene graph, is taken to be where it is expected. One perceiver belongs to one episode.
+    in a scene graph, is assumed to be where it is expected. One perceiver belongs to one episode.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class BoxesPerceiver:
 
         Args:
             observation: boxes by name, or a scene graph with objects in any order.
-            expected: how the scene should be; says where an occluded object is taken to be.
+            expected: how the scene should be; says where an occluded object is assumed to be.
 
         Raises:
             InvalidObservation: a box is malformed, or appearance features have another length than before.

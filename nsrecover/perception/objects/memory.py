@@ -105,7 +105,7 @@ class Memory:
         pixels: FloatArray,
         seen_through: SeenThrough | None = None,
     ) -> Memory:
-        """The memory with new objects; without `seen_through` they are taken to fill their boxes."""
+        """The memory with new objects; without `seen_through` they are assumed to fill their boxes."""
         shown, sizes = np.ones(len(names), np.bool_), boxes[:, 3:]
         gaps = np.zeros(len(names), np.float32)
         if seen_through is not None and len(names):
@@ -196,7 +196,7 @@ def complete(
     A rigid object does not shrink: if the visible part is smaller than the object, the rest is occluded. Among
     the boxes of the known size around the visible part, the one is taken that the cameras contradict least; among equal
     ones, the one most like the expected box. If none fits because what is seen is too large in one direction, or only
-    if the object was turned over, a mask may bleed onto something behind: the object is taken to be where it was, or
+    if the object was turned over, a mask may bleed onto something behind: the object is assumed to be where it was, or
     should be, if most of what is seen lies there and no camera contradicts that.
 
     Args:

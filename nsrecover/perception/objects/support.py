@@ -82,7 +82,7 @@ class SupportRelations:
             observation: the views; labels are names.
             expected: object -> the place where it should be. It decides only where it has room for one thing and was
                 never seen: the object may hide it.
-            held: the object that the gripper should hold; of several that float it is taken to be the one. What is
+            held: the object that the gripper should hold; of several that float it is assumed to be the one. What is
                 carried along an open cupboard seems to stand in it; that it has moved says that it is held.
 
         Returns:

@@ -32,7 +32,7 @@ def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[st
         fact[1:] for fact in (*state, *instance.static) if len(fact) == 3 and fact[0] not in instance.domain.variables
     ]
     for _ in range(_AROUND):
-        # what stands on a worktop is in nobody's way
+        # what stands on a worktop blocks nothing
         named |= {name for pair in links if pair[0] in named or pair[1] in named - means for name in pair}
     held = {fact[1] for fact in facts_with((Role.HELD,), state, instance.domain)}
     return tuple(name for name in instance.objects if name in named | means | held)
@@ -65,7 +65,7 @@ class FactPlanner:
         """The recovery.
 
         Args:
-            observed: the scene to recover from; what is unknown in it is taken to be as it is believed.
+            observed: the scene to recover from; what is unknown in it is assumed to be as it is believed.
             trace: of the plan, with its goal.
             discrepancy: what is wrong; its objects may be used.
             budget_s: after this time no further search is begun, seconds.

@@ -99,7 +99,7 @@ class FactLookahead:
         return not self.reachable(after, goal, actions[1:]) and self.reachable(state, goal, actions)
 
     def _destroys(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> PlanProblem | None:
-        """The step after which the goal cannot be reached any more, though it could before."""
+        """The step after which the goal can no longer be reached, although it could before."""
         unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in ahead.missed) or ahead.unmet
         if self.reachable(ahead.states[-1], goal, ()):
             return None

@@ -279,7 +279,7 @@ class Repair:
         expansions: nodes expanded.
         seconds: wall time.
         reason_code: why there is no way, or why the search stopped before the proof; None if neither applies.
-        blamed: facts of the goal that cannot be brought about any more, or not together; `not ...` for unwanted ones.
+        blamed: facts of the goal that can no longer be achieved, or not together; `not ...` for unwanted ones.
         conflicts: pairs of facts of the goal that exclude each other in every state that can be reached.
     """
 

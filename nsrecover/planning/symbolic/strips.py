@@ -124,7 +124,7 @@ def first_failure(goal: Condition, state: int, plan: Sequence[GroundAction]) -> 
 
 
 def regressed(condition: Condition, action: GroundAction) -> Condition | None:
-    """The weakest condition under which an action can be run and brings about another one; None if it never does."""
+    """The weakest condition under which an action can be run and achieves another one; None if it never does."""
     if condition.needs & action.made_false or condition.forbids & action.made_true:
         return None
     needs = condition.needs & ~action.made_true | action.precondition.needs

@@ -53,7 +53,7 @@ class TopicRate:
 
     @property
     def problem(self) -> str:
-        """What to put right; empty if nothing."""
+        """What to correct; empty if nothing."""
         if self.latency_s is None or -EARLY_S <= self.latency_s[0] <= LATE_S:
             return ""
         how = f"{abs(self.latency_s[0]):.3g} s {'after' if self.latency_s[0] > 0 else 'before'} their stamps"

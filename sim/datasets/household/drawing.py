@@ -244,7 +244,7 @@ class SeveralFailures(HouseholdDataset):
 
 @dataclass(frozen=True)
 class IrreversibleFailures(HouseholdDataset):
-    """Failures after which the goal cannot be reached any more (even numbers), and harmless look-alikes (odd ones)."""
+    """Failures after which the goal can no longer be reached (even numbers), and harmless look-alikes (odd ones)."""
 
     name: str = "H3"
     episodes: int = 300

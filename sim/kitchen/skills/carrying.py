@@ -21,7 +21,7 @@ Way = TypeVar("Way")
 
 _MAX_TRIES = 14
 _MOST_GRASPS = 3
-"""So often the fingers close around a thing that they did not touch before."""
+"""Number of attempts to close the fingers around a thing that they did not touch."""
 _ANOTHER_M = 0.01
 """Another grasp is at least so far from one that missed."""
 _ALIKE = math.radians(12.0)

@@ -66,7 +66,7 @@ def wipe(motion: Motion, name: str) -> None:
         if cell.robot.held != sponge:
             raise SkillFailure(f"the {sponge} was lost out of the gripper")
         if rubbed < _RUBBED_M:
-            raise SkillFailure(f"the {sponge} hardly touched the {name}")
+            raise SkillFailure(f"the {sponge} barely touched the {name}")
         cell.change(name, dirty=False)
         cell.note(f"the {name} was wiped")
         return

@@ -227,7 +227,7 @@ def test_a_users_action_is_checked_first(tape: Tape) -> None:
 
     with pytest.raises(InvalidAction, match="'pick_up'"):
         check(Action("pickup", ("mug",)))
-    with pytest.raises(InvalidAction, match="1 arguments of pick_up, found 2"):
+    with pytest.raises(InvalidAction, match="1 argument of pick_up, found 2"):
         check(Action("pick_up", ("mug", "sink")))
     with pytest.raises(UnknownObject, match="object in sight"):
         check(Action("pick_up", ("mugg",)))
