@@ -12,16 +12,17 @@ from eval.common.command import METRICS
 from eval.common.demo_result import DemoResult
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.records import episode_log
 from nsrecover.reports.build import report_of
 from nsrecover.reports.media import Extra, Judgement
 from nsrecover.reports.model import Report
 from nsrecover.reports.page import write_page
 
-PAGE = "report.html"
+PAGE, LOG = "report.html", "episode.json"
 
 
 def write(result: DemoResult, folder: Path, video: Path | None = None) -> Sequence[Path]:
-    """Write `report.html` and `metrics.json`.
+    """Write `report.html`, `metrics.json` and the log of the episode, if there is one.
 
     Args:
         result: the run.
@@ -34,7 +35,10 @@ def write(result: DemoResult, folder: Path, video: Path | None = None) -> Sequen
     page, metrics = folder / PAGE, folder / METRICS
     write_page(report_of_demo(result, video), page)
     metrics.write_bytes(_metrics(result))
-    return page, metrics
+    if result.episode is None:
+        return page, metrics
+    episode_log.save(result.episode, folder / LOG, result.domain)
+    return page, metrics, folder / LOG
 
 
 def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
@@ -42,7 +46,7 @@ def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
     extras = [Extra(METRICS, "What was measured, with the ground truth", _metrics(result))]
     if video is not None:
         extras.append(Extra(video.name, "Film", video.read_bytes(), "video/mp4"))
-    sees = "" if result.instance is not None else f" The robot sees {_sensor(result.sensor)}."
+    sees = "" if result.domain is not None else f" The robot sees {_sensor(result.sensor)}."
     return report_of(
         result.episode or _broken_off(result),
         f"{result.scenario.capitalize()}, seed {result.seed}",
@@ -50,7 +54,7 @@ def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
         media=[turn.media for turn in result.turns],
         judgement=_judgement(result),
         extras=extras,
-        instance=result.instance,
+        domain=result.domain,
     )
 
 
@@ -71,13 +75,11 @@ def _judgement(result: DemoResult) -> Judgement:
     if result.goal_reached:
         text = (
             "Everything is where a run without faults puts it, judged by the simulator."
-            if result.instance is None
+            if result.domain is None
             else "The goal holds, judged by the simulator."
         )
     else:
-        wrong = (
-            why if result.instance is not None else f"the {name}: {why}" for name, why in result.deviations.items()
-        )
+        wrong = (why if result.domain is not None else f"the {name}: {why}" for name, why in result.deviations.items())
         text = f"The simulator says: {'; '.join(wrong)}."
     if result.undetected:
         text += f" Not noticed when it happened: {', '.join(result.undetected)}."

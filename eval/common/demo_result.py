@@ -14,7 +14,7 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
-from nsrecover.domains.instance import Instance
+from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.reports.media import Media
@@ -84,7 +84,7 @@ class DemoResult:
         seconds: wall time of the run, without video and report.
         episode: what the agent returned; None if the run could not continue.
         sensor: name of the sensor that the robot sees through.
-        instance: the domain over the objects, where scenes are facts.
+        domain: the words for facts and actions; None: those of the tabletop.
         log: what the robot recovered from, as pairs of a code and a text; where it was given a sentence.
     """
 
@@ -101,7 +101,7 @@ class DemoResult:
     seconds: float = 0.0
     episode: Episode[Any] | None = field(default=None, repr=False)
     sensor: str = "clean"
-    instance: Instance | None = None
+    domain: Domain | None = None
     log: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -103,7 +103,7 @@ def run_apple(
         {} if reached else {NAME: "The operator does not have the apple"},
         seconds=time.perf_counter() - started,
         episode=episode,
-        instance=stage.instance,
+        domain=stage.instance.domain,
         log=outcome.log,
     )
     demo_report.write(result, folder, film)

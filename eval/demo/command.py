@@ -34,7 +34,6 @@ from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.records import episode_log
 from nsrecover.reports.model import Kind
 from nsrecover.reports.wording import kind_of
 from nsrecover.system import System
@@ -45,8 +44,7 @@ from sim.sensors.sensor import Sensor
 from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
 
 ALL = "all"
-REPORT, VIDEO, METRICS, CONFIG = "report.html", "episode.mp4", "metrics.json", "config.yaml"
-LOG = "episode.json"
+REPORT, LOG, VIDEO, METRICS, CONFIG = demo_report.PAGE, demo_report.LOG, "episode.mp4", "metrics.json", "config.yaml"
 _ELSEWHERE = (kitchen.NAME, apple.NAME)
 """Scenarios that are not on the table."""
 
@@ -153,8 +151,6 @@ def _run_one(
     with VideoWriter(video_path) if with_video else contextlib.nullcontext() as video:
         result = run_scenario(item, system, agent, video, Watcher(printer.started, printer.turned), sensor)
     demo_report.write(result, place, video_path if with_video else None)
-    if result.episode is not None:
-        episode_log.save(result.episode, place / LOG)
     printer.closing(result, place)
     return result
 

@@ -12,14 +12,14 @@ import numpy as np
 import nsrecover
 from eval.common import demo_report
 from eval.common.demo_result import DemoResult, NoticedError, Turn
+from eval.household.planners import PLANNERS
+from eval.kitchen.course import system_for
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.loading import HouseholdSystem
-from nsrecover.models.household import SHIPPED, HouseholdModels
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.pictures import outlines_of_masks
 from nsrecover.reports.wording import Wording
@@ -181,9 +181,9 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
     """
     started = time.perf_counter()
     item = script(seed)
-    system = HouseholdSystem(HouseholdModels.load(checkpoint or SHIPPED, HOUSEHOLD))
     turns, errors = list[Turn](), list[NoticedError]()
     with _Filmed(item, video) as robot:
+        made = system_for(PLANNERS["ours"], robot, checkpoint)
 
         def take(record: StepRecord[FactScene]) -> None:
             found: Any = record.discrepancy
@@ -194,10 +194,9 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
                 errors.append(
                     NoticedError(label, found.step + 1, found, record.recovery, record.explanation, true or None)
                 )
-                robot.trouble = (Wording(HOUSEHOLD).in_short(found),)
+                robot.trouble = (Wording(made.domain).in_short(found),)
             turned(label, record)
 
-        made = system.system(robot.home, robot.goal, assumed=robot.assumed)
         episode = nsrecover.RecoveryAgent(made, robot).run(item.plan, take)
         missing = unmet_goal(robot.world.cell, robot.goal, robot.home)
         footage = robot.finish()
@@ -214,7 +213,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
         tuple(sorted(robot.pending)),
         time.perf_counter() - started,
         episode,
-        instance=robot.home,
+        domain=made.domain,
     )
     film = folder / "episode.mp4" if video else None
     if film is not None:

@@ -34,6 +34,11 @@ class FactScene:
     facts: Facts
     certainty: Mapping[Property, float] = field(default_factory=dict)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The objects that the facts are about, in the order of the alphabet."""
+        return tuple(sorted({fact[1] for fact in self.facts if len(fact) > 1}))
+
     def knows(self, prop: Property) -> bool:
         """Whether the facts about a property can be relied on."""
         return self.certainty.get(prop, 1.0) >= SURE

@@ -53,6 +53,4 @@ class GroundedExplainer:
 
 def _names(scene: object) -> tuple[str, ...]:
     """Return the objects of a scene."""
-    if isinstance(scene, FactScene):
-        return tuple(fact[1] for fact in scene.facts if len(fact) > 1)
-    return scene.names if isinstance(scene, SceneGraph) else ()
+    return scene.names if isinstance(scene, FactScene | SceneGraph) else ()

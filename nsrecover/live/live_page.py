@@ -222,7 +222,7 @@ class LivePage(Deciding):
             raise InvalidConfiguration("expected a run, found none; start one")
         episode, media = story.episode, list(story.media)
         media = media[: len(episode.records)]
-        return html_of(report_of(episode, "The run so far", media=media, wording=story.words))
+        return html_of(report_of(episode, "The run so far", media=media, domain=story.words.domain))
 
     def command(self, name: str, fields: Mapping[str, str]) -> str:
         """Carry out what a viewer wants.

@@ -273,9 +273,9 @@ def watch(
                 url = page.enter_context(live_page(agent, port=shown.port, paused=True)).url
                 print(f"open {url}", file=sys.stderr, flush=True)
             episode = agent.run(due, None if shown.as_json else Printer(Console()).recorded)
-    episode_log.save(episode, shown.out)
+    episode_log.save(episode, shown.out, judges.domain)
     if shown.rerun is not None:
-        write_rerun(episode, shown.rerun)
+        write_rerun(episode, shown.rerun, domain=judges.domain)
     errors = sum(step.discrepancy.deviates for step in episode.records)
     status = {"status": episode.status, "reason": episode.reason, "errors": errors, "log": str(shown.out)}
     ending = f"{episode.status.value.replace('_', ' ')}, {amount(errors, 'error')}. {episode.reason}".rstrip()
@@ -306,11 +306,11 @@ def report(
 
     if rerun is not None:
         need_rerun(rerun)
-    stored, media = stored_episode(episode, system)
-    found = report_of(stored, title_of(episode), media=media)
+    stored, domain, media = stored_episode(episode, system)
+    found = report_of(stored, title_of(episode), media=media, domain=domain)
     write_page(found, out)
     if rerun is not None:
-        write_rerun(stored, rerun, media)
+        write_rerun(stored, rerun, media, domain)
     errors = sum(step.kind is Kind.ERROR for step in found.steps)
     lines = [out] if rerun is None else [out, rerun]
     show({"page": str(out), "steps": len(found.steps), "errors": errors}, lines, as_json)

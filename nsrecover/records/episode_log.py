@@ -4,12 +4,14 @@
 `nsrecover explain LOG` starts fast. Appearance features are not kept. Boxes are rounded to 0.01 mm.
 
 A log has the fields of `Episode`, as `nsrecover.util.json_data` writes them. Its scenes are in the list `scenes`, each
-once; the other fields have their numbers.
+once; the other fields have their numbers. If they are facts, `domain` has the words of their domain, so that the log
+can be explained without the program that wrote it.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,9 @@ from nsrecover.core import (
     StateFact,
     Visibility,
 )
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.episode_checks import check_consistent
 from nsrecover.records.reading import check_document, read_document, readable
 from nsrecover.util.atomic_write import atomic_write
@@ -41,15 +46,24 @@ WHAT = "the log of an episode"
 DIGITS = 5
 
 
-def save(episode: Episode[Any], path: str | Path) -> None:
+_WORDS = ("name", "variables", "relations", "operators", "words")
+"""The fields of a domain that are needed to put its facts and actions into words."""
+
+
+def save(episode: Episode[Any], path: str | Path, domain: Domain | None = None) -> None:
     """Write the log of an episode atomically.
 
     Args:
         episode: from `RecoveryAgent.run`, or from `nsrecover.records.review.review`.
         path: the file, usually `.json`; missing folders are created, an existing file is replaced.
+        domain: `System.domain`; needed for scenes of facts.
+
+    Raises:
+        InvalidConfiguration: there are scenes of facts and no domain.
     """
+    document = to_document(episode, domain)
     with atomic_write(path) as file:
-        file.write(json.dumps(to_document(episode), ensure_ascii=False).encode())
+        file.write(json.dumps(document, ensure_ascii=False).encode())
 
 
 def load(path: str | Path) -> Episode[Any]:
@@ -72,8 +86,8 @@ def is_episode(document: object) -> bool:
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
-def to_document(episode: Episode[Any]) -> dict[str, Json]:
-    """Return the JSON document of an episode."""
+def to_document(episode: Episode[Any], domain: Domain | None = None) -> dict[str, Json]:
+    """Return the JSON document of an episode; arguments and errors as for `save`."""
     scenes: dict[int, Json] = {}
 
     def number(scene: SceneGraph | FactScene) -> int:
@@ -82,7 +96,21 @@ def to_document(episode: Episode[Any]) -> dict[str, Json]:
 
     fields = to_json(episode, {SceneGraph: number, FactScene: number}, DIGITS)
     assert isinstance(fields, dict)
-    return {"format": FORMAT, "schema": SCHEMA, **fields, "scenes": list(scenes.values())}
+    document = {"format": FORMAT, "schema": SCHEMA, **fields, "scenes": list(scenes.values())}
+    return document if isinstance(episode.start, SceneGraph) else document | {"domain": _words_of(domain)}
+
+
+def domain_of(document: object, source: str = "log") -> Domain:
+    """Return the domain of a JSON document, which has words and no conditions and effects; by default the tabletop.
+
+    Raises:
+        InvalidRecording: the document is not the log of an episode, or of another version.
+    """
+    words = check_document(document, FORMAT, WHAT, source, SCHEMA).get("domain")
+    if words is None:
+        return TABLETOP
+    with readable(f"the words of a domain in {source}"):
+        return from_json(Domain, words, where="domain")
 
 
 def from_document(document: object, source: str = "log") -> Episode[Any]:
@@ -106,11 +134,18 @@ def from_document(document: object, source: str = "log") -> Episode[Any]:
                 raise ValueError(f"expected the number of one of {len(scenes)} scenes, found {number!r}")
             return scenes[number]
 
-        fields = {name: value for name, value in known.items() if name not in ("format", "schema", "scenes")}
+        fields = {name: value for name, value in known.items() if name not in ("format", "schema", "scenes", "domain")}
         readers: Readers = {SceneGraph: scene, AnyDeviation: lambda data: from_json(Deviation[value], data)}
         episode = from_json(Episode[SceneGraph], fields, readers)
         check_consistent(episode)
         return episode
+
+
+def _words_of(domain: Domain | None) -> Json:
+    if domain is None:
+        raise InvalidConfiguration("expected the domain of scenes of facts, found none; pass domain=system.domain")
+    plain = {name: replace(each, preconditions=(), effects=()) for name, each in domain.operators.items()}
+    return {name: to_json(plain if name == "operators" else getattr(domain, name)) for name in _WORDS}
 
 
 def _scene(graph: SceneGraph) -> Json:

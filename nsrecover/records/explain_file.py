@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nsrecover.core import Episode, LanguageModel
+from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.explanation.answers.questions import Answer, ask
@@ -63,15 +64,16 @@ def explain_file(
     """
     ours = {} if words is None else {"source": "grounded", "note": GROUNDED_ONLY}
     if path.suffix == ".npz" or is_bag(path) or (str(path) == EXAMPLE and not path.exists()):
-        return [_of_episode(_reviewed(path, system), audience, questions) | ours]
+        return [_of_episode(*_reviewed(path, system), audience, questions) | ours]
     try:
         document = read_json(path)
     except (OSError, ValueError):
         document = None  # reported in detail below
     if isinstance(document, dict) and document.get("format") in (scenes_recording.BOXES, scenes_recording.FACTS):
-        return [_of_episode(_reviewed(path, system), audience, questions) | ours]
+        return [_of_episode(*_reviewed(path, system), audience, questions) | ours]
     if episode_log.is_episode(document):
-        return [_of_episode(episode_log.from_document(document, str(path)), audience, questions) | ours]
+        logged = episode_log.from_document(document, str(path)), episode_log.domain_of(document, str(path))
+        return [_of_episode(*logged, audience, questions) | ours]
     if path.is_file() and not is_household_log(path):
         raise InvalidRecording(
             "expected the log of an episode, a log in REFLECT's text format (JSON with task, plan, event_summary, ...) "
@@ -92,10 +94,10 @@ def explain_file(
     return found
 
 
-def _of_episode(episode: Episode, audience: Audience, questions: Sequence[str]) -> JsonObject:
-    report = report_of_episode(episode, audience)
+def _of_episode(episode: Episode, domain: Domain, audience: Audience, questions: Sequence[str]) -> JsonObject:
+    report = report_of_episode(episode, audience, domain)
     if questions:
-        report["answers"] = _answers(ask(episode, questions, audience))
+        report["answers"] = _answers(ask(episode, questions, audience, domain))
     return report
 
 
@@ -103,10 +105,11 @@ def _answers(answers: Sequence[Answer]) -> list[JsonObject]:
     return [vars(answer) | {"objects": list(answer.objects)} for answer in answers]
 
 
-def _reviewed(path: Path, system: str | Path | None) -> Episode:
-    """Review a recording."""
+def _reviewed(path: Path, system: str | Path | None) -> tuple[Episode, Domain]:
+    """Review a recording; the episode and its domain."""
     # Imported here, because it loads scipy, and torch for images, which logs do not need.
     from nsrecover.records.review import review, system_for
 
     recorded = read_run(path)
-    return review(system_for([recorded], system), recorded)
+    judge = system_for([recorded], system)
+    return review(judge, recorded), judge.domain

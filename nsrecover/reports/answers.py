@@ -30,7 +30,7 @@ MOST_ACTIONS = 3
 LONG = 120
 """Longer reasons are left out of the summary, characters."""
 
-_CAUSES = {cause.value for cause in (*Cause, *Cause)}
+_CAUSES = {cause.value for cause in Cause}
 _RECOVERY = {
     "recovery", "does", "rejoins", "stays", "steps_done", "optimal", "searched", "reason", "blamed", "lost", "closest",
 }  # fmt: skip

@@ -7,12 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.instance import Instance
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.numbering import turns
 from nsrecover.records import episode_log
@@ -65,8 +66,7 @@ def report_of(
     media: Sequence[Media] = (),
     judgement: Judgement | None = None,
     extras: Sequence[Extra] = (),
-    instance: Instance | None = None,
-    wording: Wording | None = None,
+    domain: Domain | None = None,
 ) -> Report:
     """The content of the report about an episode.
 
@@ -77,17 +77,18 @@ def report_of(
         media: photographs and sound of every turn; empty if there are none.
         judgement: the outcome as a referee sees it; None: as the robot sees it.
         extras: further files to download; a film is shown.
-        instance: the domain over the objects, for scenes of facts.
-        wording: the words; by default those of the tabletop for scene graphs, of the instance for facts.
+        domain: has the words of facts and actions; needed for scenes of facts.
 
     Raises:
-        InvalidConfiguration: there are scenes of facts and no instance, or media of another number of turns.
+        InvalidConfiguration: there are scenes of facts and no domain, or media of another number of turns.
     """
     if media and len(media) != len(episode.records):
         raise InvalidConfiguration(
             f"expected media for each of the {len(episode.records)} turns, found {len(media)}; give one for each"
         )
-    words = wording or _wording(episode, instance)
+    if domain is None and isinstance(episode.start, FactScene):
+        raise InvalidConfiguration("expected the domain of scenes of facts, found none; pass domain=system.domain")
+    words = Wording(domain or TABLETOP)
     moments = moments_of(episode, words)
     main = main_moment(moments)
     shown = main if main is not None else max(0, len(moments) - 1)
@@ -100,7 +101,7 @@ def report_of(
         _step(episode, moments, i, words, scenes, _pictures(episode, moments, i, media, album), sounds[i])
         for i in range(len(moments))
     )
-    files, films = _files(episode, extras), [each for each in extras if _is_film(each)]
+    files, films = _files(episode, words, extras), [each for each in extras if _is_film(each)]
     stored = album.size + sum(len(file.href) for file in files)
     stored += sum(len(sound.wav) * 4 // 3 for sound in sounds if sound is not None and sound.wav)  # in base64
     fitting = [each for each in films if len(each.content) * 4 / 3 <= PAGE_BYTES - MARKUP_BYTES - stored]
@@ -145,25 +146,15 @@ def _is_film(extra: Extra) -> bool:
     return extra.mime.startswith("video/")
 
 
-def _files(episode: Episode, extras: Sequence[Extra]) -> tuple[Download, ...]:
+def _files(episode: Episode, words: Wording, extras: Sequence[Extra]) -> tuple[Download, ...]:
     """What readers can take from the page."""
-    document = json.dumps(episode_log.to_document(episode), ensure_ascii=False)
+    document = json.dumps(episode_log.to_document(episode, words.domain), ensure_ascii=False)
     raw = Extra("episode.json", "Everything that was recorded, as JSON", document.encode())
     return tuple(
         Download(each.name, each.label, _size(each.content), data_uri(each.content, each.mime))
         for each in (raw, *extras)
         if not _is_film(each)
     )
-
-
-def _wording(episode: Episode, instance: Instance | None) -> Wording:
-    if not isinstance(episode.start, FactScene):
-        return Wording()
-    if instance is None:
-        raise InvalidConfiguration(
-            "expected the instance of the domain for scenes of facts, found none; pass instance="
-        )
-    return Wording(instance.domain)
 
 
 def moments_of(episode: Episode, words: Wording, first: int = 0) -> list[Moment]:
@@ -243,7 +234,7 @@ def _pictures(
 def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], ...]:
     """What is measured: probabilities in %, lengths in cm, times in s."""
     numbers = [("observations", str(found.looks))]
-    if isinstance(found, Discrepancy):
+    if isinstance(found.observed, SceneGraph):
         numbers.append(("D, the expected number of wrong objects", f"{found.total:.2f}"))
         numbers.append(("an object is wrong below", f"{100 * found.threshold:.1f} %"))
     if recovery is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.observation import Observation
+from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import episode_log
 from nsrecover.records.review import review, system_for
@@ -26,8 +27,8 @@ def report_at(path: str, system: str | Path | None = None) -> Report:
     Raises:
         InvalidRecording: the file is neither.
     """
-    episode, media = stored_episode(path, system)
-    return report_of(episode, title_of(path), media=media)
+    episode, domain, media = stored_episode(path, system)
+    return report_of(episode, title_of(path), media=media, domain=domain)
 
 
 def title_of(path: str) -> str:
@@ -35,24 +36,27 @@ def title_of(path: str) -> str:
     return f"Episode {Path(path).stem}"
 
 
-def stored_episode(path: str, system: str | Path | None = None) -> tuple[Episode, list[Media]]:
-    """The episode of a file, with the photographs and the sound of every turn if it has them; see `report_at`."""
+def stored_episode(path: str, system: str | Path | None = None) -> tuple[Episode, Domain, list[Media]]:
+    """The episode of a file, its domain, and the photographs and the sound of every turn if it has them."""
     logged = _logged(Path(path))
     if logged is not None:
-        return logged, []
+        return *logged, []
     run = read_run(path)
-    return review(system_for([run], system), run), _media(run) if run.seen is Kind.IMAGES else []
+    judge = system_for([run], system)
+    return review(judge, run), judge.domain, _media(run) if run.seen is Kind.IMAGES else []
 
 
-def _logged(path: Path) -> Episode | None:
-    """The episode of a log; None if the file is something else."""
+def _logged(path: Path) -> tuple[Episode, Domain] | None:
+    """The episode of a log, and its domain; None if the file is something else."""
     if path.suffix != ".json" or not path.is_file():
         return None
     try:
         document = read_json(path)
     except ValueError as problem:
         raise InvalidRecording(f"expected JSON in {path}, found: {problem}") from problem
-    return episode_log.from_document(document, str(path)) if episode_log.is_episode(document) else None
+    if not episode_log.is_episode(document):
+        return None
+    return episode_log.from_document(document, str(path)), episode_log.domain_of(document, str(path))
 
 
 def _media(run: Run) -> list[Media]:

@@ -15,6 +15,8 @@ import numpy as np
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.build import moments_of
 from nsrecover.reports.media import Media
@@ -41,7 +43,7 @@ def need_rerun(path: str | Path) -> None:
         import rerun  # noqa: F401
 
 
-def write_rerun(episode: Episode, path: str | Path, media: Sequence[Media] = (), words: Wording | None = None) -> None:
+def write_rerun(episode: Episode, path: str | Path, media: Sequence[Media] = (), domain: Domain = TABLETOP) -> None:
     """Write a file for the Rerun viewer, `rerun FILE.rrd`; it replaces an older one once it is complete.
 
     The time lines are `turn`, the number of the turn from 0, and `seconds` since the start. `photo` has the photograph
@@ -52,7 +54,7 @@ def write_rerun(episode: Episode, path: str | Path, media: Sequence[Media] = (),
         episode: of scene graphs or of scenes of facts.
         path: of the file; ends in `.rrd`.
         media: photographs of every turn; empty if there are none.
-        words: how its domain is put into words; those of the tabletop if None.
+        domain: has the words of facts and actions.
 
     Raises:
         InvalidConfiguration: the extra is not installed, or the path has another ending.
@@ -65,7 +67,7 @@ def write_rerun(episode: Episode, path: str | Path, media: Sequence[Media] = (),
     try:
         with rerun.RecordingStream("nsrecover", make_default=False) as stream:
             stream.save(unfinished)
-            _log(rerun, stream, episode, words or Wording(), media)
+            _log(rerun, stream, episode, Wording(domain), media)
             stream.flush()
             stream.disconnect()
         os.replace(unfinished, target)

@@ -13,9 +13,11 @@ from enum import IntEnum
 import numpy as np
 
 from nsrecover.core.geometry import CONTACT_M, intersects
+from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import REACHED_M
-from nsrecover.domains.tabletop.relations import resting_on, supporter
+from nsrecover.domains.tabletop.relations import resting_on, support_name, supporter
+from nsrecover.util.english import counted, listed, the
 
 MOST_STATES = 50_000
 """Largest number of states that the search visits."""
@@ -93,3 +95,73 @@ def _fits(scene: SceneGraph, index: int, place: FloatArray) -> bool:
         return False
     placed = scene.with_node(index, place)
     return float(place[2] - place[5] / 2) < CONTACT_M or supporter(placed, index) is not None
+
+
+def without(start: SceneGraph, recovery: Recovery, name: str) -> str:
+    """Return what a recovery would have been if an object had not been moved, in words.
+
+    Args:
+        start: the observed scene.
+        recovery: what was done from there.
+        name: the object.
+    """
+    taken = len(recovery.actions) + len(recovery.rest)
+    sequences = [
+        (len(moves) + left, moves, left)
+        for goal, left in _goals(start, recovery)
+        if (moves := shortest_moves(start, goal, _needed(goal, recovery), {name})) is not None
+    ]
+    without_it = f"Without moving {the(name)}"
+    if not sequences:
+        goal = _goals(start, recovery)[0][0]
+        why = _hindrance(start, goal, _needed(goal, recovery), name)
+        return f"{without_it} there would have been no recovery: {why}."
+    total, moves, left = min(sequences, key=lambda each: each[0])
+    steps = [
+        f"set {the(other)} aside" if where is Location.ASIDE else f"put {the(other)} into its place"
+        for other, where in moves
+    ]
+    if not steps:
+        return f"{without_it} no recovery would have been needed: every object that the plan needs was in its place."
+    rest = f", and {counted(left, 'step')} of the plan after that" if left else ""
+    more = total - taken
+    compared = "as many as with it" if not more else f"{counted(abs(more), 'action')} {'more' if more > 0 else 'fewer'}"
+    return (
+        f"{without_it} it would have taken {counted(len(steps), 'action')}: {listed(steps)}{rest}. That is {compared}."
+    )
+
+
+def _goals(start: SceneGraph, recovery: Recovery) -> list[tuple[SceneGraph, int]]:
+    """Return the known scenes of the plan from the rejoined one on, each with the number of remaining steps."""
+    rejoined = recovery.graphs[-1] if recovery.graphs else start
+    scenes = [rejoined, *recovery.rest]
+    return [(scene, len(scenes) - 1 - number) for number, scene in enumerate(scenes)]
+
+
+def _needed(goal: SceneGraph, recovery: Recovery) -> set[str]:
+    """Return the objects that have to be in their places in a scene."""
+    return {name for name in goal.names if name not in recovery.staying}
+
+
+def _hindrance(start: SceneGraph, goal: SceneGraph, needed: set[str], name: str) -> str:
+    """Return why there is no recovery without moving an object."""
+    i, j = start.index(name), goal.index(name)
+    support = support_name(goal, j)
+    here = support_name(start, i)
+    if name in needed and _displaced(start, i, goal, j):
+        if support == here:
+            return f"{the(name)} itself would not have been in its place"
+        return f"{the(name)} itself would have stayed on {the(here)}, and the plan needs it on {the(support)}"
+    for other in sorted(needed - {name}):
+        n, m = start.index(other), goal.index(other)
+        if not _displaced(start, n, goal, m):
+            continue
+        if i in resting_on(start, n):
+            return f"{the(name)} stood on {the(other)}, which had to be moved"
+        if bool(intersects(goal.boxes[m], start.boxes[[i]])[0]):
+            return f"{the(name)} stood where {the(other)} had to go"
+    return f"{the(name)} stood in the way"
+
+
+def _displaced(start: SceneGraph, i: int, goal: SceneGraph, j: int) -> bool:
+    return float(abs(start.boxes[i, :3] - goal.boxes[j, :3]).max()) > 0.01

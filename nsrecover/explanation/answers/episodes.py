@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from nsrecover.core.discrepancy import Unseen, Verdict
+from nsrecover.core.discrepancy import Unknown, Unseen, Verdict
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.explanation import Explanation
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.answers.numbering import Turn, clock, turns
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import violated_texts
@@ -21,12 +23,13 @@ PRECONDITION = "precondition"
 """Root cause of a step that is infeasible although the scene is as expected: the plan is wrong."""
 
 
-def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> dict[str, Any]:
+def report_of_episode(episode: Episode, audience: Audience = Audience.LAY, domain: Domain = TABLETOP) -> dict[str, Any]:
     """Return the report that `nsrecover explain LOG --json` prints for an episode.
 
     Args:
         episode: from `nsrecover.records.episode_log.load`.
         audience: readers of the text.
+        domain: has the words of facts and actions.
 
     Returns:
         The same fields as for logs of other robots. For the first error: `kind` (execution; planning if a step is
@@ -36,9 +39,9 @@ def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> di
         could not tell is listed among them, with the kind `sensing` and the root cause `cannot_tell`.
     """
     errors = [turn for turn in turns(episode) if not turn.discrepancy.as_expected]
-    explain = GroundedExplainer(audience=audience)
+    explain = GroundedExplainer(domain, audience)
     explanations = [explain(turn.discrepancy, turn.recovery) for turn in errors]
-    found = [_error(turn, words, episode) for turn, words in zip(errors, explanations, strict=True)]
+    found = [_error(turn, words, episode, domain) for turn, words in zip(errors, explanations, strict=True)]
     first: dict[str, Any] = next(
         (error for error in found if error["kind"] != SENSING),
         found[0] if found else {"kind": "none", "root_cause": "none", "objects": [], "correction": []},
@@ -56,10 +59,10 @@ def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> di
     }
 
 
-def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:
+def _error(turn: Turn, words: Explanation, episode: Episode, domain: Domain) -> dict[str, Any]:
     deviations = sorted(turn.discrepancy.deviations, key=lambda deviation: WORST_FIRST.index(deviation.cause))
     recovery = turn.recovery
-    unseen = [each.name for each in turn.discrepancy.missing_to_tell if isinstance(each, Unseen)]
+    unseen = [each.name for each in turn.discrepancy.missing_to_tell if isinstance(each, Unseen | Unknown)]
     kind, names = "execution", [each.name for each in deviations]
     cause = deviations[0].cause.value if deviations else ""
     if turn.discrepancy.verdict is Verdict.CANNOT_TELL:
@@ -77,7 +80,7 @@ def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:
         "root_cause": cause,
         "objects": names,
         "causes": {deviation.name: deviation.cause.value for deviation in deviations},
-        "violated": list(violated_texts(turn.discrepancy)),
+        "violated": list(violated_texts(turn.discrepancy, domain)),
         "text": words.text,
         "correction": None if recovery is None or not recovery.found else [str(each) for each in recovery.actions],
         "verified": words.verified,

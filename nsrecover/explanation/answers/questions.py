@@ -11,13 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Deviation, Phase
+from nsrecover.core.discrepancy import AnyDeviation, Cause, Phase, Unknown
 from nsrecover.core.episode import Episode
+from nsrecover.core.facts import PLACE, FactScene
 from nsrecover.core.geometry import intersects
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
+from nsrecover.domains.base import Role
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.properties import facts_with
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import resting_on, support_name
-from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
+from nsrecover.explanation.answers.counterfactuals import without
 from nsrecover.explanation.answers.numbering import Turn, turns
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.facts import PLACED
@@ -25,7 +30,7 @@ from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.templates import PHRASES
-from nsrecover.util.english import Forms, capital, counted, listed, the
+from nsrecover.util.english import Forms, capital, listed, the
 
 asks_why = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b", re.IGNORECASE).search
 """Find the words in a question that ask for a reason; None if there are none."""
@@ -48,6 +53,8 @@ asks_what_was_done = re.compile(
 _NOT = re.compile(r"\b(?:not|n't|never)\b|n't\b", re.IGNORECASE)
 _WHERE = re.compile(r"\bwhere\b", re.IGNORECASE)
 
+Scene = SceneGraph | FactScene
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -66,18 +73,21 @@ class Answer:
     objects: tuple[str, ...] = ()
 
 
-def ask(episode: Episode, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[Answer, ...]:
+def ask(
+    episode: Episode, questions: Sequence[str], audience: Audience = Audience.LAY, domain: Domain = TABLETOP
+) -> tuple[Answer, ...]:
     """Answer questions about an episode; a "what if" without an object refers to that of the previous question.
 
     Args:
         episode: from `nsrecover.records.episode_log.load`.
         questions: in plain English.
         audience: readers of the answers.
+        domain: has the words of facts and actions.
     """
     answers: list[Answer] = []
     about: tuple[str, ...] = ()
     for question in questions:
-        answer = _answer(episode, question, about, Phrasing(audience))
+        answer = _answer(episode, question, about, Phrasing(audience, domain))
         about = answer.objects or about
         answers.append(answer)
     return tuple(answers)
@@ -85,7 +95,8 @@ def ask(episode: Episode, questions: Sequence[str], audience: Audience = Audienc
 
 def _answer(episode: Episode, question: str, about: tuple[str, ...], phrasing: Phrasing) -> Answer:
     every = tuple(turns(episode))
-    names = sorted({name for record in episode.records for name in record.graph.names} | set(episode.start.names))
+    scenes = (episode.start, *(record.graph for record in episode.records))
+    names = sorted({name for scene in scenes for name in scene.names})
     named = mentioned(question, names)
     unknown = _unknown(question, named)
     subjects = named or about
@@ -99,11 +110,11 @@ def _answer(episode: Episode, question: str, about: tuple[str, ...], phrasing: P
         negated = bool(_NOT.search(question))
         return Answer(question, _why(every, named[0], negated, phrasing), objects=named[:1])
     elif _WHERE.search(question) and named:
-        return Answer(question, _where(episode, named[0]), objects=named[:1])
+        return Answer(question, _where(episode, named[0], phrasing), objects=named[:1])
     elif asks_what_went_wrong(question):
         return Answer(question, _wrong(every, named, phrasing), objects=named)
     elif asks_what_was_done(question):
-        return Answer(question, _did(every), objects=_first_moved(every))
+        return Answer(question, _did(every, phrasing), objects=_first_moved(every))
     return Answer(question, _help(names, unknown), understood=False)
 
 
@@ -169,30 +180,39 @@ def _planned(every: Sequence[Turn], name: str) -> Turn | None:
 def _why(every: Sequence[Turn], name: str, negated: bool, phrasing: Phrasing) -> str:
     found, planned = _moves(every, name), _planned(every, name)
     if negated or not (found or planned):
-        return _why_not(every, name, bool(found or planned))
+        return _why_not(every, name, bool(found or planned), phrasing)
     if found is None:
         assert planned is not None
-        to_do = instruction(planned.discrepancy.action)
-        return f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan: {to_do}."
+        return _was_planned(planned, phrasing)
     turn, recovery, number = found
     action, scene = recovery.actions[number], turn.record.graph
     text = f"After {phrasing.step(turn.step)}, " if turn.step else ""
     deviation = _deviation(turn, name)
     if deviation is not None:
-        return capital(f"{text}{_state(deviation, scene)}. So I had to {_goal(action, recovery, number)}.")
-    reason = _in_the_way(recovery, number, scene)
+        state, to_do = _state(deviation, scene, phrasing), _goal(action, recovery, number, phrasing)
+        return capital(f"{text}{state}. So I had to {to_do}.")
+    reason, to_do = _in_the_way(recovery, number, scene), _instruction(action, phrasing)
     if reason:
-        return capital(f"{text}{the(name)} was in its place, but {reason}. So I had to {instruction(action)}.")
+        return capital(f"{text}{the(name)} was in its place, but {reason}. So I had to {to_do}.")
     if turn.discrepancy.action.arguments[0] == name:
-        return capital(f"{text}the step had to move {the(name)}. So I had to {instruction(action)}.")
-    return f"The rest of the plan needs {the(name)} there: its next action with it is to {instruction(action)}."
+        return capital(f"{text}the step was about {the(name)}. So I had to {to_do}.")
+    return f"The rest of the plan needs {the(name)}: the next action with it is to {to_do}."
 
 
-def _deviation(turn: Turn, name: str) -> Deviation | None:
+def _was_planned(planned: Turn, phrasing: Phrasing) -> str:
+    step, to_do = phrasing.step(planned.step or 0), _instruction(planned.discrepancy.action, phrasing)
+    return f"{capital(step)} of the plan was to {to_do}."
+
+
+def _instruction(action: Action, phrasing: Phrasing) -> str:
+    return instruction(action, domain=phrasing.domain)
+
+
+def _deviation(turn: Turn, name: str) -> AnyDeviation | None:
     return next((each for each in turn.discrepancy.deviations if each.name == name), None)
 
 
-def _state(deviation: Deviation, scene: SceneGraph) -> str:
+def _state(deviation: AnyDeviation, scene: Scene, phrasing: Phrasing) -> str:
     """Return the deviation of an object as a clause."""
     name, cause = deviation.name, deviation.cause
     phrase = PHRASES[cause].partition(",")[0].replace("[is]", "[was]").replace("[has]", "had")
@@ -200,23 +220,27 @@ def _state(deviation: Deviation, scene: SceneGraph) -> str:
         phrase += f" with {the(deviation.other or 'something else')}"
     elif cause is Cause.BLOCKING and deviation.other:
         phrase += f" of {the(deviation.other)}"
+    elif not isinstance(scene, SceneGraph):
+        now = [phrasing.domain.text(fact) for fact in deviation.observed or ()]
+        now = now or [phrasing.domain.text(fact, holds=False) for fact in deviation.expected]
+        phrase += f": {listed(now)}"
     elif cause in PLACED:
         still = "still " if cause is Cause.NOT_LIFTED else ""
         phrase += f", and [was] {still}on {the(support_name(scene, scene.index(name)))}"
     return f"{the(name)} {Forms.of([name]).agree(phrase)}"
 
 
-def _goal(action: Action, recovery: Recovery, number: int) -> str:
+def _goal(action: Action, recovery: Recovery, number: int, phrasing: Phrasing) -> str:
     """Return an action as an instruction, with the support of the object afterwards."""
     graphs = recovery.graphs
     place = support_name(graphs[number], graphs[number].index(action.arguments[0])) if number < len(graphs) else None
-    return instruction(action, place)
+    return instruction(action, place, phrasing.domain)
 
 
-def _in_the_way(recovery: Recovery, number: int, scene: SceneGraph) -> str:
-    """Return which object was blocked by an object that was in its own place."""
+def _in_the_way(recovery: Recovery, number: int, scene: Scene) -> str:
+    """Return which object was blocked by an object that was in its own place; of facts, that is not known."""
     name = recovery.actions[number].arguments[0]
-    if name not in scene.names:
+    if not isinstance(scene, SceneGraph) or name not in scene.names:
         return ""
     index = scene.index(name)
     for later in recovery.actions[number + 1 :]:
@@ -234,16 +258,16 @@ def _in_the_way(recovery: Recovery, number: int, scene: SceneGraph) -> str:
     return ""
 
 
-def _why_not(every: Sequence[Turn], name: str, moved: bool) -> str:
+def _why_not(every: Sequence[Turn], name: str, moved: bool, phrasing: Phrasing) -> str:
     if moved:
         done = (turn.record.action for turn in every if turn.record.action is not None)
         action = next((action for action in done if action.arguments[0] == name), None)
-        return f"I did: {instruction(action)}." if action else f"The plan does move {the(name)}."
+        return f"I did: {_instruction(action, phrasing)}." if action else f"The plan does move {the(name)}."
     for turn, recovery in _recoveries(every):
         deviation = _deviation(turn, name)
         if deviation is None:
             continue
-        state = _state(deviation, turn.record.graph)
+        state = _state(deviation, turn.record.graph, phrasing)
         if name in recovery.staying:
             return f"{capital(state)}. It could stay there: no later step needed it elsewhere."
         if not recovery.found:
@@ -258,75 +282,20 @@ def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
         planned = _planned(every, name)
         if planned is None:
             return f"Nothing would be different: I did not move {the(name)} at all."
-        return (
-            f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan: "
-            f"{instruction(planned.discrepancy.action)}. Without it the plan would not have been completed."
-        )
+        return f"{_was_planned(planned, phrasing)} Without it the plan would not have been completed."
     turn, recovery, _ = found
-    start, taken = turn.record.graph, len(recovery.actions) + len(recovery.rest)
-    sequences = [
-        (len(moves) + left, moves, left)
-        for goal, left in _goals(turn, recovery)
-        if (moves := shortest_moves(start, goal, _needed(goal, recovery), {name})) is not None
-    ]
-    without_it = f"Without moving {the(name)}"
-    if not sequences:
-        goal = _goals(turn, recovery)[0][0]
-        hindrance = _hindrance(start, goal, _needed(goal, recovery), name)
-        return f"{without_it} there would have been no recovery: {hindrance}."
-    total, moves, left = min(sequences, key=lambda each: each[0])
-    steps = [
-        f"set {the(other)} aside" if where is Location.ASIDE else f"put {the(other)} into its place"
-        for other, where in moves
-    ]
-    if not steps:
-        return f"{without_it} no recovery would have been needed: every object that the plan needs was in its place."
-    rest = f", and {counted(left, 'step')} of the plan after that" if left else ""
-    more = total - taken
-    compared = "as many as with it" if not more else f"{counted(abs(more), 'action')} {'more' if more > 0 else 'fewer'}"
-    return (
-        f"{without_it} it would have taken {counted(len(steps), 'action')}: {listed(steps)}{rest}. That is {compared}."
-    )
+    if not isinstance(turn.record.graph, SceneGraph):
+        return "A log of facts does not say what would have been otherwise: ask while the robot is running."
+    return without(turn.record.graph, recovery, name)
 
 
-def _goals(turn: Turn, recovery: Recovery) -> list[tuple[SceneGraph, int]]:
-    """Return the known scenes of the plan from the rejoined one on, each with the number of remaining steps."""
-    rejoined = recovery.graphs[-1] if recovery.graphs else turn.record.graph
-    scenes = [rejoined, *recovery.rest]
-    return [(scene, len(scenes) - 1 - number) for number, scene in enumerate(scenes)]
-
-
-def _needed(goal: SceneGraph, recovery: Recovery) -> set[str]:
-    """Return the objects that have to be in their places in a scene."""
-    return {name for name in goal.names if name not in recovery.staying}
-
-
-def _hindrance(start: SceneGraph, goal: SceneGraph, needed: set[str], name: str) -> str:
-    """Return why there is no recovery without moving an object."""
-    i, j = start.index(name), goal.index(name)
-    support = support_name(goal, j)
-    here = support_name(start, i)
-    if name in needed and _displaced(start, i, goal, j):
-        if support == here:
-            return f"{the(name)} itself would not have been in its place"
-        return f"{the(name)} itself would have stayed on {the(here)}, and the plan needs it on {the(support)}"
-    for other in sorted(needed - {name}):
-        n, m = start.index(other), goal.index(other)
-        if not _displaced(start, n, goal, m):
-            continue
-        if i in resting_on(start, n):
-            return f"{the(name)} stood on {the(other)}, which had to be moved"
-        if bool(intersects(goal.boxes[m], start.boxes[[i]])[0]):
-            return f"{the(name)} stood where {the(other)} had to go"
-    return f"{the(name)} stood in the way"
-
-
-def _displaced(start: SceneGraph, i: int, goal: SceneGraph, j: int) -> bool:
-    return float(abs(start.boxes[i, :3] - goal.boxes[j, :3]).max()) > 0.01
-
-
-def _where(episode: Episode, name: str) -> str:
-    graph = episode.records[-1].graph if episode.records else episode.start
+def _where(episode: Episode, name: str, phrasing: Phrasing) -> str:
+    graph: Scene = episode.records[-1].graph if episode.records else episode.start
+    if isinstance(graph, FactScene):
+        places = facts_with((Role.LOCATION, Role.HELD, Role.BELIEVED), graph.facts, phrasing.domain)
+        said = [phrasing.domain.text(fact) for fact in places if fact[1] == name]
+        known = bool(said) and graph.knows((PLACE, name))
+        return f"{capital(listed(said))}." if known else f"The place of {the(name)} is unknown."
     if name not in graph.names or graph.missing[graph.index(name)]:
         return f"{capital(the(name))} is missing."
     index = graph.index(name)
@@ -344,21 +313,23 @@ def _where(episode: Episode, name: str) -> str:
 def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> str:
     errors = [turn for turn in every if not turn.discrepancy.as_expected]
     if not named:
-        texts = [GroundedExplainer(audience=phrasing.audience)(turn.discrepancy, None).text for turn in errors]
+        explain = GroundedExplainer(phrasing.domain, phrasing.audience)
+        texts = [explain(turn.discrepancy, None).text for turn in errors]
         return " ".join(texts) or "Nothing went wrong."
     for turn in errors:
         for deviation in turn.discrepancy.deviations:
             if deviation.name in named:
                 when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
                 step = f"{when} {phrasing.step(turn.step)}, " if turn.step else "During the recovery, "
-                return f"{step}{_state(deviation, turn.record.graph)}."
+                return f"{step}{_state(deviation, turn.record.graph, phrasing)}."
     for turn in every:
-        if any(each.name == named[0] and each.moved for each in turn.discrepancy.unseen):
+        unknown = (each.name for each in turn.discrepancy.missing_to_tell if isinstance(each, Unknown))
+        if named[0] in (*unknown, *(each.name for each in turn.discrepancy.unseen if each.moved)):
             return f"I do not know: {the(named[0])} was not seen after {phrasing.step(turn.step or 1)}."
     return f"Nothing happened to {the(named[0])}: it was always as expected."
 
 
-def _did(every: Sequence[Turn]) -> str:
+def _did(every: Sequence[Turn], phrasing: Phrasing) -> str:
     texts = []
     for _, recovery in _recoveries(every):
         if not recovery.found:
@@ -366,6 +337,6 @@ def _did(every: Sequence[Turn]) -> str:
         elif not recovery.actions:
             texts.append("No recovery was needed: the scene was on the plan already.")
         else:
-            steps = [_goal(action, recovery, number) for number, action in enumerate(recovery.actions)]
+            steps = [_goal(action, recovery, number, phrasing) for number, action in enumerate(recovery.actions)]
             texts.append(f"The recovery was to {listed(steps)}.")
     return " ".join(texts) or "Nothing went wrong, so no recovery was needed."

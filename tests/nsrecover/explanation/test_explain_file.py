@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from nsrecover.agent import RecoveryAgent
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs import document_of
 from nsrecover.explanation.summary import summary_of
+from nsrecover.loading import symbolic
 from nsrecover.records import episode_log
 from nsrecover.records.explain_file import explain_file
 from tests.nsrecover.explanation.made_episodes import fallen
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 RUN = """
 import sys
@@ -31,13 +34,15 @@ finally:
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("logs")
-    paths = {"ours": folder / "episode.json", "reflect": folder / "household.json"}
+    paths = {name: folder / f"{name}.json" for name in ("ours", "facts", "reflect")}
     episode_log.save(fallen(), paths["ours"])
+    poured = RecoveryAgent(symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE))).run(WATER)
+    episode_log.save(poured, paths["facts"], HOME.domain)
     paths["reflect"].write_text(json.dumps(document_of(summary_of(fallen()).log)))
     return paths
 
 
-@pytest.mark.parametrize("kind", ["ours", "reflect"])
+@pytest.mark.parametrize("kind", ["ours", "facts", "reflect"])
 def test_no_log_needs_torch(logs: dict[str, Path], kind: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", RUN, "explain", str(logs[kind]), "--json", "--ask", "what went wrong?"],
@@ -46,9 +51,31 @@ def test_no_log_needs_torch(logs: dict[str, Path], kind: str) -> None:
     assert done.returncode == 0, done.stderr
     assert "loaded: []" in done.stderr
     report = json.loads(done.stdout)
-    sure = "verified" if kind == "ours" else "confidence"
+    sure = "confidence" if kind == "reflect" else "verified"
     assert {"kind", "steps", "root_cause", "objects", "text", "correction", sure} <= set(report)
     assert report["answers"][0]["understood"]
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("what went wrong?", ("first step", "the pot has changed", "filled with wine")),
+        ("what happened to the pot?", ("After the first step, the pot had changed", "filled with wine")),
+        ("what happened to the mug?", ("always as expected",)),
+        ("what did you do about it?", ("pour the pot out into the sink",)),
+        ("why did you move the pot?", ("had changed", "So I had to")),
+        ("why did you not move the mug?", ("I did not move the mug",)),
+        ("where is the egg?", ("in or on the fridge",)),
+        ("what if you had not moved the pot?", ("while the robot is running",)),
+    ],
+)
+def test_questions_about_a_log_of_facts_are_answered(
+    logs: dict[str, Path], question: str, parts: tuple[str, ...]
+) -> None:
+    (report,) = explain_file(logs["facts"], questions=[question])
+    assert (report["root_cause"], report["objects"]) == ("changed", ["pot"])
+    for part in parts:
+        assert part in report["answers"][0]["text"]
 
 
 def test_a_recording_is_explained_with_the_models() -> None:

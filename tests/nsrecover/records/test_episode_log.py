@@ -12,8 +12,9 @@ import pytest
 
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core import Cause, Episode, EpisodeStatus, SensorFinding, SensorProblem, Unseen, UnseenReason, Visibility
-from nsrecover.errors import InvalidRecording
+from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.explanation import facts_of
+from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.loading import load, symbolic
 from nsrecover.records import episode_log
 from nsrecover.records.recording import example
@@ -66,15 +67,19 @@ def test_what_was_not_seen_is_kept(reviewed: Episode) -> None:
     assert record.graph is record.discrepancy.observed
 
 
-def test_an_episode_of_facts_is_read_back() -> None:
-    agent = RecoveryAgent(symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE)))
-    episode = agent.run(WATER)
-    document = json.loads(json.dumps(episode_log.to_document(episode)))
-    back = episode_log.from_document(document)
+def test_an_episode_of_facts_is_read_back_with_its_words() -> None:
+    episode = RecoveryAgent(symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE))).run(WATER)
+    document = json.loads(json.dumps(episode_log.to_document(episode, HOME.domain)))
+    back, words = episode_log.from_document(document), episode_log.domain_of(document)
     assert back.start == episode.start
-    assert episode_log.to_document(back) == document
+    assert episode_log.to_document(back, words) == document
     found, was = back.records[0].discrepancy, episode.records[0].discrepancy
     assert (found.observed, found.deviations) == (was.observed, was.deviations)
+    assert report_of_episode(back, domain=words) == report_of_episode(episode, domain=HOME.domain)
+    with pytest.raises(InvalidConfiguration, match="pass domain="):
+        episode_log.to_document(episode)
+    with pytest.raises(InvalidRecording, match="words of a domain"):
+        episode_log.domain_of(document | {"domain": {"name": "home", "relations": {"at": "nearby"}}})
 
 
 def test_it_is_small_and_has_no_images(reviewed: Episode, tmp_path: Path) -> None:
@@ -85,7 +90,7 @@ def test_it_is_small_and_has_no_images(reviewed: Episode, tmp_path: Path) -> Non
 def test_a_failed_write_leaves_the_old_file(reviewed: Episode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "episode.json"
     path.write_text("old")
-    monkeypatch.setattr(episode_log, "to_document", lambda episode: {"no": object()})
+    monkeypatch.setattr(episode_log, "to_document", lambda *_: {"no": object()})
     with pytest.raises(TypeError):
         episode_log.save(reviewed, path)
     assert path.read_text() == "old"

@@ -50,7 +50,7 @@ def carried_out(world: FactWorld, plan: nsrecover.Plan = WATER, goal: tuple[tupl
 
 def in_kitchen(world: FactWorld) -> Report:
     """The report of a kitchen in which a plant is to be watered."""
-    return report_of(carried_out(world), "Water the plant", instance=HOME)
+    return report_of(carried_out(world), "Water the plant", domain=HOME.domain)
 
 
 class _Silent:
@@ -69,4 +69,4 @@ def instructed() -> Report:
     world = drawn_world(understanding.home, 0, nouns=[], fixed={"apple": "side table"})
     outcome = ServiceAgent(understanding, world, _Silent()).run("bring me the apple")
     stage, episode = max(outcome.episodes, key=lambda each: len(each[1].records))
-    return report_of(episode, "Bring me the apple", instance=stage.instance)
+    return report_of(episode, "Bring me the apple", domain=stage.instance.domain)

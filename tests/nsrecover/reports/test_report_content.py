@@ -91,7 +91,7 @@ def test_the_way_shows_what_is_skipped_and_where_the_plan_is_rejoined() -> None:
 
 def test_a_step_that_is_done_again_and_a_way_that_is_replaced() -> None:
     episode = carried_out(FactWorld(START | {WINE}))
-    report = report_of(episode, "Wine", instance=HOME)
+    report = report_of(episode, "Wine", domain=HOME.domain)
     assert way(report)[:5] == [
         (Mark.STOPPED, 1), (Mark.RECOVERY, None), (Mark.RECOVERY, None), (Mark.SKIPPED, 1), (Mark.REJOIN, None),
     ]  # fmt: skip
@@ -99,7 +99,9 @@ def test_a_step_that_is_done_again_and_a_way_that_is_replaced() -> None:
     assert [step.label for step in report.steps[1:4]] == ["Recovery, action 1", "Recovery, action 2", "Step 2 of 6"]
     # the rest of the plan is left when the robot asks for help
     hook = after(1, ("filled", "house plant", "wine"))
-    lost = report_of(carried_out(FactWorld(hook=hook), goal=(*WATERED, ("at", "mug", "sink"))), "Lost", instance=HOME)
+    lost = report_of(
+        carried_out(FactWorld(hook=hook), goal=(*WATERED, ("at", "mug", "sink"))), "Lost", domain=HOME.domain
+    )
     assert way(lost)[-1] == (Mark.PROPOSED, None)
 
 
@@ -110,7 +112,7 @@ def test_a_step_that_is_done_again_and_a_way_that_is_replaced() -> None:
 )
 def test_the_way_has_every_action_that_was_done_once_and_in_order(world: FactWorld) -> None:
     episode = carried_out(world)
-    report = report_of(episode, "Water the plant", instance=HOME)
+    report = report_of(episode, "Water the plant", domain=HOME.domain)
     done = [entry.action for entry in report.way if entry.mark in (Mark.DONE, Mark.FAILED, Mark.RECOVERY)]
     assert done == [str(action) for action in world.done]
     numbers = [entry.number for entry in report.way if entry.number is not None and entry.mark is not Mark.FAILED]
@@ -221,7 +223,7 @@ def test_a_run_that_could_not_begin_has_a_page() -> None:
 
 
 def test_what_is_missing_is_refused_with_a_reason() -> None:
-    with pytest.raises(InvalidConfiguration, match="pass instance="):
+    with pytest.raises(InvalidConfiguration, match="pass domain="):
         report_of(carried_out(FactWorld()), "Kitchen")
     with pytest.raises(InvalidConfiguration, match="expected media for each of the 2 turns, found 1"):
         report_of(flawless(), "Good", media=[Media()])

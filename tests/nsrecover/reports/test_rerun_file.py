@@ -11,7 +11,6 @@ import pytest
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.media import Media, Photo
 from nsrecover.reports.rerun_file import write_rerun
-from nsrecover.reports.wording import Wording
 from tests.commands import run
 from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import HOME, WINE, FactWorld, after
@@ -56,5 +55,5 @@ def test_an_episode_of_boxes_with_photographs(tmp_path: Path) -> None:
 def test_an_episode_of_facts(tmp_path: Path) -> None:
     pytest.importorskip("rerun", reason="rerun-sdk is not installed: pip install 'nsrecover[rerun]'")
     episode = carried_out(FactWorld(hook=after(1, WINE)))
-    write_rerun(episode, tmp_path / "kitchen.rrd", words=Wording(HOME.domain))
+    write_rerun(episode, tmp_path / "kitchen.rrd", domain=HOME.domain)
     assert (tmp_path / "kitchen.rrd").stat().st_size > 1000

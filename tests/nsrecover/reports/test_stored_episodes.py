@@ -12,10 +12,13 @@ from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import episode_log
 from nsrecover.records.recording import Recording, example, save
+from nsrecover.reports.build import report_of
 from nsrecover.reports.episodes import report_at
 from nsrecover.reports.model import Kind
 from tests.nsrecover.explanation.made_episodes import fallen
+from tests.nsrecover.kitchen_facts import HOME, WINE, FactWorld, after
 from tests.nsrecover.onboarding.box_runs import write_runs
+from tests.nsrecover.reports.shown_reports import carried_out
 
 
 def test_a_log_has_the_same_report_as_its_episode_without_photographs(tmp_path: Path) -> None:
@@ -27,6 +30,17 @@ def test_a_log_has_the_same_report_as_its_episode_without_photographs(tmp_path: 
     assert not report.images
     assert "There are no photographs" in report.notes[0]
     assert "24 seconds after the start" in report.answers[1].lines[0].text
+
+
+def test_a_log_of_facts_needs_no_domain_besides(tmp_path: Path) -> None:
+    episode = carried_out(FactWorld(hook=after(1, WINE)))
+    episode_log.save(episode, tmp_path / "wine.json", HOME.domain)
+    told, own = report_at(str(tmp_path / "wine.json")), report_of(episode, "Wine", domain=HOME.domain)
+    assert (told.answers, told.way) == (own.answers, own.way)
+    assert [(step.kind, step.lines, step.rows, step.scenes) for step in told.steps] == [
+        (step.kind, step.lines, step.rows, step.scenes) for step in own.steps
+    ]
+    assert "D, the expected number of wrong objects" not in dict(told.steps[0].numbers)
 
 
 def test_boxes_have_no_clock(tmp_path: Path) -> None:
