@@ -190,7 +190,7 @@ def _colour(image: npt.NDArray[np.generic], view: LeRobotView) -> npt.NDArray[np
         raise InvalidRecording(
             f"expected colour images (H, W, 3) of 8 bits as {view.colour}, found {image.shape} {image.dtype}"
         )
-    return image
+    return image.astype(np.uint8, copy=False)
 
 
 def _depth(image: npt.NDArray[np.generic], view: LeRobotView, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
