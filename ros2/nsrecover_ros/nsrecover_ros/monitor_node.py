@@ -26,7 +26,7 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
 from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, REPORT, STATE, report_fields
-from nsrecover.loading import geometric, load
+from nsrecover.loading import geometric, system_at
 from nsrecover.records.bags.messages import type_of
 
 PARAMETERS: dict[str, Any] = {
@@ -59,7 +59,7 @@ class MonitorNode(LifecycleNode):
         limits = (given[name] for name in ("budget_s", "max_recoveries", "check_sensors", "approve"))
         try:
             settings = CoreSettings(buffer, SessionSettings(*limits), given["wait_s"], given["kept_in"])
-            system = geometric() if not cameras and checkpoint is None else load(checkpoint)
+            system = geometric() if not cameras and checkpoint is None else system_at(checkpoint)
             core = SessionCore(system, settings, self._publish, lambda: self.get_clock().now().nanoseconds / 1e9)
         except NsrecoverError as problem:
             self.get_logger().error(str(problem))

@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -211,3 +212,20 @@ def test_the_node_answers_when_it_is_active_and_no_callback_waits(node_module: M
     assert threading.active_count() == workers - 1
     assert not node.services
     assert not node.subscriptions
+
+
+def test_a_parameter_names_a_system_for_facts(node_module: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "kitchen.py"
+    file.write_text(
+        "import nsrecover\nfrom tests.nsrecover.kitchen_facts import HOME\nsystem = lambda: nsrecover.symbolic(HOME)\n"
+    )
+    node = node_module.MonitorNode()
+    node.parameters |= {"cameras": [""], "checkpoint": f"{file}:system"}
+    assert node.on_configure(None) == "success"
+    node.subscriptions["/nsrecover/plan"](SimpleNamespace(data="pick_up(mug)"))
+    node.on_cleanup(None)
+    errors: list[str] = []
+    node.get_logger = lambda: SimpleNamespace(error=errors.append)
+    node.parameters["checkpoint"] = f"{file}:sistem"
+    assert node.on_configure(None) == "failure"
+    assert "sistem" in errors[0]
