@@ -1,7 +1,5 @@
 """Client of `nsrecover serve`. It needs only Python and NumPy, so this one file can be copied to the robot."""
 
-from __future__ import annotations
-
 import base64
 import json
 import struct

@@ -9,8 +9,6 @@ The libraries are not imported: their results are read by their documented attri
 `nsrecover.perception.masks.formats`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ bits a channel, which is too coarse for depth.
 Needs pyarrow and, for videos, imageio-ffmpeg: `pip install 'nsrecover[lerobot]'`.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

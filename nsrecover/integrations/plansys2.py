@@ -4,8 +4,6 @@ Nothing here needs PlanSys2. PDDL does not tell upper from lower case, and its n
 have no blanks; `Vocabulary` translates.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

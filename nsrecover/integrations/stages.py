@@ -1,7 +1,5 @@
 """Stages of a task, as those of MoveIt Task Constructor, and the steps of a plan that they carry out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from nsrecover.core.recovery import Recovery

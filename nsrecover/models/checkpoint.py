@@ -3,8 +3,6 @@
 One changed bit is noticed, and nothing is unpickled.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Thresholds with a guaranteed false-alarm rate, by split-conformal calibration on successful steps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Pairwise node discriminator: the probability that an object is as expected."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -4,8 +4,6 @@ A torchvision ResNet turns a masked object crop into a unit-length appearance fe
 box of an object into one embedding, in coordinates relative to an anchor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -94,6 +92,15 @@ def mlp(inputs: int, hidden: int, outputs: int, layers: int = 2) -> nn.Sequentia
     for size, following in pairwise(sizes):
         parts += [nn.Linear(size, following), nn.SiLU()]
     return nn.Sequential(*parts, nn.Linear(sizes[-1], outputs))
+
+
+def convolutions(channels: int, widths: Sequence[int]) -> nn.Sequential:
+    """Convolutions with batch normalisation; each of the first three halves the resolution."""
+    layers: list[nn.Module] = []
+    for number, (before, width) in enumerate(pairwise([channels, *widths])):
+        stride = 2 if number < 3 else 1
+        layers += [nn.Conv2d(before, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU()]
+    return nn.Sequential(*layers)
 
 
 def box_features(boxes: Tensor, anchor: Tensor) -> Tensor:

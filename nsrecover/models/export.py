@@ -10,8 +10,6 @@ The files hold the same weights as the checkpoint and give the same numbers for 
 Needs onnxscript: `pip install 'nsrecover[onnx]'`.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import warnings

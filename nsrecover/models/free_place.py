@@ -1,7 +1,5 @@
 """A free place on the table for an object: the learned proposal if it is free, else the nearest free place."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 import numpy as np

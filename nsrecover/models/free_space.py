@@ -4,8 +4,6 @@ Source: Kalithasan et al., section V, item 2: the boxes of all objects and which
 near the object comes out; trained without labels on "move little" plus "overlap with nothing".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple, cast
 

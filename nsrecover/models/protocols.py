@@ -3,8 +3,6 @@
 `nsrecover.models.geometric.GeometricModels` computes places from boxes alone.
 """
 
-from __future__ import annotations
-
 from typing import Protocol, Self, runtime_checkable
 
 import numpy.typing as npt

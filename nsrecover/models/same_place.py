@@ -1,7 +1,5 @@
 """Whether objects are in the same place, and with the same side down."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from nsrecover.core.geometry import fits_into, near_enough, rigid_shift, same_side_up

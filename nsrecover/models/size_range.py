@@ -6,8 +6,6 @@ stands beside them 20 mm too high or low. It is therefore shown objects with usu
 where the objects face each other.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

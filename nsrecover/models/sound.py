@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
+from nsrecover.models.encoder import convolutions
 from nsrecover.perception.spectrogram import BANDS, FRAMES, check_recording, mel_levels, window_of
 from nsrecover.util.untrusted_json import JsonMapping
 
@@ -89,14 +90,8 @@ class SoundNet(nn.Module):
 
     def __init__(self, classes: int, widths: Sequence[int] = (16, 32, 64, 96)) -> None:
         super().__init__()
-        layers: list[nn.Module] = []
-        before = 1
-        for number, width in enumerate(widths):
-            stride = 2 if number < 3 else 1
-            layers += [nn.Conv2d(before, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU()]
-            before = width
-        self.features = nn.Sequential(*layers)
-        self.embedding = nn.Linear(2 * before * (BANDS // 8), EMBEDDING)
+        self.features = convolutions(1, widths)
+        self.embedding = nn.Linear(2 * widths[-1] * (BANDS // 8), EMBEDDING)
         self.dropout = nn.Dropout(0.2)
         self.classes = nn.Linear(EMBEDDING, classes)
 

@@ -23,6 +23,7 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
+from nsrecover.models.encoder import convolutions
 from nsrecover.perception.states import GEOMETRY, StateCrops
 from nsrecover.util.untrusted_json import JsonMapping
 
@@ -85,18 +86,9 @@ class StateNet(nn.Module):
 
     def __init__(self, kinds: int, values: int, widths: Sequence[int]) -> None:
         super().__init__()
-        layers: list[nn.Module] = []
-        before = 3
-        for number, width in enumerate(widths):
-            layers += [
-                nn.Conv2d(before, width, 3, 2 if number < 3 else 1, 1, bias=False),
-                nn.BatchNorm2d(width),
-                nn.ReLU(),
-            ]
-            before = width
-        self.features = nn.Sequential(*layers)
+        self.features = convolutions(3, widths)
         self.kinds = nn.Embedding(kinds + 1, KIND_FEATURES)
-        self.hidden = nn.Linear(3 * before + KIND_FEATURES + GEOMETRY, HIDDEN)
+        self.hidden = nn.Linear(3 * widths[-1] + KIND_FEATURES + GEOMETRY, HIDDEN)
         self.dropout = nn.Dropout(0.2)
         self.values = nn.Linear(HIDDEN, values)
 

@@ -1,7 +1,5 @@
 """Scene-graph transition predictor: box and appearance of the moved object after an action."""
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache
 

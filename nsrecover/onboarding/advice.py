@@ -1,7 +1,5 @@
 """What to improve first, from the residuals of good steps."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

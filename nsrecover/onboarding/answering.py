@@ -1,7 +1,5 @@
 """`nsrecover fleet`: one page for the questions of many robots."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Annotated

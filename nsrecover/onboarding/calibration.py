@@ -7,8 +7,6 @@ inference using extreme order statistics", 1975; probability-weighted moments of
 end of its bootstrap over runs sets the threshold, so that few runs make the monitor cautious, not noisy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Commands from recorded runs to a monitor of one's own robot: `new`, `record`, `calibrate`, `watch`, `report`, ..."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

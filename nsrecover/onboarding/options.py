@@ -1,7 +1,5 @@
 """Options that several commands take, and how commands print their results."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """The project template of `nsrecover new`."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 

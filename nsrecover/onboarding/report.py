@@ -1,7 +1,5 @@
 """The report of a calibration: text, JSON, and a page with figures."""
 
-from __future__ import annotations
-
 import base64
 import io
 from pathlib import Path

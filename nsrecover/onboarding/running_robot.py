@@ -1,7 +1,5 @@
 """A running robot: its plan, recorded runs, and how fast and how exactly it sees."""
 
-from __future__ import annotations
-
 import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator

@@ -1,11 +1,9 @@
 """What the monitor says about runs that went well: scores, residuals, and how displaced copies would be judged."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,8 +16,9 @@ from nsrecover.monitoring.monitor import Monitor
 from nsrecover.records.runs import Run
 from nsrecover.system import System
 from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.json_data import from_json, to_json
 from nsrecover.util.progress import progress
-from nsrecover.util.untrusted_json import JsonMapping, JsonObject, read_json
+from nsrecover.util.untrusted_json import read_json
 
 
 @dataclass(frozen=True)
@@ -53,24 +52,6 @@ class ScoredStep:
     verdict: Verdict
     gone: tuple[str, ...]
     displaced: dict[float, float]
-
-    def to_json(self) -> JsonObject:
-        """As JSON data."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, document: JsonMapping) -> ScoredStep:
-        """From JSON data."""
-        placed = document["placed_mm"]
-        return cls(
-            **{
-                **document,
-                "verdict": Verdict(document["verdict"]),
-                "placed_mm": None if placed is None else tuple(placed),
-                "gone": tuple(document["gone"]),
-                "displaced": {float(mm): p for mm, p in document["displaced"].items()},
-            }
-        )
 
 
 def scored_steps(
@@ -151,8 +132,8 @@ def all_steps(
     left = [number for number, file in enumerate(files) if not file.is_file()]
     for number in progress(left, what):
         steps = scored_steps(system, runs[number], number, distances_mm, seed, check_sensors)
-        atomic_write_bytes(files[number], json.dumps([step.to_json() for step in steps]).encode())
-    return [ScoredStep.from_json(step) for file in files for step in read_json(file)]
+        atomic_write_bytes(files[number], json.dumps(to_json(steps)).encode())
+    return [step for file in files for step in from_json(list[ScoredStep], read_json(file))]
 
 
 def _fingerprint(system: System) -> str:

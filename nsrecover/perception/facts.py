@@ -1,7 +1,5 @@
 """Scenes that are given as facts: a perceiver for symbolic domains without images, checked against the domain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ Nothing is guessed: what an observation does not show has certainty 0. Pieces of
 which is in all places in which a piece is seen or believed.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

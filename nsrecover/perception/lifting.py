@@ -5,8 +5,6 @@ only if they are above the support, connected in depth with most of their mask, 
 are first shifted in height so that the table, where they see it, is at z = 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_matrix

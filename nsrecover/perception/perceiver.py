@@ -27,7 +27,6 @@ from nsrecover.perception.masks.repair import absorb_fragments, join_parts, sepa
 from nsrecover.perception.objects.association import UNMATCHED, associate, association_costs
 from nsrecover.perception.objects.detections import AppearanceModel, Detections, detect, detect_masks
 from nsrecover.perception.objects.memory import Memory, supported
-from nsrecover.perception.objects.oriented import OrientedBox, oriented_box
 from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided
 from nsrecover.perception.states import StateReader, read_states
 
@@ -107,16 +106,6 @@ class ScenePerceiver:
     def unnamed(self) -> frozenset[str]:
         """Objects that have a name from here and none from the detector; some are masks that show no object."""
         return self._unnamed
-
-    @property
-    def oriented(self) -> dict[str, OrientedBox]:
-        """Oriented boxes of the objects that are visible in the last observation, such as to grasp them."""
-        if self._shown is None:
-            return {}
-        observation, masks = self._shown
-        lifted = lift_views(observation)
-        boxes = {name: oriented_box(observation, lifted, numbers) for name, numbers in masks.items()}
-        return {name: box for name, box in boxes.items() if box is not None}
 
     @property
     def findings(self) -> tuple[SensorFinding, ...]:

@@ -5,8 +5,6 @@ sound model. What rises above the floor and belongs to no class is an unknown so
 known, which is not the same as silence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

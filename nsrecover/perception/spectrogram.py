@@ -1,7 +1,5 @@
 """Log-mel spectrograms of recordings: what the sound network sees."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

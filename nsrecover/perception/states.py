@@ -1,19 +1,15 @@
 """What the states of objects look like: crops with their geometry, and probabilities for the nodes of a scene graph."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
-from scipy.ndimage import find_objects
 
 from nsrecover.core import Camera, FloatArray, ObjectStates, Observation
 from nsrecover.domains.household.names import operated_by
-from nsrecover.perception.objects.detections import CROP_MARGIN, index_map
+from nsrecover.perception.objects.detections import crops_of, index_map, resized
 
 GEOMETRY = 6
 """Length of the geometry of a crop: sine of the elevation, size, and whether the mask touches each border."""
@@ -92,25 +88,16 @@ def state_crops(observation: Observation, masks: Mapping[str, Sequence[int]], si
     for view, camera in enumerate(observation.cameras):
         indices = owner_of[index_map(observation.instances[view], numbers)]
         height, width = indices.shape
-        for row, window in enumerate(find_objects(indices, max_label=len(masks))):
-            if window is None:
-                continue
-            rows, columns = window
-            middle = np.array([rows.start + rows.stop - 1, columns.start + columns.stop - 1]) / 2
-            half = (max(rows.stop - rows.start, columns.stop - columns.start) - 1) / 2 + CROP_MARGIN
-            top, left = np.maximum(np.floor(middle - half).astype(int), 0)
-            bottom, right = np.ceil(middle + half).astype(int) + 1
-            mask = indices[top:bottom, left:right] == row + 1
-            patch = observation.rgb[view, top:bottom, left:right] * mask[..., None]
+        for crop in crops_of(observation.rgb[view], indices, len(masks)):
             # squares at the border of an image are filled up, so that shapes keep their proportions
-            side = max(bottom - top, right - left)
-            square = np.zeros((side, side, 3), np.uint8)
-            square[: patch.shape[0], : patch.shape[1]] = patch
-            images.append(np.asarray(Image.fromarray(square).resize((size, size), Image.Resampling.BILINEAR)))
-            owners.append(row)
-            pixels.append(np.count_nonzero(mask))
-            elevations.append(elevation(camera, float(middle[0]), float(middle[1])))
-            touches = (rows.start == 0, rows.stop == height, columns.start == 0, columns.stop == width)
+            square = np.zeros((crop.side, crop.side, 3), np.uint8)
+            square[: crop.patch.shape[0], : crop.patch.shape[1]] = crop.patch
+            images.append(resized(square, size))
+            owners.append(crop.number)
+            pixels.append(crop.pixels)
+            elevations.append(elevation(camera, *map(float, crop.middle)))
+            (top, bottom), (left, right) = ((part.start, part.stop) for part in crop.window)
+            touches = (top == 0, bottom == height, left == 0, right == width)
             geometry.append([np.sin(elevations[-1]), np.log10(pixels[-1]) - 2.5, *map(float, touches)])
     count = len(images)
     return StateCrops(

@@ -22,8 +22,6 @@ read them, and one observation can be read without the others. Files are written
 Needs h5py: `pip install 'nsrecover[hdf5]'`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

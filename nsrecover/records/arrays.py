@@ -23,8 +23,6 @@ The arrays of T actions and T + 1 observations of V views with H x W pixels:
 The arrays of the microphone are missing if no observation has audio, `shared_ids` if it is true for all.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sensor checks of recorded observations, for `nsrecover check-observation`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

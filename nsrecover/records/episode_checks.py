@@ -1,7 +1,5 @@
 """Checks that the parts of an episode log fit together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise

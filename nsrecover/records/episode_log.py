@@ -8,8 +8,6 @@ once; the other fields have their numbers. If they are facts, `domain` has the w
 can be explained without the program that wrote it.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

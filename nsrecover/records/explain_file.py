@@ -1,7 +1,5 @@
 """Explanation of a file: the log of an episode, the log of another robot, or a recording with images."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

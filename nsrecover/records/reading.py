@@ -1,7 +1,5 @@
 """What the readers of recordings share: errors of damaged files, JSON documents with a version, plans with targets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Review of a recorded episode: what was not as expected after each step, and what would have been the way back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

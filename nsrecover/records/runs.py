@@ -1,7 +1,5 @@
 """Recorded runs in any format: `.npz`, `.h5`, boxes or facts as `.json`, and ROS 2 bags."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator

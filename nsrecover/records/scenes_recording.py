@@ -12,8 +12,6 @@ listed does not hold. `certainty` may say how sure the facts about a property ar
 `[[["place", "mug"], 0.4]]`: 0 if nothing is known, 1 where not listed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

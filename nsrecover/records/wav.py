@@ -1,7 +1,5 @@
 """Recordings of a microphone as WAV files: mono, 16 bits."""
 
-from __future__ import annotations
-
 import io
 import struct
 import wave

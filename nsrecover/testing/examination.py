@@ -1,7 +1,5 @@
 """The checks of the conformance kit on one world: observe, refuse wrong actions, act, fail, restore."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """`check_world`: check that a simulator or a robot keeps all rules of a `World`. No learned part is loaded."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Collection
 from typing import cast

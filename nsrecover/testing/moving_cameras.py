@@ -1,7 +1,5 @@
 """Whether the poses of cameras are true: nothing is seen where a camera saw through before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

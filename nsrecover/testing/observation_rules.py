@@ -1,7 +1,5 @@
 """Rules about a single observation: its fields, its depth and its calibration."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Probe actions for an unknown world: actions that any robot that can pick and place can carry out."""
 
-from __future__ import annotations
-
 import math
 from itertools import permutations
 

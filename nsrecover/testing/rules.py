@@ -1,7 +1,5 @@
 """Rules of the conformance kit, the limits within which they hold, and the log of the rules that were checked."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What the conformance kit has to know of the scenes of a domain: which actions to try, and what they change."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -39,30 +37,24 @@ class Setting(Protocol):
     @property
     def cameras_move(self) -> bool:
         """Whether cameras stand somewhere else after an action, because the robot drives."""
-        ...
 
     @property
     def grounded(self) -> bool:
         """Whether the objects stand on the plane z = 0; otherwise none is below it."""
-        ...
 
     @property
     def state_words(self) -> frozenset[str]:
         """First words of names that would tell a state."""
-        ...
 
     @property
     def limits(self) -> Limits:
         """Tolerances, if none are given."""
-        ...
 
     def portable(self, name: str) -> bool:
         """Whether an object can be carried; the others are part of the furniture."""
-        ...
 
     def refused(self, name: str) -> list[Refusal]:
         """Actions about an object that the world has to refuse."""
-        ...
 
     def check(self, start: LiftedObservation, action: Action) -> None:
         """Check an action that a user gave.
@@ -71,19 +63,15 @@ class Setting(Protocol):
             InvalidAction: it is malformed, or not feasible.
             UnknownObject: it names an object that is not in sight.
         """
-        ...
 
     def choose(self, start: LiftedObservation) -> list[Action]:
         """Easy actions, and the actions back; empty if there is no room for any."""
-        ...
 
     def holds(self, before: LiftedObservation, after: LiftedObservation, action: Action) -> bool:
         """Whether what an action promises is seen."""
-        ...
 
     def impossible(self, start: LiftedObservation) -> Action:
         """A well-formed action that cannot be carried out."""
-        ...
 
 
 @dataclass(frozen=True)

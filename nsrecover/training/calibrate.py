@@ -1,7 +1,5 @@
 """The decision threshold, by split-conformal calibration on successful held-out steps, and what was measured."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

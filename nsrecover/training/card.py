@@ -1,7 +1,5 @@
 """The model card that goes with a checkpoint."""
 
-from __future__ import annotations
-
 import json
 
 from nsrecover.models.bundle import BundleConfig

@@ -1,7 +1,5 @@
 """Demonstrations in memory: boxes and crops of every frame, made by the library's own perception, cached on disk."""
 
-from __future__ import annotations
-
 import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Stage 3: the discriminator, on pairs of nodes whose labels follow from the demonstrations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +14,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.discriminator import FARTHEST_M, Discriminator
 from nsrecover.training.demonstrations import Demonstration
-from nsrecover.training.schedule import CosineModule
+from nsrecover.training.schedule import Batch, CosineModule
 from nsrecover.training.settings import PairSources
 
 
@@ -161,32 +159,14 @@ class DiscriminatorModule(CosineModule):
         learning_rate: peak of the cosine schedule.
     """
 
+    stage = "discriminator"
+
     def __init__(self, model: Discriminator, learning_rate: float = 2e-3) -> None:
         super().__init__(learning_rate)
         self.model = model
 
-    def training_step(self, batch: dict[str, Tensor], _: int) -> Tensor:
-        """Loss of one batch."""
-        loss, accuracy = self._loss(batch)
-        self.log_dict(
-            {"discriminator/loss": loss, "discriminator/accuracy": accuracy},
-            prog_bar=True,
-            on_step=False,
-            on_epoch=True,
-            batch_size=len(batch["same"]),
-        )
-        return loss
-
-    def validation_step(self, batch: dict[str, Tensor], _: int) -> None:
-        """Loss and accuracy on held-out episodes."""
-        loss, accuracy = self._loss(batch)
-        self.log_dict(
-            {"discriminator/val_loss": loss, "discriminator/val_accuracy": accuracy},
-            prog_bar=True,
-            batch_size=len(batch["same"]),
-        )
-
-    def _loss(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def measure(self, batch: Batch, training: bool) -> dict[str, Tensor]:
+        """Cross-entropy, and the share of pairs that are told right."""
         logits = self.model(batch["visual_a"], batch["boxes_a"], batch["visual_b"], batch["boxes_b"])
         loss = nn.functional.binary_cross_entropy_with_logits(logits, batch["same"])
-        return loss, ((logits > 0) == (batch["same"] > 0.5)).float().mean()
+        return {"loss": loss, "accuracy": ((logits > 0) == (batch["same"] > 0.5)).float().mean()}

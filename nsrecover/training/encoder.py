@@ -1,7 +1,5 @@
 """Stage 1: the object encoder, by instance discrimination across frames, views and lighting."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +9,7 @@ from torch.utils.data import Dataset
 
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.training.demonstrations import Demonstration
-from nsrecover.training.schedule import CosineModule
+from nsrecover.training.schedule import Batch, CosineModule
 
 TEMPERATURE = 0.07
 
@@ -19,7 +17,7 @@ MOST_OBJECTS = 6
 """Most objects of an episode in one example."""
 
 
-class InstancePairs(Dataset[tuple[Tensor, Tensor, Tensor]]):
+class InstancePairs(Dataset[Batch]):
     """Two random crops of every object of an episode, from any of its frames and views.
 
     Args:
@@ -36,14 +34,14 @@ class InstancePairs(Dataset[tuple[Tensor, Tensor, Tensor]]):
     def __len__(self) -> int:
         return len(self._demonstrations)
 
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor, Tensor]:
+    def __getitem__(self, index: int) -> Batch:
         """Two crops (objects, 3, S, S) of each object, floats in [0, 1], and which of them there are (objects,)."""
         demo = self._demonstrations[index]
         chosen = self._rng.permutation(len(demo.names))[: self._objects]
         picks = [self._rng.choice(np.flatnonzero(demo.owners[:, 1] == number), 2) for number in chosen]
         crops = torch.zeros(2, self._objects, 3, *demo.crops.shape[1:3])
         crops[:, : len(chosen)] = torch.from_numpy(demo.crops[np.stack(picks, axis=1)]).permute(0, 1, 4, 2, 3) / 255.0
-        return crops[0], crops[1], torch.arange(self._objects) < len(chosen)
+        return {"first": crops[0], "second": crops[1], "present": torch.arange(self._objects) < len(chosen)}
 
 
 def vary_lighting(crops: Tensor, strength: float = 0.25) -> Tensor:
@@ -97,28 +95,20 @@ class EncoderModule(CosineModule):
         learning_rate: peak of the cosine schedule.
     """
 
+    stage = "encoder"
+
     def __init__(self, encoder: ObjectEncoder, learning_rate: float = 1e-3) -> None:
         super().__init__(learning_rate)
         self.encoder = encoder
 
-    def training_step(self, batch: tuple[Tensor, Tensor, Tensor], _: int) -> Tensor:
-        """Loss of one batch of (E, N, 3, S, S) crop pairs."""
-        loss, accuracy = self._compare(batch, augment=True)
-        self.log_dict({"encoder/loss": loss, "encoder/matched": accuracy}, prog_bar=True, on_step=False, on_epoch=True)
-        return loss
-
-    def validation_step(self, batch: tuple[Tensor, Tensor, Tensor], _: int) -> None:
-        """Loss and matching rate on held-out episodes."""
-        loss, accuracy = self._compare(batch, augment=False)
-        self.log_dict({"encoder/val_loss": loss, "encoder/val_matched": accuracy}, prog_bar=True)
-
-    def _compare(self, batch: tuple[Tensor, Tensor, Tensor], augment: bool) -> tuple[Tensor, Tensor]:
-        *pair, present = batch
-        features = []
-        for crops in pair:
+    def measure(self, batch: Batch, training: bool) -> dict[str, Tensor]:
+        """InfoNCE of pairs of crops (E, N, 3, S, S), and the share of objects that are matched; varied in training."""
+        present, features = batch["present"], []
+        for crops in (batch["first"], batch["second"]):
             shown = crops[present]
-            encoded = self.encoder(occlude_randomly(vary_lighting(shown)) if augment else shown)
+            encoded = self.encoder(occlude_randomly(vary_lighting(shown)) if training else shown)
             features.append(
                 encoded.new_zeros(*present.shape, encoded.shape[-1]).masked_scatter(present[..., None], encoded)
             )
-        return instance_loss(features[0], features[1], present)
+        loss, matched = instance_loss(features[0], features[1], present)
+        return {"loss": loss, "matched": matched}

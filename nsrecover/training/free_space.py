@@ -1,7 +1,5 @@
 """Training of the free-space transformer, from boxes alone and without any labels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Loggers that Lightning lacks."""
 
-from __future__ import annotations
-
 
 def no_logger(name: str) -> bool:
     """Switch logging off for a stage, whatever its name."""

@@ -1,7 +1,5 @@
 """The processes that train together: one by default, several with `trainer=ddp`."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Settings of a training."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

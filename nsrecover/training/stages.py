@@ -1,7 +1,5 @@
 """The stages of a training run, in order; each one starts from what the ones before it left in the bundle."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence

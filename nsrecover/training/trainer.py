@@ -1,7 +1,5 @@
 """A training from recorded demonstrations to a calibrated checkpoint; the same folder continues an interrupted one."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Stage 2: the transition model, jointly with its node encoder, on consecutive demonstrated frames."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +12,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.models.encoder import COARSE_M
 from nsrecover.models.transition import TransitionModel
 from nsrecover.training.demonstrations import Demonstration
-from nsrecover.training.schedule import CosineModule
+from nsrecover.training.schedule import Batch, CosineModule
 
 VISUAL_WEIGHT = 0.1
 """Weight of the appearance loss: a feature of unit length against boxes in units of `COARSE_M`."""
@@ -93,7 +91,7 @@ class SameCountBatches(Sampler[list[int]]):
         yield from (batches[i] for i in order)
 
 
-def collate(items: Sequence[Transition]) -> dict[str, Tensor]:
+def collate(items: Sequence[Transition]) -> Batch:
     """A batch: every field of the transitions stacked on a first axis."""
     return {
         name: torch.as_tensor(np.stack([getattr(item, name) for item in items]))
@@ -109,33 +107,18 @@ class TransitionModule(CosineModule):
         learning_rate: peak of the cosine schedule.
     """
 
+    stage = "transition"
+
     def __init__(self, model: TransitionModel, learning_rate: float = 2e-3) -> None:
         super().__init__(learning_rate)
         self.model = model
 
-    def training_step(self, batch: dict[str, Tensor], _: int) -> Tensor:
-        """Loss of one batch."""
-        noisy = batch["boxes"] + BOX_NOISE_M * torch.randn_like(batch["boxes"])
-        box, visual = self.model(batch["visual"], noisy, batch["operator"], batch["moved"], batch["reference"])
-        loss, error_mm = self._loss(batch, box, visual)
-        self.log_dict(
-            {"transition/loss": loss, "transition/box_error_mm": error_mm}, prog_bar=True, on_step=False, on_epoch=True
-        )
-        return loss
-
-    def validation_step(self, batch: dict[str, Tensor], _: int) -> None:
-        """Loss and box error on held-out episodes."""
-        box, visual = self.model(batch["visual"], batch["boxes"], batch["operator"], batch["moved"], batch["reference"])
-        loss, error_mm = self._loss(batch, box, visual)
-        self.log_dict(
-            {"transition/val_loss": loss, "transition/val_box_error_mm": error_mm},
-            prog_bar=True,
-            batch_size=len(box),
-        )
-
-    @staticmethod
-    def _loss(batch: dict[str, Tensor], box: Tensor, visual: Tensor) -> tuple[Tensor, Tensor]:
+    def measure(self, batch: Batch, training: bool) -> dict[str, Tensor]:
+        """Squared error, and the median error of the box in millimetres; boxes are noisy in training."""
+        noise = BOX_NOISE_M * torch.randn_like(batch["boxes"]) if training else 0.0
+        given = batch["visual"], batch["boxes"] + noise, batch["operator"], batch["moved"], batch["reference"]
+        box, visual = self.model(*given)
         box_loss = ((box - batch["next_box"]) / COARSE_M).square().sum(dim=-1).mean()
         visual_loss = (visual - batch["next_visual"]).square().sum(dim=-1).mean()
         error_mm = 1000 * (box[:, :3] - batch["next_box"][:, :3]).norm(dim=-1).median()
-        return box_loss + VISUAL_WEIGHT * visual_loss, error_mm
+        return {"loss": box_loss + VISUAL_WEIGHT * visual_loss, "box_error_mm": error_mm}

@@ -1,7 +1,5 @@
 """Base class of objects that a `with` block closes."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Optional dependencies, which extras of the package install."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

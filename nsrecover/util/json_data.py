@@ -1,7 +1,5 @@
 """Dataclasses as JSON data and back, by the types of their fields."""
 
-from __future__ import annotations
-
 import math
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Text of others that terminals and pages show as it is."""
 
-from __future__ import annotations
-
 import re
 
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

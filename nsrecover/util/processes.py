@@ -1,7 +1,5 @@
 """Worker processes: no fork of this one, and one thread for numerics unless the user chose a number."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys

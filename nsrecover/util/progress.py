@@ -1,7 +1,5 @@
 """Progress of long work on stderr, with the rate and the time left."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

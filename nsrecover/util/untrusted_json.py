@@ -1,7 +1,5 @@
 """Reader of JSON from files and networks: limited in size and depth, and strict where parsers differ."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

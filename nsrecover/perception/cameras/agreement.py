@@ -1,7 +1,5 @@
 """Whether one view sees what another one shows."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -9,8 +9,6 @@ At the near end of a top begins the side below it, at its far end the background
 masks are inaccurate: a depth image shows less of the far end. How much less is counted in the colour image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -8,8 +8,6 @@ A camera that is turned about the vertical, or moved along the table, sees the t
 camera tells.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations, product

@@ -1,7 +1,5 @@
 """Points of a view that stay where they are: by them a camera's motion is noticed later."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -5,8 +5,6 @@ table shows two of the three angles and the height. What is left of the height a
 position, or from the scale of its depth: a height that is wrong by more than calibrations leave is one of the scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

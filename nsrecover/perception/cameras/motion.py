@@ -6,8 +6,6 @@ less and less; what has changed in the scene does not fit and is left out (Tukey
 depth nor brightness fixes, such as along a bare table, keep the believed pose.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

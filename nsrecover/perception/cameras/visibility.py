@@ -1,7 +1,5 @@
 """Whether the cameras see through a place, or something is there, or stands in front of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

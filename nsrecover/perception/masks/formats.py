@@ -1,7 +1,5 @@
 """Instance masks as detectors deliver them: label images, run lengths and polygons of COCO, stacks of binary masks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

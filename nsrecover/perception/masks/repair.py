@@ -1,7 +1,5 @@
 """Masks that segmenters split or merge, corrected with the known sizes of the objects."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -11,9 +9,8 @@ import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation
 from nsrecover.core.geometry import gaps
-from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views
+from nsrecover.perception.lifting import MIN_PIXELS, TRIM, ViewPixels, box_around, lift_views
 from nsrecover.perception.objects.detections import Detections
-from nsrecover.perception.objects.oriented import smallest_rectangle
 
 SAME_LOOKS = 0.8
 """Masks of one view that touch and look as much alike as this may be parts of one object."""
@@ -32,6 +29,8 @@ SAMPLE = 200
 
 LEAST_SHARE = 0.12
 """Smallest share of a mask's points that makes another object of it."""
+
+_ANGLES = np.radians(np.arange(-45.0, 45.0, 1.0))
 
 ALIKE = 0.5
 """Parts of one object look at least this much alike (cosine)."""
@@ -199,6 +198,17 @@ def shows_one(points: FloatArray, sizes: FloatArray) -> bool:
         return True
     _, low, high = smallest_rectangle(points[:: max(len(points) // SAMPLE, 1), :2])
     return fits(np.array([*box[:3], *(high - low), box[5]], dtype=np.float32), sizes)
+
+
+def smallest_rectangle(places: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Angle of the smallest rectangle around places (M, 2), and its lower and upper corner in its own axes (2,)."""
+    cos, sin = np.cos(_ANGLES)[:, None], np.sin(_ANGLES)[:, None]
+    turned = np.stack([cos * places[:, 0] + sin * places[:, 1], cos * places[:, 1] - sin * places[:, 0]])  # (2, A, M)
+    cut = int(TRIM * (len(places) - 1))
+    ordered = np.partition(turned, (cut, len(places) - 1 - cut), axis=-1)
+    low, high = ordered[..., cut], ordered[..., len(places) - 1 - cut]
+    best = int((high - low).prod(axis=0).argmin())
+    return float(_ANGLES[best]), low[:, best], high[:, best]
 
 
 def fits(box: FloatArray, sizes: FloatArray) -> bool:

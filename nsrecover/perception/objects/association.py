@@ -1,7 +1,5 @@
 """Assignment of detections to known objects: the Hungarian method on appearance, place and size, with a gate."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,43 @@ CROP_MARGIN = 2
 """Pixels left around an object in its crop."""
 
 
-def object_names(observation: Observation) -> tuple[str, ...]:
-    """Names of the labelled instances, in the order of their numbers."""
-    return tuple(observation.labels[number] for number in sorted(observation.labels))
+class Crop(NamedTuple):
+    """What one view shows of an object.
+
+    Attributes:
+        number: of the object, from 0.
+        window: rows and columns of its mask.
+        middle: (2,) row and column of the middle of the mask.
+        side: of the square around the mask, pixels.
+        patch: (h, w, 3) image in the square, as far as it is in the image, black beside the mask.
+        pixels: of the mask.
+    """
+
+    number: int
+    window: tuple[slice, slice]
+    middle: npt.NDArray[np.float64]
+    side: int
+    patch: npt.NDArray[np.uint8]
+    pixels: int
+
+
+def crops_of(rgb: npt.NDArray[np.uint8], indices: npt.NDArray[np.int32], count: int) -> Iterator[Crop]:
+    """The visible ones of so many objects in a view (H, W, 3), whose pixels are numbered from 1 (see `index_map`)."""
+    for index, window in enumerate(find_objects(indices, max_label=count)):
+        if window is not None:
+            rows, columns = window
+            half = (max(rows.stop - rows.start, columns.stop - columns.start) - 1) / 2 + CROP_MARGIN
+            middle = np.array([rows.start + rows.stop - 1, columns.start + columns.stop - 1]) / 2
+            top, left = np.maximum(np.floor(middle - half).astype(int), 0)
+            bottom, right = np.ceil(middle + half).astype(int) + 1
+            mask = indices[top:bottom, left:right] == index + 1
+            patch = rgb[top:bottom, left:right] * mask[..., None]
+            yield Crop(index, window, middle, max(bottom - top, right - left), patch, int(np.count_nonzero(mask)))
+
+
+def resized(patch: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.uint8]:
+    """A crop as a square of (size, size, 3)."""
+    return np.asarray(Image.fromarray(patch).resize((size, size), Image.Resampling.BILINEAR))
 
 
 def crop_objects(
@@ -40,24 +74,11 @@ def crop_objects(
         Crops (B, size, size, 3) with everything but the object blacked out, the object index of each (B,), and the
         number of its pixels (B,).
     """
-    crops, owners, pixels = [], [], []
-    for view in range(len(observation.cameras)):
-        indices = index_map(observation.instances[view], numbers)
-        for index, window in enumerate(find_objects(indices, max_label=len(numbers))):
-            if window is None:
-                continue
-            rows, columns = window
-            half = (max(rows.stop - rows.start, columns.stop - columns.start) - 1) / 2 + CROP_MARGIN
-            middle = np.array([rows.start + rows.stop - 1, columns.start + columns.stop - 1]) / 2
-            top, left = np.maximum(np.floor(middle - half).astype(int), 0)
-            bottom, right = np.ceil(middle + half).astype(int) + 1
-            mask = indices[top:bottom, left:right] == index + 1
-            patch = observation.rgb[view, top:bottom, left:right] * mask[..., None]
-            crops.append(np.asarray(Image.fromarray(patch).resize((size, size), Image.Resampling.BILINEAR)))
-            owners.append(index)
-            pixels.append(np.count_nonzero(mask))
-    stacked = np.asarray(crops, dtype=np.uint8).reshape(-1, size, size, 3)
-    return stacked, np.asarray(owners, dtype=np.intp), np.asarray(pixels, dtype=np.float32)
+    views = zip(observation.rgb, observation.instances, strict=True)
+    found = [crop for rgb, image in views for crop in crops_of(rgb, index_map(image, numbers), len(numbers))]
+    stacked = np.asarray([resized(crop.patch, size) for crop in found], dtype=np.uint8).reshape(-1, size, size, 3)
+    owners = np.asarray([crop.number for crop in found], dtype=np.intp)
+    return stacked, owners, np.asarray([crop.pixels for crop in found], dtype=np.float32)
 
 
 def index_map(instances: npt.NDArray[np.int32], numbers: Sequence[int]) -> npt.NDArray[np.int32]:

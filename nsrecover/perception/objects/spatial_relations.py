@@ -17,8 +17,6 @@ Where the appendix is open or contradicts itself:
   For a thin object, on top of takes precedence over inside.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

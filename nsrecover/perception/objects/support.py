@@ -4,8 +4,6 @@ The relations are those of the household domain: `at`, `atop`, `holding`. They a
 observation; what is out of view has no relation here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 

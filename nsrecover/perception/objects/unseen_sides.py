@@ -4,8 +4,6 @@ A camera that looks down at a box sees how deep the top is. Of a bottle or a bal
 too short along the line of sight. Most things are about as deep behind the middle of their top as in front of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ camera's face to the other's, up to the length of the object, and across it next
 leaves a choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

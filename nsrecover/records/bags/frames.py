@@ -1,7 +1,5 @@
 """Poses of cameras from the transforms of a bag."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation

@@ -1,7 +1,5 @@
 """Images of ROS messages as arrays, and back."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rates and latencies of the topics of a ROS 2 bag."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

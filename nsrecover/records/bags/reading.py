@@ -22,8 +22,6 @@ JSON texts may hold `stamp_s`; without one, the time of the recording counts.
 Needs rosbags: `pip install 'nsrecover[bags]'`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Recorded runs as ROS 2 bags, with the topics of `nsrecover.records.bags.reading`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
