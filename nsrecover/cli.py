@@ -113,9 +113,10 @@ def check(
 
     run = read_run(recording)
     listener = Listener() if as_json else Printer(Console())
-    episode = review(system_for([run], system), run, budget_s, check_sensors, listener)
+    judge = system_for([run], system)
+    episode = review(judge, run, budget_s, check_sensors, listener)
     if log is not None:
-        episode_log.save(episode, log)
+        episode_log.save(episode, log, judge.domain)
     verdicts = Counter(record.discrepancy.verdict for record in episode.records)
     if as_json:
         steps = [record_document(each) for each in episode.records]

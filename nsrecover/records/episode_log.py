@@ -104,7 +104,7 @@ def domain_of(document: object, source: str = "log") -> Domain:
     Raises:
         InvalidRecording: the document is not the log of an episode, or of another version.
     """
-    words = check_document(document, FORMAT, WHAT, source, SCHEMA).get("domain")
+    words = check_document(document, (FORMAT,), WHAT, source, SCHEMA).get("domain")
     if words is None:
         return TABLETOP
     with readable(f"the words of a domain in {source}"):
