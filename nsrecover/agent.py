@@ -105,7 +105,7 @@ class RecoveryAgent(Generic[SceneT]):
                     case Act(action):
                         self._act(session, action, since)
                     case Ask(decision):
-                        session.answered(self._decide(decision))
+                        self._decide(session, decision)
                     case Look() if self._stopped.is_set() and session.discrepancy is not None:
                         session.stop()
                     case Look():
@@ -141,12 +141,16 @@ class RecoveryAgent(Generic[SceneT]):
             self.supervisor.observes(seen)
         session.observed(seen, time.monotonic() - since)
 
-    def _decide(self, decision: Decision[SceneT]) -> Answer:
+    def _decide(self, session: Session[SceneT], decision: Decision[SceneT]) -> None:
+        """Ask a person, unless the run is stopped before there is an answer."""
         if decision.question is Question.GIVE_UP and self.confirm is not None:
-            return Answer.YES if self.confirm(decision.text) else Answer.NO
+            answer = Answer.YES if self.confirm(decision.text) else Answer.NO
+        else:
+            answer = self.supervisor.decides(decision)
         if self._stopped.is_set():
-            return Answer.NO
-        return self.supervisor.decides(decision)
+            session.stop("it was stopped while a recovery waited for a person")
+        else:
+            session.answered(answer)
 
 
 def seen_for(session: Session[Any], world: World[Any]) -> object:

@@ -44,7 +44,7 @@ class Vetoes(Generic[SceneT]):
             found: what is wrong.
             budget_s: time of one search, seconds; None: no limit.
         """
-        self.reason = f"a person vetoed {'the way' if len(self.ways) == 1 else counted(len(self.ways), 'way')} back"
+        self.reason = f"a person vetoed {'the recovery' if len(self.ways) == 1 else counted(len(self.ways), 'recovery')}"
         if len(self.ways) >= MOST_VETOES or not isinstance(planner, TakesVetoes):
             return None
         other = planner.instead(found.observed, trace, found, self.ways, budget_s)

@@ -96,7 +96,7 @@ def test_a_plan_may_be_empty_everywhere(plan: Plan, tmp_path: Path) -> None:
         assert archive.plan(0) == archive[0].plan == plan
 
 
-@pytest.mark.parametrize("name", ["Würfel ß", "立方体", "кубик", "🟥", "مكعب", "e\u0301", "a" * 500, "null", "top"])
+@pytest.mark.parametrize("name", ["Würfel ß", "立方体", "кубик", "🟥", "مكعب", "e\u0301", "a" * 80, "null", "top"])
 def test_names_of_all_languages_survive(name: str, tmp_path: Path) -> None:
     world = Scene([name, "b"])
     episode = RecoveryAgent(geometric(), world).run(Plan.parse(f"top({name}, b)"))

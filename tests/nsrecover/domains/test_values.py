@@ -90,5 +90,5 @@ def test_a_value_deviates_is_said_and_put_right() -> None:
     assert [str(action) for action in recovery.actions] == ["refill(buffer)"]
     assert recovery.cost == 2.0 + 1.0  # and the rest of the plan
     text = system.explainer(found, recovery).text
-    assert "the level of the buffer is empty" in text
+    assert "level of the buffer is empty" in text
     assert "refill the buffer" in text
