@@ -110,7 +110,7 @@ def outcome(case: Case, max_expansions: int | None = 3000) -> Outcome:
         now = {name: tuple(map(float, box)) for name, box in zip(scene.names, scene.boxes, strict=True)}
         seen.append(now)
         found = monitor.step(action, now)
-        if found:
+        if found.deviates:
             break
     recovery = system().planner.recover(
         found.observed, monitor.trace, found, budget_s=None, max_expansions=max_expansions

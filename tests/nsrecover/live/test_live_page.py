@@ -17,7 +17,7 @@ from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.session import MOST_VETOES
+from nsrecover.planning.vetoes import MOST_VETOES
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, pushed
 
