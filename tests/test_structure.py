@@ -19,9 +19,8 @@ FLAT = {"__init__.py", "agent.py", "cli.py", "errors.py", "session.py", "system.
 PACKAGES = ("nsrecover", "sim", "train", "eval", "conf", "tests")
 
 NOT_YET_LONG = {
-    "nsrecover/explanation/templates.py": 410,
-    "nsrecover/monitoring/fact_monitor.py": 480,
-    "nsrecover/session.py": 480,
+    "nsrecover/explanation/templates.py": 408,
+    "nsrecover/session.py": 410,
     "nsrecover/explanation/logs/templates.py::_cause": 87,
     "nsrecover/instructions/sentences/commands.py::_command": 89,
     "nsrecover/instructions/sentences/frames.py::clauses_of": 123,
@@ -45,9 +44,9 @@ NOT_YET_FEW_PARAMETERS = {
     "sim/kitchen/reach.py::find_station": 10,
     "sim/tabletop/world.py::__init__": 9,
 }
-NOT_YET_FEW_MODULES = {"nsrecover/core": 18, "nsrecover/instructions/sentences": 17, "nsrecover/monitoring": 18}
+NOT_YET_FEW_MODULES = {"nsrecover/instructions/sentences": 17}
 NOT_YET_FLAT = {"loading.py"}
-NOT_YET_ANY = 340
+NOT_YET_ANY = 335
 """What does not keep the limits yet, and by how much."""
 
 

@@ -304,7 +304,7 @@ def recovery_sentences(facts: Sequence[Fact], phrasing: Phrasing) -> list[Senten
         case RecoveryStatus.RECOVERED if known["does"]:
             sentences = [_actions(recovery, known, phrasing), *_staying(known), *_rejoining(known, phrasing)]
         case RecoveryStatus.RECOVERED | RecoveryStatus.ALREADY_AT_SUBGOAL:
-            sentences = [*_staying(known), *_nothing_to_do(recovery, known, phrasing)]
+            sentences = [*_staying(known), *_rejoining(known, phrasing, recovery)]
         case RecoveryStatus.IMPOSSIBLE:
             sentences = _none_found("no recovery exists", [recovery], known)
         case RecoveryStatus.BUDGET_EXHAUSTED:
@@ -353,34 +353,21 @@ def _staying(known: Known) -> list[Sentence]:
     return [_sentence(f"{objects(names)} {text}", *known["stays"])]
 
 
-def _rejoining(known: Known, phrasing: Phrasing) -> list[Sentence]:
-    """Return the sentence about the step with which the plan continues."""
+def _rejoining(known: Known, phrasing: Phrasing, *recovery: Fact) -> list[Sentence]:
+    """Return the sentence about the step with which the plan continues, given the fact that no recovery is needed."""
     if not known["rejoins"]:
-        return []
-    (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
-    subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
+        return [_sentence("no recovery is needed", *recovery)] if recovery else []
+    facts = (*known["rejoins"], *known["steps_done"])
+    subgoal, done = (int(fact.arguments[0]) for fact in facts)
+    skipped, again = phrasing.steps(done + 1, subgoal), phrasing.steps(subgoal + 1, done)
+    after = f"the scene is {_as_after(subgoal, phrasing)}"
+    if recovery:
+        rest = f"{skipped} can be skipped" if subgoal > done else f"{again} can be repeated"
+        rest = "the plan continues" if subgoal == done else rest
+        return [_sentence(f"no recovery is needed: {after}, so {rest}", *recovery, *facts)]
     if subgoal > done:
-        text = f"this also completes {phrasing.steps(done + 1, subgoal)}, and the plan continues"
-    else:
-        again = f"repeats {phrasing.steps(subgoal + 1, done)}" if subgoal < done else "continues"
-        text = f"then the scene is {_as_after(subgoal, phrasing)}, and the plan {again}"
-    return [_sentence(text, rejoins, done_fact)]
-
-
-def _nothing_to_do(recovery: Fact, known: Known, phrasing: Phrasing) -> list[Sentence]:
-    """Return the sentence for a scene that is on the plan already."""
-    if not known["rejoins"]:
-        return [_sentence("no recovery is needed", recovery)]
-    (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
-    subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
-    if subgoal > done:
-        rest = f"{phrasing.steps(done + 1, subgoal)} can be skipped"
-    elif subgoal == done:
-        rest = "the plan continues"
-    else:
-        rest = f"{phrasing.steps(subgoal + 1, done)} can be repeated"
-    text = f"no recovery is needed: the scene is {_as_after(subgoal, phrasing)}, so {rest}"
-    return [_sentence(text, recovery, rejoins, done_fact)]
+        return [_sentence(f"this also completes {skipped}, and the plan continues", *facts)]
+    return [_sentence(f"then {after}, and the plan {'continues' if subgoal == done else f'repeats {again}'}", *facts)]
 
 
 def _as_after(step: int, phrasing: Phrasing) -> str:

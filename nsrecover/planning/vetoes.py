@@ -44,11 +44,12 @@ class Vetoes(Generic[SceneT]):
             found: what is wrong.
             budget_s: time of one search, seconds; None: no limit.
         """
-        self.reason = f"a person vetoed {'the recovery' if len(self.ways) == 1 else counted(len(self.ways), 'recovery')}"
+        vetoed = "the recovery" if len(self.ways) == 1 else counted(len(self.ways), "recovery")
+        self.reason = f"a person vetoed {vetoed}"
         if len(self.ways) >= MOST_VETOES or not isinstance(planner, TakesVetoes):
             return None
         other = planner.instead(found.observed, trace, found, self.ways, budget_s)
-        self.reason += ", and there is no other one"
+        self.reason += ", and no other one exists"
         return other
 
 

@@ -1,4 +1,4 @@
-"""Review of a recorded episode: what was not as expected after each step, and what would have been the way back."""
+"""Review of a recorded episode: what was not as expected after each step, and the recovery that was planned."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,7 +51,7 @@ def review(
     check_sensors: bool = True,
     listener: Listener | None = None,
 ) -> Episode[SceneT]:
-    """The episode of a recording: each action is judged by the observation after it, and no way back is taken.
+    """The episode of a recording: each action is judged by the observation after it, and no recovery is taken.
 
     The expected scene of each step is predicted from the observed scene before it, so that an error is reported once.
 

@@ -150,7 +150,6 @@ class _Consequences:
             add(f"unkept {action}", "unkept", parsed.operator, *parsed.arguments)
             point = f"should {parsed.arguments}" if parsed.operator == STACK else ""
             add(point, "meant", parsed.operator, *parsed.arguments)
-            add("", "promised")
         for pair in known["should_be_on"]:
             add(f"should {pair}", "meant", STACK, *pair)
             if Fact(Cause.TOPPLED.value, (pair[0],)) in self.true:

@@ -249,12 +249,10 @@ def _consequence_rules(operators: Mapping[str, Words]) -> RuleTable:
         # `the green die should be on the white lego and the blue cube on the green die`
         meant[rf"<object:y> {there}"] = claims("meant", operator, "y", "x")
         instead[rf",? (?:instead of|rather than) (?:being )?{there}"] = claims("meant", operator, EACH, "x")
-    promised = r",? (?:as|which) (?:the|this) step (?:was to bring about|should have (?:done|achieved)|was meant to do)"
     return {
         Role(Position.PREDICATE, Topic.CONSEQUENCE): missed,
         Role(Position.CLAUSE, Topic.CONSEQUENCE): {**meant, r"<action:a> has not been achieved": _not_achieved},
         Role(Position.MODIFIER, after=(Topic.EVENT,)): instead,
-        Role(Position.MODIFIER, after=(Topic.CONSEQUENCE,)): {promised: claims("promised")},
     }
 
 

@@ -52,7 +52,7 @@ def compared_event(found: Discrepancy[Any]) -> Json:
 
 
 def improvement_event(found: Recovery[Any], session: Session[Any]) -> Json:
-    """A way back that a search has found."""
+    """A recovery that a search has found."""
     return _json(**_recovery(found, session.plan))
 
 

@@ -186,7 +186,7 @@ class _Telling(Listener):
     cancelled: Callable[[], bool]
 
     def compares(self, discrepancy: Discrepancy[Any]) -> None:
-        """Tell, and let another observation be judged while a way back is searched for."""
+        """Tell, and let another observation be judged while a recovery is searched for."""
         self.tell("compared", compared_event(discrepancy))
         if discrepancy.deviates:
             self.search()

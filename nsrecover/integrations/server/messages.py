@@ -94,7 +94,7 @@ class NewSession(NewPlan):
     check_sensors: bool = Field(
         default=True, description="Whether the first camera images are refused if they are implausible."
     )
-    approve: bool = Field(default=False, description="Whether the client is asked before every way back is taken.")
+    approve: bool = Field(default=False, description="Whether the client is asked before every recovery is taken.")
     budget_s: float = Field(
         default=1.0,
         ge=0,
@@ -240,7 +240,7 @@ class Ask(BaseModel):
 
     code: Literal["ask"]
     question: Question
-    recovery: Recovery = Field(description="The way back that the question is about.")
+    recovery: Recovery = Field(description="The recovery that the question is about.")
     plan: list[Action] = Field(description="The plan so far.")
     text: str
 

@@ -28,11 +28,11 @@ class EventKind(StrEnum):
     """Kind of an event of a session."""
 
     COMPARED = "compared"
-    """The scene was compared with the expected one; if it deviates, a way back is searched for next."""
+    """The scene was compared with the expected one; if it deviates, a recovery is searched for next."""
     IMPROVEMENT = "improvement"
-    """A search has found a way back, or a better one."""
+    """A search has found a recovery, or a better one."""
     TURN = "turn"
-    """A turn is over, but for a person's decision about its way back."""
+    """A turn is over, but for a person's decision about its recovery."""
     REQUEST = "request"
     """The session asks for something."""
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from eval.demo.apple import run_apple
+from nsrecover.records.explain_file import explain_file
 
 
 def test_the_apple_is_searched_for_and_brought(tmp_path: Path) -> None:
@@ -16,3 +17,6 @@ def test_the_apple_is_searched_for_and_brought(tmp_path: Path) -> None:
     assert "M3: missed the grasp of the apple" in texts
     assert len(labels) >= len(result.turns) > 3
     assert (tmp_path / "report.html").stat().st_size > 10_000
+    (report,) = explain_file(tmp_path / "episode.json", questions=["what happened to the apple?"])
+    assert report["objects"] == ["apple"]
+    assert report["answers"][0]["understood"]

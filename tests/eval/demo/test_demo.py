@@ -46,7 +46,7 @@ def test_the_log_of_the_episode_is_explained_without_the_demo(helper: tuple[Path
     assert sorted(report["errors"][0]["objects"]) == metrics["culprits"]
     assert report["errors"][0]["step"] == metrics["detected_step"]
     assert report["root_cause"] == "helped"
-    assert "Nothing had to be put right" in report["answers"][0]["text"]
+    assert "No recovery was needed" in report["answers"][0]["text"]
 
 
 class _Requests(HTMLParser):
