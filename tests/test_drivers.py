@@ -2,7 +2,7 @@
 
 import pickle
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import py_trees
@@ -15,7 +15,7 @@ from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.integrations.behaviour_trees import FollowPlan
 from nsrecover.session import Session
-from tests.nsrecover.integrations.driven import by_gymnasium, by_ros2
+from tests.nsrecover.integrations.driven import by_gymnasium, by_http, by_ros2, http_server
 from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named
 
 Driver = Callable[[ScriptedWorld, Scenario, Refusing], Episode[Any]]
@@ -96,12 +96,19 @@ def behaviour_tree(world: ScriptedWorld, scenario: Scenario, person: Refusing) -
 
 DRIVERS: Mapping[str, Driver] = {
     "session": bare_loop, "agent": agent, "py_trees": behaviour_tree, "gymnasium": by_gymnasium, "ros2": by_ros2,
+    "http": by_http,
 }  # fmt: skip
 CASES = [
     pytest.param(kind, scenario, id=f"{kind.__name__.lower()}: {name}")
     for kind, table in ((Boxes, BOXES), (Facts, FACTS))
     for name, scenario in table.items()
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server() -> Iterator[None]:
+    with http_server():
+        yield
 
 
 @pytest.mark.parametrize("driver", DRIVERS)

@@ -83,16 +83,20 @@ def new(
     cameras: Annotated[
         bool, typer.Option("--cameras", help="The robot is seen by RGB-D cameras with instance masks, not as boxes.")
     ] = False,
+    facts: Annotated[
+        bool, typer.Option("--facts", help="Scenes are facts of your own domain, without images.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a project for your robot whose own test passes at once, on a simulated stand-in.
 
     `world.py` has three methods to replace (observe, execute, close), `cameras.toml` the numbers of your table and
-    cameras, `domain.py` your plan and operators, and `README.md` the next commands.
+    cameras, `domain.py` your plan and operators, and `README.md` the next commands. With `--facts`,
+    `domain.py` declares a domain.
     """
     from nsrecover.onboarding.project_files import new_project
 
-    files = [str(file) for file in new_project(folder, cameras)]
+    files = [str(file) for file in new_project(folder, cameras, facts)]
     show({"files": files}, [*files, f"next: cd {folder} && python test_world.py"], as_json)
 
 

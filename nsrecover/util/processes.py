@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import current_process, forkserver, get_all_start_methods, get_context
-from multiprocessing.context import BaseContext
+from multiprocessing.context import ForkServerContext, SpawnContext
 
 from nsrecover.errors import InvalidConfiguration
 
 
-def clean_context(preload: Sequence[str]) -> BaseContext:
+def clean_context(preload: Sequence[str]) -> ForkServerContext | SpawnContext:
     """How to start processes; a fork of this one would inherit the state of torch's threads, but not the threads.
 
     Args:

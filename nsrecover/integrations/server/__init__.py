@@ -56,7 +56,7 @@ def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None,
     if not systems:
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")
     check_token(token)
-    load = partial(dict, systems)
+    load: Callable[[], dict[str, System[Any]]] = partial(dict, systems)
     require_picklable(load, "systems", "use module-level functions and classes for their parts")
     preload = sorted({type(system.watching).__module__ for system in systems.values()})
     return application(tuple(systems), load, preload, limits or Limits(), token)

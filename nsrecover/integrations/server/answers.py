@@ -37,7 +37,7 @@ def session_answer(session: Session[Any], turns: list[StepRecord[Any]]) -> Json:
 
 def episode_answer(session: Session[Any], turns: list[StepRecord[Any]]) -> Json:
     """The log of an episode so far, as `nsrecover report` and `nsrecover explain` read it."""
-    return to_document(session.episode)
+    return to_document(session.episode, session.system.domain)
 
 
 def compared_event(found: Discrepancy[Any]) -> Json:

@@ -118,7 +118,8 @@ async def close_session(service: Serving, session: InSession) -> None:
 @router.get("/sessions/{session}/episode", tags=["sessions"], responses=refusals(404, 409, 503))
 async def read_episode(request: Request, service: Serving, session: InSession) -> dict[str, Any]:
     """Return the log of the episode so far: a file for `nsrecover report` and `nsrecover explain`."""
-    found: dict[str, Any] = await service.read(request, session, Job(unchanged, answer=episode_answer))
+    found = await service.read(request, session, Job(unchanged, answer=episode_answer))
+    assert isinstance(found, dict)
     return found
 
 

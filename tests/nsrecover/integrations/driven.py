@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import pickle
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
+from starlette.testclient import TestClient
 
+from nsrecover.core.actions import Action
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.core.sessions.requests import Act, Question
@@ -21,9 +25,11 @@ from nsrecover.integrations.gymnasium import MonitorWrapper, Response
 from nsrecover.integrations.ros2.answers import action_of
 from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
+from nsrecover.integrations.server import Limits, create_app
 from nsrecover.records.bags.messages import BOXES, FACTS, PLAN
+from nsrecover.records.episode_log import from_document
 from nsrecover.util.json_data import to_json
-from tests.scenarios import LostConnection, Refusing, Scenario, ScriptedWorld
+from tests.scenarios import Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld
 
 
 class _Steps(gymnasium.Env[Any, Any]):
@@ -118,3 +124,55 @@ def _executed(world: ScriptedWorld, scenario: Scenario, person: Refusing, kept_i
     core.stop()
     assert core.session is not None
     return core.session.episode
+
+
+@contextmanager
+def http_server() -> Iterator[None]:
+    """A server of both systems for `by_http`."""
+    app = create_app({kind.__name__: kind.system() for kind in (Boxes, Facts)}, Limits(sessions=1000, workers=1))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        _clients.append(client)
+        yield
+
+
+_clients = list[TestClient]()
+
+
+def by_http(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
+    """A client of the server; sessions are stored between reports, so each is resumed."""
+    stops, kind = list[bool](), type(world).__name__
+    world.stop = lambda: stops.append(True)
+    http = _clients[-1]
+
+    def sent(path: str, body: dict[str, Any]) -> Any:
+        answer = http.post(f"/v1/sessions{path}", json=body)
+        assert answer.status_code < 300, answer.text
+        return answer.json()
+
+    def observed(seen: Any) -> Any:
+        if isinstance(seen, FactScene):
+            certainty = [[list(prop), sure] for prop, sure in seen.certainty.items()]
+            return sent(f"{path}/facts", {"facts": sorted(map(list, seen.facts)), "certainty": certainty})
+        unseen = {"box": 6 * [0.0], "seen": False, "hidden": True}
+        objects = [{"name": name, **(unseen if box is None else {"box": list(box)})} for name, box in seen.items()]
+        return sent(f"{path}/scenes", {"objects": objects})
+
+    plan = [{"operator": each.operator, "arguments": each.arguments, "target": each.target} for each in world.plan()]
+    opened = sent("", {"plan": plan, "system": kind, "approve": scenario.vetoes, "budget_s": 30})
+    path = f"/{opened['session']}"
+    answer = observed(world.observe())
+    while (request := answer["request"])["code"] not in ("done", "stopped"):
+        match request["code"]:
+            case "act":
+                try:
+                    world.execute(Action(request["action"]["operator"], tuple(request["action"]["arguments"])))
+                except LostConnection as error:
+                    answer = sent(f"{path}/failed", {"problem": str(error)})
+                else:
+                    answer = sent(f"{path}/stop", {}) if stops else observed(world.observe())
+            case "look":
+                answer = observed(world.look(request["names"]))
+            case "ask":
+                asked = SimpleNamespace(question=Question(request["question"]))
+                answer = sent(f"{path}/answer", {"answer": person.decide(asked).value})  # type: ignore[arg-type]
+    return from_document(http.get(f"/v1/sessions{path}/episode").json())

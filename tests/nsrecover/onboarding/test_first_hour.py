@@ -224,3 +224,37 @@ def test_boxes_of_a_recording_keep_what_cannot_be_seen(tmp_path: Path) -> None:
     scenes_recording.save(hidden, file)
     assert scenes_recording.load(file).scenes[0]["grey"] is None
     assert np.isclose(scenes_recording.load(file).scenes[1]["red"], found.scenes[1]["red"]).all()
+
+
+def test_a_project_of_facts_is_watched_recorded_checked_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, runs, log = tmp_path / "lab", tmp_path / "runs", tmp_path / "watched.json"
+    monkeypatch.syspath_prepend(project)  # the commands run in this process, where another project may be loaded
+    for module in ("domain", "world"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    assert nsr("new", str(project), "--facts").code == 0
+    done = subprocess.run(
+        [sys.executable, "test_world.py"], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    world, system = f"{project}/world.py:disturbed_world", ["--system", f"{project}/world.py:system"]
+    watched = nsr("watch", world, *system, "--out", str(log), "--json")
+    assert json.loads(watched.out) == {"status": "completed", "reason": "", "errors": 1, "log": str(log)}
+    assert nsr("record", world, *system, "--out", str(runs)).code == 0
+    run = str(runs / "run000.json")
+    assert nsr("check-setup", run, *system).code == 0
+    checked = nsr("check", run, *system, "--json")
+    assert checked.code == 1, checked.err
+    wrong = next(step for step in json.loads(checked.out)["steps"] if not step["as_expected"])
+    assert (wrong["step"], [each["name"] for each in wrong["deviations"]]) == (2, ["sample"])
+    assert wrong["recovery"]["status"] in ("recovered", "already_at_subgoal")
+    for told in (str(log), run):
+        page = tmp_path / "report.html"
+        assert nsr("report", told, *system, "--out", str(page)).code == 0
+        assert "sample" in page.read_text()
+        assert "sample" in nsr("explain", told, *system).out
+    alone = nsr("check", run)
+    assert alone.code == 2
+    assert "--system file.py:factory" in alone.err
