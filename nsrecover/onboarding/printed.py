@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from nsrecover.core import StepRecord, Verdict
+from nsrecover.core import SceneGraph, StepRecord, Verdict
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
@@ -93,7 +93,7 @@ class Printer(Listener):
 def record_document(record: StepRecord[Any]) -> JsonObject:
     """A checked step of a recording as JSON data."""
     discrepancy = record.discrepancy
-    names = getattr(discrepancy.expected, "names", ())
+    names = discrepancy.expected.names if isinstance(discrepancy.expected, SceneGraph) else ()
     found: JsonObject = {
         "step": discrepancy.step + 1,
         "action": str(discrepancy.action),
