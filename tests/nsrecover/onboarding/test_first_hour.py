@@ -230,10 +230,10 @@ def test_a_project_of_facts_is_watched_recorded_checked_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project, runs, log = tmp_path / "lab", tmp_path / "runs", tmp_path / "watched.json"
+    assert nsr("new", str(project), "--facts").code == 0
     monkeypatch.syspath_prepend(project)  # the commands run in this process, where another project may be loaded
     for module in ("domain", "world"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    assert nsr("new", str(project), "--facts").code == 0
     done = subprocess.run(
         [sys.executable, "test_world.py"], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         timeout=120,
@@ -241,6 +241,7 @@ def test_a_project_of_facts_is_watched_recorded_checked_and_reported(
     assert done.returncode == 0, done.stderr
     world, system = f"{project}/world.py:disturbed_world", ["--system", f"{project}/world.py:system"]
     watched = nsr("watch", world, *system, "--out", str(log), "--json")
+    assert watched.code == 0, watched.err
     assert json.loads(watched.out) == {"status": "completed", "reason": "", "errors": 1, "log": str(log)}
     assert nsr("record", world, *system, "--out", str(runs)).code == 0
     run = str(runs / "run000.json")
