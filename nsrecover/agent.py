@@ -52,11 +52,15 @@ class RecoveryAgent(Generic[SceneT]):
         supervisor: Supervisor | None = None,
     ) -> None:
         for part, kind, needs in ((system, "a system", ("session",)), (world, "a world", ("observe", "execute"))):
+            if isinstance(part, type):
+                raise InvalidConfiguration(f"expected an instance, found the class {part.__name__}; call it first")
             if missing := [name for name in needs if not callable(getattr(part, name, None))]:
                 raise InvalidConfiguration(
                     f"expected {kind} with {' and '.join(f'{name}()' for name in needs)}, found {type(part).__name__} "
                     f"without {' and '.join(missing)}; give the system first, then the world"
                 )
+        if action_limit_s is not None and not action_limit_s > 0:
+            raise InvalidConfiguration(f"expected action_limit_s above 0 seconds, or None, found {action_limit_s}")
         self.system, self.world = system, world
         self.supervisor = supervisor or Supervisor()
         self.settings = SessionSettings(budget_s, max_recoveries, check_sensors)
@@ -94,6 +98,8 @@ class RecoveryAgent(Generic[SceneT]):
 
         Arguments, result and errors are those of `run`.
         """
+        if not isinstance(session, Session):
+            raise InvalidConfiguration(f"expected a session, found {type(session).__name__}; see System.session")
         if not self._running.acquire(blocking=False):
             raise InvalidConfiguration("expected an agent that is not running, found one in a run; make another agent")
         try:

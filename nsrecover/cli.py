@@ -371,11 +371,27 @@ def main() -> None:
     kept = {name: os.environ.get(name) for name in (QUIET, DEBUG)}
     try:
         with cli_errors():
-            app()
+            code = _called()
     finally:  # for programs that go on
         for name, value in kept.items():
             os.environ.pop(name, None)
             os.environ.update({} if value is None else {name: value})
+    if code:
+        sys.exit(code)
+
+
+def _called() -> int:
+    """Run the command, and return its exit code; a wrong argument is an error in one line, too."""
+    (usage_error,) = typer.BadParameter.__bases__
+    try:
+        return app(standalone_mode=False) or 0
+    except typer.Abort:
+        return 1
+    except usage_error as error:
+        if not (problem := error.format_message()):  # the help was printed
+            return 2
+        command = error.ctx.command_path if error.ctx is not None else "nsrecover"
+        raise InvalidConfiguration(f"expected arguments as in {command} --help, found: {problem}") from None
 
 
 if __name__ == "__main__":

@@ -93,8 +93,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         A sentence that starts with a space, naming the closest match (if any is close) and all known names.
     """
     options = sorted(known)
-    close = difflib.get_close_matches(name, options, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    folded = {option.casefold(): option for option in reversed(options)}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1)
+    hint = f" Did you mean {folded[close[0]]!r}?" if close else ""
     return f"{hint} Known: {', '.join(options) if options else '(none)'}."
 
 

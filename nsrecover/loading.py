@@ -79,6 +79,8 @@ def load(
         InvalidConfiguration: the rate or the tolerance is out of its range, both are given, the checkpoint was not
             calibrated with the sensor, a sensor is given without a rate, or torch is not installed.
     """
+    if not isinstance(checkpoint, str | Path | None):
+        raise InvalidConfiguration(f"expected the name or folder of a checkpoint, found {type(checkpoint).__name__}")
     if checkpoint == HOUSEHOLD_CHECKPOINT or (domain is not None and not isinstance(domain, SpatialDomain)):
         with needs_extra("learned", _TORCH):
             return _household(checkpoint, domain, (alpha, tolerance_m, sensor))
@@ -149,6 +151,11 @@ def geometric(
     Raises:
         InvalidConfiguration: one of them is out of its range.
     """
+    if not isinstance(domain, SpatialDomain):
+        raise InvalidConfiguration(
+            f"expected a domain of boxes, the tabletop with further operators, found {type(domain).__name__}; use "
+            "nsrecover.symbolic() for domains of facts"
+        )
     return _of_boxes(GeometricModels(tolerance_m, workspace=workspace, reach_m=reach_m), domain)
 
 

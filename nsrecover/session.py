@@ -42,7 +42,7 @@ from nsrecover.core.sessions.requests import (
 )
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
-from nsrecover.errors import InvalidObservation, OutOfTurn, UnknownObject
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, OutOfTurn, UnknownObject
 from nsrecover.explanation.alarms import Alarms
 from nsrecover.explanation.templates import proposal
 from nsrecover.explanation.unseen import missing_texts
@@ -95,6 +95,8 @@ class Session(SessionState[SceneT]):
         perceiver: Any = None,
         listener: Listener | None = None,
     ) -> None:
+        if not isinstance(settings, SessionSettings | None):
+            raise InvalidConfiguration(f"expected nsrecover.session.SessionSettings, found {type(settings).__name__}")
         super().__init__(system, plan, settings or SessionSettings(), listener or Listener())
         self._perceiver = perceiver
         self._stage, self._attempts = _Stage.START, 0
@@ -152,8 +154,11 @@ class Session(SessionState[SceneT]):
 
         Raises:
             OutOfTurn: nothing was asked.
+            InvalidConfiguration: it is no answer.
         """
         self._expect(Ask)
+        if not isinstance(answer, bool) and answer not in tuple(Answer):
+            raise InvalidConfiguration(f"expected an answer ({', '.join(Answer)}) or a truth value, found {answer!r}")
         answer = (Answer.YES if answer else Answer.NO) if isinstance(answer, bool) else Answer(answer)
         request, turn = self._request, self._turn
         assert isinstance(request, Ask)

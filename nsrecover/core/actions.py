@@ -36,7 +36,7 @@ class Action:
         Raises:
             InvalidAction: the text is not an operator with arguments in brackets.
         """
-        match = _ACTION.match(text)
+        match = _ACTION.match(text) if isinstance(text, str) else None
         if match is None:
             raise InvalidAction(f"expected an action like 'top(red cube, blue cube)', found {text!r}")
         return cls(match[1], tuple(part.strip() for part in match[2].split(",") if part.strip()))
@@ -56,6 +56,8 @@ class Plan:
             InvalidAction: a line is not an action.
             InvalidPlan: there is no action at all.
         """
+        if not isinstance(lines, str | Sequence):
+            raise InvalidPlan(f"expected a plan as text or as a list of texts, found {type(lines).__name__}")
         if isinstance(lines, str):
             lines = [part for part in re.split(r"[;\n]", lines) if part.strip()]
         if not lines:

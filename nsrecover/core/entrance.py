@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.scene import SceneGraph
-from nsrecover.errors import InvalidObservation, InvalidPlan
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, InvalidPlan
 
 FARTHEST_M, LARGEST_M = 30.0, 3.0
 """Boxes that are farther away, or have a longer side, are probably not in metres."""
@@ -19,8 +21,11 @@ def checked_plan(plan: object) -> Plan:
 
     Raises:
         InvalidPlan: it is something else.
+        InvalidAction: one of its actions is none, or has an operator or arguments that are no texts, or a wrong target.
     """
     if isinstance(plan, Plan):
+        for action in plan:
+            check_action(action)
         return plan
     if isinstance(plan, str | Iterable) and not isinstance(plan, dict):
         raise InvalidPlan(
@@ -42,6 +47,66 @@ def check_kind(observation: object, expected: type | tuple[type, ...], what: str
         )
 
 
+def check_action(action: object) -> None:
+    """Refuse what is no action, whether its domain knows it or not.
+
+    Raises:
+        InvalidAction: it is something else, or its operator or arguments are no texts, or its target is no box.
+    """
+    if not isinstance(action, Action):
+        raise InvalidAction(f"expected an Action, found {action!r:.80}; use nsrecover.Action.parse for texts")
+    names = (action.operator, *action.arguments) if isinstance(action.arguments, tuple) else (action.arguments,)
+    if (len(names) == 1 and names[0] is action.arguments) or not all(isinstance(name, str) for name in names):
+        raise InvalidAction(
+            f"expected an operator and a tuple of arguments, all names, found {action.operator!r} and "
+            f"{action.arguments!r}"
+        )
+    if action.target is not None:
+        _check_target(action, action.target)
+
+
+def _check_target(action: Action, target: Box) -> None:
+    try:
+        box = np.asarray(target, dtype=np.float64)
+    except (TypeError, ValueError):
+        box = np.zeros(0)
+    if box.shape != (6,) or not np.isfinite(box).all():
+        raise InvalidAction(
+            f"expected the target of {action} as six finite numbers, centre and size in metres, found {target!r}"
+        )
+    if not _in_metres(box[None]).all():
+        raise InvalidAction(f"expected the target of {action} in metres, found {target!r}; divide millimetres by 1000")
+
+
+def check_table(workspace: object, room_m: float | None = None) -> None:
+    """Refuse a table that is not given in metres, with its lower corner first.
+
+    Raises:
+        InvalidConfiguration: the workspace or the room is something else.
+    """
+    numbers = number_row(workspace, 4)
+    if numbers is None or not (numbers[0] < numbers[2] and numbers[1] < numbers[3]):
+        raise InvalidConfiguration(f"expected a workspace (x_min, y_min, x_max, y_max), found {workspace!r}")
+    if max(map(abs, numbers)) > FARTHEST_M:
+        raise InvalidConfiguration(f"expected a workspace in metres, found {workspace!r}; divide millimetres by 1000")
+    if room_m is not None and not room_m >= 0:
+        raise InvalidConfiguration(f"expected room_m of at least 0 metres, or None, found {room_m!r}")
+
+
+def number_row(given: object, count: int) -> list[float] | None:
+    """Some finite numbers; None if these are something else."""
+    try:
+        numbers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return numbers.tolist() if numbers.shape == (count,) and np.isfinite(numbers).all() else None
+
+
+def _in_metres(boxes: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.bool_]:
+    """Which boxes (N, 6) are hardly in another unit: (N,)."""
+    return (np.abs(boxes[:, :3]) <= FARTHEST_M).all(axis=1) & (boxes[:, 3:] <= LARGEST_M).all(axis=1)
+
+
 def check_boxes(scene: SceneGraph) -> None:
     """Refuse boxes that are probably not in metres.
 
@@ -50,8 +115,7 @@ def check_boxes(scene: SceneGraph) -> None:
     """
     rows = np.flatnonzero(scene.seen)
     boxes = scene.boxes[rows]
-    wrong = (np.abs(boxes[:, :3]) > FARTHEST_M).any(axis=1) | (boxes[:, 3:] > LARGEST_M).any(axis=1)
-    for row in rows[wrong]:
+    for row in rows[~_in_metres(boxes)]:
         box = [round(float(value), 4) for value in scene.boxes[row]]
         raise InvalidObservation(
             f"expected the box of {scene.names[row]!r} in metres, found {box}; divide millimetres by 1000"
@@ -71,5 +135,6 @@ def check_reserved(names: Iterable[str], reserved: Iterable[str]) -> None:
     """
     for name in sorted(set(names) & set(reserved)):
         raise InvalidObservation(
-            f"expected no object called {name!r}, which names the surface under the objects; rename the object"
+            f"expected other names than {name!r}, which names the surface under the objects, found an object of that "
+            "name; rename it"
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +94,11 @@ class Observation:
                     f"expected {label} of shape {rgb.shape[:3]} to match rgb, found {np.shape(array)}; "
                     "render or resize all images of a view to one size"
                 )
+        if not np.issubdtype(np.asarray(self.depth_m).dtype, np.floating):
+            raise InvalidObservation(
+                f"expected depth_m in metres as decimals, found {np.asarray(self.depth_m).dtype}; "
+                "divide millimetres by 1000"
+            )
         if not np.issubdtype(np.asarray(self.instances).dtype, np.integer):
             raise InvalidObservation(
                 f"expected instances of an integer type, found {np.asarray(self.instances).dtype}; "
@@ -103,16 +109,23 @@ class Observation:
             raise InvalidObservation(
                 f"expected finite depth_m, found {bad} NaN or infinite pixels; put 0 where the camera has no reading"
             )
-        if len(self.cameras) != rgb.shape[0]:
+        if np.any(np.asarray(self.depth_m) < 0):
+            raise InvalidObservation("expected depth_m of at least 0, found less; put 0 where there is no reading")
+        if not isinstance(self.cameras, Sequence) or len(self.cameras) != rgb.shape[0]:
+            many = isinstance(self.cameras, Sequence)
+            found = amount(len(self.cameras), "camera") if many else f"a {type(self.cameras).__name__} and no tuple"
+            raise InvalidObservation(f"expected one camera for each of the {rgb.shape[0]} views, found {found}")
+        if not all(isinstance(number, Integral) and isinstance(name, str) for number, name in self.labels.items()):
             raise InvalidObservation(
-                f"expected one camera for each of the {rgb.shape[0]} views, found {amount(len(self.cameras), 'camera')}"
+                f"expected labels as instance number -> name, found {dict(self.labels)!r:.80}; "
+                "exchange names and numbers"
             )
         if self.shared_ids and len(set(self.labels.values())) != len(self.labels):
             raise InvalidObservation(
                 f"expected a different name for every instance, found {sorted(self.labels.values())}"
             )
-        if not math.isfinite(self.time_s):
-            raise InvalidObservation(f"expected a finite time_s, found {self.time_s}; give the seconds of one clock")
+        if not isinstance(self.time_s, Real) or not math.isfinite(self.time_s):
+            raise InvalidObservation(f"expected a finite time_s, found {self.time_s!r}; give the seconds of one clock")
         _check_audio(self.audio, self.audio_rate_hz)
 
 

@@ -26,10 +26,10 @@ def with_durations(domain: Domain, durations: Mapping[str, float]) -> Domain:
         InvalidConfiguration: an operator is unknown, or a duration is not positive.
     """
     for name, seconds in durations.items():
-        if name not in domain.operators or not seconds > 0:
+        if name not in domain.operators or not isinstance(seconds, int | float) or not seconds > 0:
             raise InvalidConfiguration(
-                f"expected durations above 0 of operators of the domain {domain.name!r}, found {seconds} for {name!r}."
-                f"{did_you_mean(name, domain.operators)}"
+                f"expected durations above 0 of operators of the domain {domain.name!r}, found {seconds!r} for "
+                f"{name!r}.{did_you_mean(name, domain.operators)}"
             )
     operators = {
         name: replace(operator, cost=durations.get(name, operator.cost)) for name, operator in domain.operators.items()

@@ -13,7 +13,7 @@ from nsrecover.domains.base import Atom, Binding, Formula, Operator, State, boun
 from nsrecover.domains.compiled import CompiledDomain, compiled
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.values import plain
-from nsrecover.errors import InvalidAction, did_you_mean
+from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 from nsrecover.util.english import amount
 
 _MOST_VIEWS = 5000
@@ -48,6 +48,16 @@ class Instance:
     domain: Domain
     objects: Mapping[str, frozenset[str]]
     static: frozenset[StateFact] = frozenset()
+
+    def __post_init__(self) -> None:
+        wrong = self.objects if not isinstance(self.objects, Mapping) else [
+            traits for traits in self.objects.values() if not isinstance(traits, frozenset)
+        ]  # fmt: skip
+        if wrong:
+            raise InvalidConfiguration(
+                f"expected objects with their traits, as {{'rose': frozenset({{'plant'}})}}, found "
+                f"{self.objects!r:.80}; nsrecover.domains.entrances.scene_of takes kinds and lists, too"
+            )
 
     @cached_property
     def _code(self) -> CompiledDomain:

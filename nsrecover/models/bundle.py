@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from nsrecover.core.entrance import check_table
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
@@ -136,6 +137,7 @@ class Bundle(nn.Module):
             workspace: x_min, y_min, x_max, y_max of the table, metres.
             room_m: see `RecoveryModels.room_m`.
         """
+        check_table(workspace, room_m)
         return self._with(workspace=workspace, room_m=room_m)
 
     @property

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from nsrecover.errors import InvalidCheckpoint
+from nsrecover.errors import InvalidCheckpoint, did_you_mean
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.json_data import from_json, to_json
 from nsrecover.util.untrusted_json import read_json
@@ -121,9 +121,10 @@ class CheckpointFormat(Generic[Config]):
 
     def _require(self, path: Path) -> None:
         if not path.is_file():
+            shipped = did_you_mean(path.parent.name, [each.name for each in CHECKPOINTS.iterdir()])
             raise InvalidCheckpoint(
                 f"expected {self.what} in a folder with {CONFIG}, found no {path.name} in {path.parent}; give the "
-                f"folder that `{self.command}` wrote, or none for the shipped one"
+                f"folder that `{self.command}` wrote, or the name of a shipped one.{shipped}"
             )
 
 

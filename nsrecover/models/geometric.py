@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.entrance import check_table, number_row
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration
@@ -50,18 +51,17 @@ class GeometricModels:
     room_m: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.tolerance_m <= MOST_TOLERANCE_M:
+        if not isinstance(self.tolerance_m, int | float) or not 0 < self.tolerance_m <= MOST_TOLERANCE_M:
             raise InvalidConfiguration(
-                f"expected a tolerance_m above 0 and at most {MOST_TOLERANCE_M} metres, found {self.tolerance_m}; "
+                f"expected a tolerance_m above 0 and at most {MOST_TOLERANCE_M} metres, found {self.tolerance_m!r}; "
                 "divide millimetres by 1000"
             )
         if not 0 < self.threshold <= 1:
             raise InvalidConfiguration(f"expected a threshold above 0 and at most 1, found {self.threshold}")
-        x_min, y_min, x_max, y_max = self.workspace
-        if not (x_min < x_max and y_min < y_max):
-            raise InvalidConfiguration(f"expected a workspace (x_min, y_min, x_max, y_max), found {self.workspace}")
-        if not 0 <= self.reach_m[0] < self.reach_m[1]:
-            raise InvalidConfiguration(f"expected reach_m as (nearest, farthest), found {self.reach_m}")
+        check_table(self.workspace, self.room_m)
+        reach = number_row(self.reach_m, 2)
+        if reach is None or not 0 <= reach[0] < reach[1]:
+            raise InvalidConfiguration(f"expected reach_m as (nearest, farthest) in metres, found {self.reach_m!r}")
 
     @property
     def feature_size(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 from nsrecover.core.observation import Observation
 from nsrecover.core.sessions.requests import Unusable
@@ -37,6 +38,8 @@ class Clock:
             time_s = observation.time_s
         if time_s is None:
             return
+        if not isinstance(time_s, Real):
+            raise InvalidObservation(f"expected the time of an observation in seconds, found {time_s!r}")
         if not math.isfinite(time_s) or time_s < self.time_s:
             raise InvalidObservation(
                 f"expected an observation of {self.time_s:.3f} s or later, found one of {time_s:.3f} s; send "

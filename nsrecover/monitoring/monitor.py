@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.entrance import check_action
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
@@ -140,6 +141,9 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             InvalidPlan: another action was due, or none. Give the monitor the new plan first, by `set_plan`.
             InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
         """
+        check_action(action)
+        if observation is None:
+            raise InvalidObservation("expected what is seen after the action, found None; observe the scene")
         if action != self.next_action:
             step = self.num_executed
             due = f"{self.next_action}, step {step + 1} of the plan" if self.next_action else "no further action"

@@ -99,10 +99,10 @@ class BoxWatching:
 
     def monitor(self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool) -> Monitor[SceneGraph]:
         """Return a monitor of a plan."""
-        if check_sensors and isinstance(observation, Observation):
-            require_plausible(observation)
         if perceiver is None:
             perceiver = self.perceiver(check_sensors) if isinstance(observation, Observation) else BoxesPerceiver()
+        if check_sensors and isinstance(observation, Observation):
+            require_plausible(observation)
         return BoxMonitor(self, as_perceiver(perceiver), plan, observation)
 
 

@@ -263,6 +263,7 @@ def watch(
     if shown.rerun is not None:
         need_rerun(shown.rerun)
     world = running_robot.made_world(load_factory(place), 0)
+    shown.out.parent.mkdir(parents=True, exist_ok=True)  # before anything moves
 
     with closing_if_possible(world):
         due = running_robot.plan_for(world, plan)

@@ -28,12 +28,28 @@ FAR_M = 3.0
 
 
 def made_world(factory: Callable[..., Any], number: int) -> Any:
-    """A world from a factory, which may take the number of the run as its first argument."""
+    """A world from a factory, which may take the number of the run as its first argument.
+
+    Raises:
+        InvalidConfiguration: the factory raises an error, or what it makes is no world.
+    """
     try:
         takes = bool(inspect.signature(factory).parameters)
     except (TypeError, ValueError):
         takes = False
-    return factory(number) if takes else factory()
+    name = getattr(factory, "__name__", repr(factory))
+    try:
+        world = factory(number) if takes else factory()
+    except Exception as problem:
+        raise InvalidConfiguration(
+            f"expected a world from {name}(), found {type(problem).__name__}: {problem}"
+        ) from problem
+    if missing := [each for each in ("observe", "execute") if not callable(getattr(world, each, None))]:
+        raise InvalidConfiguration(
+            f"expected a world with observe() and execute() from {name}(), found {type(world).__name__} without "
+            f"{' and '.join(missing)}"
+        )
+    return world
 
 
 def plan_for(world: Any, text: str | None) -> Plan:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 
 from nsrecover.core.entrance import check_kind
 from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
@@ -103,6 +104,7 @@ def scene_of_facts(given: Iterable[StateFact] | Mapping[StateFact, float], insta
     groups: dict[Property, dict[StateFact, float]] = {}
     for fact, chance in given.items():
         check_kind(fact, tuple, "facts with probabilities")
+        check_kind(chance, Real, f"a probability of {fact}")
         _check_probability(chance, f"probability of {fact}")
         groups.setdefault(property_of(fact, instance.domain), {})[fact] = chance
     facts, certainty = set[StateFact](), dict[Property, float]()

@@ -7,7 +7,7 @@ from typing import Any
 
 from nsrecover.core import Perceiver, SceneGraph
 from nsrecover.core.protocols import NOTHING_REPORTED, Reported, ReportingPerceiver
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, InvalidObservation
 
 
 class FunctionPerceiver:
@@ -18,11 +18,17 @@ class FunctionPerceiver:
 
     def reset(self, observation: Any) -> SceneGraph:
         """The scene that the function makes of the observation."""
-        return self._function(observation)
+        return _checked(self._function(observation))
 
     def step(self, observation: Any, expected: SceneGraph | None = None) -> SceneGraph:
         """The scene that the function makes of the observation and the expected scene."""
-        return self._function(observation, expected=expected)
+        return _checked(self._function(observation, expected=expected))
+
+
+def _checked(made: object) -> SceneGraph:
+    if not isinstance(made, SceneGraph):
+        raise InvalidObservation(f"expected a SceneGraph from the perceiver, found {type(made).__name__}; return one")
+    return made
 
 
 class SilentPerceiver:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 
 
 def is_factory(place: str) -> bool:
@@ -48,6 +48,9 @@ def load_factory(place: str) -> Callable[..., Any]:
         ) from error
     factory = getattr(module, name, None)
     if not callable(factory):
-        raise InvalidConfiguration(f"expected a function or class {name!r} in {module_name}, found {factory!r}")
+        named = [each for each, value in vars(module).items() if callable(value)]
+        raise InvalidConfiguration(
+            f"expected a function or class {name!r} in {module_name}, found {factory!r}.{did_you_mean(name, named)}"
+        )
     found: Callable[..., Any] = factory
     return found

@@ -30,7 +30,7 @@ class SessionSettings:
     reviews: bool = False
 
     def __post_init__(self) -> None:
-        if self.budget_s is not None and not self.budget_s >= 0:
-            raise InvalidConfiguration(f"expected a budget_s of at least 0 seconds, or None, found {self.budget_s}")
+        if not isinstance(self.budget_s, int | float | None) or (self.budget_s is not None and not self.budget_s >= 0):
+            raise InvalidConfiguration(f"expected a budget_s of at least 0 seconds, or None, found {self.budget_s!r}")
         if not self.max_recoveries >= 0:
             raise InvalidConfiguration(f"expected max_recoveries of at least 0, found {self.max_recoveries}")

@@ -13,6 +13,7 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
 from nsrecover.domains.instance import Instance
+from nsrecover.errors import InvalidConfiguration
 
 _FALLBACKS = {
     "countertop": Trait.SURFACE,
@@ -119,6 +120,9 @@ def household(
         one_handed: whether doors and switches need an empty gripper.
         domain: the household domain, or a stricter one, such as `LASTING`.
     """
+    names = names if isinstance(names, str) else tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InvalidConfiguration(f"expected a list of names of objects, found {names!r:.80}")
     more = learned or {}
     named = tuple(dict.fromkeys(names))
     objects = {name: _traits(name, more) for name in dict.fromkeys((*named, *unnamed))}

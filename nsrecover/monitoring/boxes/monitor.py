@@ -276,6 +276,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         expected = state.expected.up_to(number).graphs[number]
         seen = state.perceiver.step(observation, expected)
         check_boxes(seen)
+        check_reserved(seen.names, (TABLE,))
         absent = expected.chosen([name for name in expected.names if name in self._belonging - set(seen.names)])
         nothing = np.zeros(len(absent), np.bool_)
         seen = seen.with_objects_of(replace(absent, seen=nothing, occluded=None, unknown=None))
