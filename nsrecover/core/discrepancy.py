@@ -149,7 +149,7 @@ class Unknown:
 
 
 class PlanFault(CodeWithMeaning):
-    """What is wrong with a plan before it is carried out. The codes are stable.
+    """Faults of a plan before its execution. The codes are stable.
 
     A member is its code; its docstring (`meaning`) says in words what it means.
     """
@@ -164,7 +164,7 @@ class PlanFault(CodeWithMeaning):
 
 @dataclass(frozen=True)
 class PlanProblem:
-    """What is wrong with a plan.
+    """A fault of a plan.
 
     Attributes:
         fault: the stable code.

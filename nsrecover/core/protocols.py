@@ -116,7 +116,7 @@ class ReportingPerceiver(Perceiver[SeenT_contra], Protocol[SeenT_contra]):
 
     @property
     def reported(self) -> Reported:
-        """What is known of the last observation besides the scene."""
+        """Report on the last observation besides the scene."""
         ...
 
     def fork(self) -> Self:
@@ -189,7 +189,7 @@ class WorldModel(Protocol[State, Step]):
         ...
 
     def cost(self, step: Step) -> float:
-        """What a step costs; positive."""
+        """Cost of a step; positive."""
         ...
 
     def key(self, state: State) -> Hashable:

@@ -1,4 +1,4 @@
-"""What can be wrong with cameras and segmenters, and what to do about it."""
+"""Problems of cameras and segmenters, and advice for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class SensorProblem(StrEnum):
-    """What is wrong with an observation; stable codes."""
+    """Sensor problems; stable codes."""
 
     NO_DEPTH = "no_depth"
     NO_MASKS = "no_masks"

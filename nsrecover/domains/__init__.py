@@ -1,4 +1,4 @@
-"""What can be in a scene and what can be done to it: the language in which domains are declared."""
+"""The language in which domains are declared."""
 
 from nsrecover.domains.base import (
     And,

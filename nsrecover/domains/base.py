@@ -346,7 +346,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Law:
-    """What follows in a state without an action: running water fills what is in the sink."""
+    """A change of a state without an action: running water fills what is in the sink."""
 
     name: str
     effect: Effect

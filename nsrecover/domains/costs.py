@@ -1,4 +1,4 @@
-"""What actions cost: what their operators say, or how long they took in demonstrations."""
+"""Costs of actions: from their operators, or from the durations of demonstrations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 
 
 def cost_of(action: Action, domain: Domain) -> float:
-    """What an action costs."""
+    """Cost of an action."""
     return domain.operators[action.operator].cost
 
 

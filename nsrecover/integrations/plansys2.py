@@ -34,7 +34,7 @@ class PlanItem:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What PDDL actions mean for the monitor.
+    """Meaning of PDDL actions for the monitor.
 
     Attributes:
         actions: PDDL action -> operator and places of its arguments among the PDDL ones, from 0; None for actions that

@@ -190,7 +190,7 @@ class FleetPage:
 
 
 def _marked(robot: Robot, waits: bool) -> tuple[Kind, str]:
-    """How a robot is marked, and its state in a word or two."""
+    """Mark of a robot, and its state in a word or two."""
     if not robot.connected:
         return Kind.ERROR, robot.word
     return (Kind.DOUBT, "waits for you") if waits else (Kind.OK, robot.word)

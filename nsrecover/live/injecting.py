@@ -1,4 +1,4 @@
-"""What a simulator offers so that viewers can make things go wrong."""
+"""Interface of simulators in which viewers can inject faults."""
 
 from __future__ import annotations
 

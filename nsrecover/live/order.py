@@ -30,7 +30,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class Stake:
-    """What depends on the answer to a question.
+    """Stake of a question.
 
     Attributes:
         actions: expected number of actions that are done thanks to an answer.

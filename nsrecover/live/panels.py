@@ -32,7 +32,7 @@ MOST_TALK = 30
 
 @dataclass(frozen=True)
 class Status:
-    """What the robot is doing, in a sentence.
+    """Activity of the robot, in a sentence.
 
     Attributes:
         kind: how it is marked.
@@ -109,7 +109,7 @@ def render(panel: str, **values: Any) -> str:
 
 
 def state(status: Status, desk: Desk) -> str:
-    """What the robot is doing, and the buttons that hold it up."""
+    """Activity of the robot, and the buttons that pause it."""
     return render(
         "state",
         status=status,
@@ -228,5 +228,5 @@ def talk(said: Sequence[Said], suggestions: Sequence[str]) -> str:
 
 
 def faults(injector: Injector) -> str:
-    """What can be made to go wrong."""
+    """Faults that viewers can inject."""
     return render("faults", faults=injector.faults, objects=injector.objects)

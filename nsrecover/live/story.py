@@ -1,4 +1,4 @@
-"""What has happened in a run so far, for panels, questions and the report."""
+"""History of a run, for panels, questions and the report."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Points = npt.NDArray[np.floating[Any]]
 
 
 class Table(Protocol):
-    """Where a robot can put things down and pick them up."""
+    """Places where a robot can put things down and pick them up."""
 
     @property
     def workspace(self) -> tuple[float, float, float, float]:

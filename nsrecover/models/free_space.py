@@ -22,7 +22,7 @@ TOKEN_SIZE = 4 + 4 + 1
 
 
 def workspace_overrun(box: Tensor, workspace: Tensor) -> Tensor:
-    """How far the footprint of a box sticks out of the workspace.
+    """Distance by which the footprint of a box exceeds the workspace.
 
     Args:
         box: (..., 6) centre and size, metres.
@@ -165,12 +165,12 @@ class PlacementEnergy(NamedTuple):
 
     @property
     def total(self) -> Tensor:
-        """What training lowers, (B, H): touching nothing counts far more than moving little."""
+        """Training loss, (B, H): collisions weigh far more than distance."""
         return 0.1 * self.displacement + 5.0 * self.overlap + 5.0 * self.outside
 
     @property
     def badness(self) -> Tensor:
-        """What hypotheses are ranked by, (B, H): one that touches nothing comes before all others, a near one first."""
+        """Ranking of hypotheses, (B, H): collision-free ones first, the nearest first among them."""
         return self.displacement + 1e4 * (self.overlap + self.outside)
 
 

@@ -42,7 +42,7 @@ FAMILIARITY = 20.0
 
 @dataclass(frozen=True)
 class SoundConfig:
-    """What a sound model needs besides its weights.
+    """Parameters of a sound model besides its weights.
 
     Attributes:
         classes: names of the C classes.

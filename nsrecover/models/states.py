@@ -37,7 +37,7 @@ KIND_FEATURES, HIDDEN = 16, 128
 
 @dataclass(frozen=True)
 class StateConfig:
-    """What a state model needs besides its weights.
+    """Parameters of a state model besides its weights.
 
     Attributes:
         domain: name of the domain whose variables they are.

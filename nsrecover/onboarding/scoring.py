@@ -1,4 +1,4 @@
-"""What the monitor says about runs that went well: scores, residuals, and how displaced copies would be judged."""
+"""Judgement of good runs by the monitor: scores, residuals, and displaced copies."""
 
 import hashlib
 import json

@@ -31,7 +31,7 @@ RUNS = 10
 """Fewest runs to train on."""
 
 PARTS = 5
-"""Of so many runs one is for comparing the models, the others for learning."""
+"""One of this many runs is held out for the comparison of the models."""
 
 FALSE_ALARMS = 0.05
 """Both models are compared at this rate of false alarms."""

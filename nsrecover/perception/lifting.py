@@ -37,7 +37,7 @@ TRIM = 0.02
 """Share of the points that is cut off at each end of every axis."""
 
 LEVEL_M = 0.02
-"""How far from z = 0 the table is looked for."""
+"""Distance from z = 0 within which the table is searched."""
 
 
 ViewPixels = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray, npt.NDArray[np.int32]]

@@ -109,7 +109,7 @@ class ScenePerceiver:
 
     @property
     def findings(self) -> tuple[SensorFinding, ...]:
-        """What is wrong with the cameras in the last observation."""
+        """Findings about the cameras in the last observation."""
         return self._findings
 
     @property
@@ -119,7 +119,7 @@ class ScenePerceiver:
 
     @property
     def reported(self) -> Reported:
-        """What is known of the last observation besides the scene."""
+        """Report on the last observation besides the scene."""
         return Reported(self.unseen, self.findings, self.unnamed, self.short_m)
 
     def fork(self) -> ScenePerceiver:

@@ -92,11 +92,11 @@ class _Situation:
 
     @cached_property
     def known(self) -> list[tuple[tuple[Fact, ...], set[int]]]:
-        """For each action to come, what the trace has wrong before it, and what its object comes down on."""
+        """For each later action, the violations before it in the trace, and the support of its object."""
         return [self._outcome(self.trace, step) for step in range(self.done, len(self.moved))]
 
     def _outcome(self, trace: Trace, step: int) -> tuple[tuple[Fact, ...], set[int]]:
-        """What violates the preconditions of an action in a trace, and what its object comes down on."""
+        """Violations of the preconditions of an action in a trace, and the support of its object."""
         action, (before, after) = trace.plan[step], trace.graphs[step : step + 2]
         return self.domain.operator_of(action).violated(before, action), _under(after, self.moved[step])
 

@@ -1,4 +1,4 @@
-"""What differs in the search over models whose good estimates and bounds are slow to compute.
+"""Search over models whose good estimates and bounds are slow to compute.
 
 Every new state is compared with the subgoals cheaply. The slow evaluation is postponed until the state is at the head
 of the frontier: an estimate in the phases that look for a way (weight above 1), a tight bound in the phases that prove

@@ -134,7 +134,7 @@ class SearchTree(Generic[State, Step]):
     """
 
     factor = 1.0 + REJOIN_EARLY
-    """What a recovery step counts, in units of a step of the plan."""
+    """Weight of a recovery step, in units of a step of the plan."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the readers of recordings share: errors of damaged files, JSON documents with a version, plans with targets."""
+"""Shared parts of the readers of recordings: errors of damaged files, versioned JSON documents, plans with targets."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -111,7 +111,7 @@ def answers_of(
 
 
 def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: Judgement | None) -> str:
-    """What happened, in one sentence."""
+    """The episode in one sentence."""
     main, steps = main_moment(moments), len(episode.plan)
     if main is None:
         if not episode.records:

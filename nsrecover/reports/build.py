@@ -147,7 +147,7 @@ def _is_film(extra: Extra) -> bool:
 
 
 def _files(episode: Episode, words: Wording, extras: Sequence[Extra]) -> tuple[Download, ...]:
-    """What readers can take from the page."""
+    """Downloads of the page."""
     document = json.dumps(episode_log.to_document(episode, words.domain), ensure_ascii=False)
     raw = Extra("episode.json", "Everything that was recorded, as JSON", document.encode())
     return tuple(
@@ -232,7 +232,7 @@ def _pictures(
 
 
 def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], ...]:
-    """What is measured: probabilities in %, lengths in cm, times in s."""
+    """Measured values: probabilities in %, lengths in cm, times in s."""
     numbers = [("observations", str(found.looks))]
     if isinstance(found.observed, SceneGraph):
         numbers.append(("D, the expected number of wrong objects", f"{found.total:.2f}"))

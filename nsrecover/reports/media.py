@@ -1,4 +1,4 @@
-"""What a run can give a report besides its episode: photographs, sound, a film, and the judgement of a referee."""
+"""Media of a report besides the episode: photographs, sound, a film, and the judgement of a referee."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Photo:
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """What was heard during one turn.
+    """Sound of one turn.
 
     Attributes:
         samples: (S,) from -1 to 1.

@@ -30,7 +30,7 @@ AROUND, LEAST_SHARE = 0.2, 0.45
 View = tuple[float, float, float, float]
 """Left, top, width and height of a part of a photograph, pixels."""
 NEAR_M = 0.02
-"""What is nearer to a camera than this is not outlined."""
+"""Objects nearer to a camera than this are not outlined."""
 
 _CORNERS = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 

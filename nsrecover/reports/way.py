@@ -1,4 +1,4 @@
-"""What was done, as a list: the steps of the plan, the recoveries, what they skip, and where they rejoin the plan."""
+"""List of executed actions: the steps of the plan, the recoveries, what they skip, and where they rejoin the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the conformance kit has to know of the scenes of a domain: which actions to try, and what they change."""
+"""Settings of the conformance kit for a domain: actions to try, and their effects."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -21,7 +21,7 @@ from nsrecover.util.english import amount
 NOWHERE = "nowhere"
 """Not the name of any object or operator."""
 _AWAY_M = 0.06
-"""What is this far from its place has been taken from it."""
+"""Distance from its place beyond which an object counts as removed."""
 _ON_M, _BESIDE_M = 0.05, 0.03
 """How far the bottom of a thing may be from the top of what it stands on, and its middle outside of its sides."""
 
@@ -32,7 +32,7 @@ Refusal = tuple[Rule, Action, type[Exception]]
 
 
 class Setting(Protocol):
-    """What the kit has to know of the scenes of a domain."""
+    """Settings of the kit for the scenes of a domain."""
 
     @property
     def cameras_move(self) -> bool:

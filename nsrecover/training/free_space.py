@@ -18,7 +18,7 @@ WORKSPACE = (0.30, -0.35, 0.75, 0.35)
 """x_min, y_min, x_max, y_max of the table that synthetic scenes fill, metres; varied by a few centimetres."""
 
 MOVED_IN_A_SCENE = 4
-"""How often a scene is used, each time with another object to be moved: drawing scenes takes as long as learning."""
+"""Number of uses of a scene, each with another moved object: drawing scenes takes as long as learning."""
 
 PROMISING = 0.02
 """Hypotheses learn if their energy is not much farther than this from the best one's."""

@@ -1,4 +1,4 @@
-"""What follows a session, and what watches a run of the agent and may hold it up: a page for people, for instance."""
+"""Listeners of a session, and supervisors of an agent's run, such as a page for people."""
 
 from __future__ import annotations
 

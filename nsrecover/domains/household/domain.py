@@ -60,7 +60,7 @@ VARIABLES = (
     StateVariable("burnt", ("unburnt", "burnt"), Trait.COOKS, drifts=True),
     StateVariable("broken", ("intact", "broken")),
 )
-"""What about an object can change."""
+"""State variables of objects."""
 
 RELATIONS = {
     **{"at": Role.LOCATION, "atop": Role.LOCATION, "covers": Role.COVERS, "holding": Role.HELD},
@@ -192,7 +192,7 @@ OPERATORS = (
         ),
     ),
 )
-"""What the robot can do."""
+"""Operators of the robot."""
 
 DERIVED = (
     Derived("on", ("?x", "?y"), either(fact("at", "?x", "?y"), fact("atop", "?x", "?y"))),
@@ -284,7 +284,7 @@ DERIVED = (
     Derived("intact", ("?x",), absent("broken", "?x")),
     Derived("away_from", ("?x", "?p"), absent("on", "?x", "?p")),
 )  # fmt: skip
-"""What follows from the facts of a state."""
+"""Derived predicates."""
 
 _UNDER_THE_TAP = both(fact("running", "?faucet"), fact("on", "?thing", "?basin"))
 _TAP = (Parameter("?faucet", Trait.POURS_WATER), Parameter("?basin", Trait.BASIN))
@@ -325,7 +325,7 @@ LAWS = (
         Effect((("cooked", "?thing"),), when=_IN_A_HEATER, for_each=(_HEATER, Parameter("?thing", Trait.COOKS))),
     ),
 )
-"""What follows from a state without an action."""
+"""Changes of a state without an action."""
 
 WORDS: dict[str, str] = {
     "at": "{0} in or on {1}",
@@ -353,7 +353,7 @@ WORDS: dict[str, str] = {
     Trait.FLAT: "objects can be put on {0}",
     **{trait: f"{{0}} is a {trait}" for trait in (Trait.SURFACE, Trait.VESSEL, Trait.LIQUID, Trait.SLICE, Trait.BASIN)},
 }
-"""How to say that a condition holds; others are said by their name or role."""
+"""Words for conditions; others are said by their name or role."""
 
 HOUSEHOLD = Domain.of(
     "household",

@@ -40,7 +40,7 @@ _SYNONYMS = {
     "butterknife": "butter knife",
     "bin": "garbage can",
 }
-"""What the same thing is called elsewhere -> what it is called here."""
+"""Synonym -> name that is used here."""
 
 
 @lru_cache(maxsize=4096)

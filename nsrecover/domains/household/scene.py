@@ -217,12 +217,12 @@ def shut_in(state: State, thing: str, home: Household) -> str | None:
 
 
 def cover_of(state: State, thing: str, home: Household) -> str | None:
-    """What lies on or over an object so that it cannot be taken."""
+    """Objects on or over an object that keep it from being taken."""
     found = [fact[1] for fact in state if home.holds(state, Atom("covering", (fact[1], thing)))]
     return min(found, key=lambda name: (("covers", name, thing) not in state, name), default=None)
 
 
 def occupant(state: State, place: str, thing: str, home: Household) -> str | None:
-    """What takes the room that an object would need in a place with room for one."""
+    """Objects that occupy a place with room for one."""
     inside = contents(state, place)
     return next((o for o in inside if home.holds(state, Atom("taking_room", (o, place, thing)))), None)

@@ -60,7 +60,7 @@ VARIABLES = (
     _boolean("answered", ServiceTrait.QUESTION),
     _boolean("counted", ""),
 )
-"""What the skills change besides places: what was said, counted and noticed."""
+"""State variables that the skills change: what was said, counted and noticed."""
 
 STATIC = dict.fromkeys(("for_person", "leads_to", "counts_at", "has_pose"), Role.STATIC)
 """Static facts: whom something is told or asked, which places a door leads to, where something is counted, poses."""
@@ -272,7 +272,7 @@ DERIVED = (
     ),
     Derived("found", ("?x",), either(fact("located", "?x"), fact("holding", "?x"))),
 )  # fmt: skip
-"""What follows about the robot's place, people and doors."""
+"""Derived predicates about the robot's place, people and doors."""
 
 WORDS: dict[str, str] = {
     "at": "{0} is at {1}",
@@ -297,7 +297,7 @@ WORDS: dict[str, str] = {
     ServiceTrait.CATEGORY: "{0} is a category of objects",
     ServiceTrait.ROOM_DOOR: "{0} is a door between rooms",
 }
-"""How to say that a condition holds; others are said by their name."""
+"""Words for conditions; others are said by their name."""
 
 _NOUNS = {noun: Kind(noun, frozenset({Trait.PORTABLE})) for nouns in CATEGORIES.values() for noun in nouns}
 

@@ -103,7 +103,7 @@ class Resident:
 
 @dataclass(frozen=True)
 class Home:
-    """What a robot knows of a home before it is told to do something.
+    """Initial knowledge of a robot about a home.
 
     Attributes:
         name: of the home.

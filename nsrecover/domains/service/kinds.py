@@ -1,4 +1,4 @@
-"""What can be in a home besides household objects: rooms, people, things that are said, and more nouns by category."""
+"""Contents of a home besides household objects: rooms, people, things that are said, and more nouns by category."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ServiceTrait(StrEnum):
-    """What can be true of objects of the service domain, besides the household's traits."""
+    """Traits of objects of the service domain, besides those of the household."""
 
     ROBOT = "robot"
     """the robot itself"""
@@ -51,7 +51,7 @@ ROBOT, OPERATOR, OPEN, CLOSE = "robot", "operator", "open", "close"
 """Names of objects that every home has: the robot, who gives the commands, and the two operations of doors."""
 
 REQUEST = "please hand it to me"
-"""What the robot says to be handed something."""
+"""Sentence with which the robot asks to be handed something."""
 
 POSES = ("sitting", "standing", "lying", "waving", "raising an arm", "pointing")
 """Poses that the robot tells apart, the usual one first."""

@@ -64,13 +64,13 @@ def _free(relation: Relation, reference: str, code: str) -> Not:
 
 
 def _on_top(graph: SceneGraph, action: Action) -> Box:
-    """In the middle of the support's top."""
+    """The place in the middle of the support's top."""
     box, below = (graph.boxes[graph.index(name)] for name in action.arguments)
     return as_box(np.array([*below[:2], top(below) + box[5] / 2, *box[3:]], dtype=np.float32))
 
 
 def _next_to(graph: SceneGraph, action: Action, axis: int, sign: int) -> Box:
-    """In line with the reference, a gap away from it, and as high as it stands."""
+    """The place beside the reference, a gap away from it, on the same level."""
     box, other = (graph.boxes[graph.index(name)] for name in action.arguments)
     placed = np.array([*other[:2], bottom(other) + box[5] / 2, *box[3:]], dtype=np.float32)
     placed[axis] += sign * ((other[3 + axis] + box[3 + axis]) / 2 + GAP_M)

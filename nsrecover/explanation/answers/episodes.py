@@ -116,5 +116,5 @@ def _text(episode: Episode, errors: list[Turn], explanations: list[Explanation],
 
 def _all_steps(count: int) -> str:
     if count == 1:
-        return "the only step did what it should"
-    return f"{'both steps' if count == 2 else 'all ' + counted(count, 'step')} did what they should"
+        return "the only step worked"
+    return f"{'both steps' if count == 2 else 'all ' + counted(count, 'step')} worked"

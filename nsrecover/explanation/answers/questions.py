@@ -285,7 +285,7 @@ def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
         return f"{_was_planned(planned, phrasing)} Without it the plan would not have been completed."
     turn, recovery, _ = found
     if not isinstance(turn.record.graph, SceneGraph):
-        return "A log of facts does not say what would have been otherwise: ask while the robot is running."
+        return "A log of facts cannot answer what would be different: ask while the robot is running."
     return without(turn.record.graph, recovery, name)
 
 

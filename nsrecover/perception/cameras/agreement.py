@@ -10,7 +10,7 @@ ABOVE_M = 0.02
 """Points below this height may belong to the table."""
 
 SAME_M = 0.015
-"""How near a reading must be to a point to show it."""
+"""Maximum distance between a reading and a point that it shows."""
 
 FOOT_M, ROOM_M = 0.015, 0.045
 """Radius around the middle of an object in which a view must see the table, and in which it must see nothing higher, to

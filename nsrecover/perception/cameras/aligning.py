@@ -34,7 +34,7 @@ CELL_M = 0.002
 """Size of the cells in which points on a top are counted."""
 
 LOOKED_PX = 6
-"""So many pixels behind the last depth reading of a top are looked at in the colour image."""
+"""Number of pixels of the colour image searched behind the last depth reading of a top."""
 
 CONTRAST = 30.0
 """Smallest difference of colour (0 to 255 in each channel) between a top and what is behind it."""

@@ -24,16 +24,16 @@ DEPTH_M = (0.1, 5.0)
 """Range of plausible distances of the table from a camera."""
 
 PLANE_M = 0.02
-"""How far from the plane of the table its points may seem to be."""
+"""Maximum apparent distance of table points from the plane of the table."""
 
 HEIGHT_M = 0.03
-"""How far from z = 0 the table may seem to be."""
+"""Maximum apparent distance of the table from z = 0."""
 
 TABLE_SHARE = 0.3
 """Share of the readings beside the objects that show the table in a plausible view."""
 
 TILT_DEG = 2.0
-"""How far from horizontal the table may seem to be."""
+"""Maximum apparent tilt of the table."""
 
 REACH_M = 1.5
 """No object that matters is farther from the robot's base."""

@@ -16,10 +16,10 @@ from nsrecover.core import FloatArray, Observation
 from nsrecover.perception.lifting import to_world
 
 NEAR_M = (0.03, 0.02, 0.01)
-"""How far from the table its points may be, in turn."""
+"""Maximum distance of table points from the table, for each iteration."""
 
 FEWEST_POINTS = 300
-"""With fewer points of the table a view stays as it is."""
+"""Minimum number of table points to correct a view."""
 
 ACROSS_M = 0.15
 """Points that do not reach so far in every direction (standard deviation) do not show how the table is tilted."""

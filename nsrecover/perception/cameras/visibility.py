@@ -10,7 +10,7 @@ import numpy.typing as npt
 from nsrecover.core import FloatArray, Observation, Unseen, UnseenReason
 
 DEPTH_SLACK_M = 0.012
-"""How much farther than a surface a reading must be to show that the surface is not there."""
+"""Minimum distance of a reading behind a surface that proves the surface absent."""
 
 TOLERATED = 0.15
 """Share of a box's surface that may be seen through by mistake, at its edges."""

@@ -56,7 +56,7 @@ REAL_NOISE_M = 0.0001
 """A depth image with more noise never repeats itself."""
 
 SURFACE_M = 0.015
-"""How near a reading must be to a point to show it."""
+"""Maximum distance between a reading and a point that it shows."""
 
 
 @dataclass(frozen=True, eq=False)

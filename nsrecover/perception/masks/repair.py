@@ -25,7 +25,7 @@ AROUND_M = 0.008
 """Points that are this close to a box may belong to it."""
 
 SAMPLE = 200
-"""So many points of a mask are enough to see whether it shows several objects."""
+"""Number of points of a mask that suffices to decide whether it shows several objects."""
 
 LEAST_SHARE = 0.12
 """Smallest share of a mask's points that makes another object of it."""

@@ -1,4 +1,4 @@
-"""What is visible in an observation: for every object its points, its looks, and the masks that show it."""
+"""Visible objects of an observation: points, appearance, and masks of each."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ LIKE_KNOWN_M = 0.008
 """A side that differs less than this from the known one is the known one."""
 
 SIZE_GAIN = 0.25
-"""How far the known size of an object follows every new measurement of it."""
+"""Weight of a new measurement in the known size of an object."""
 
 WHOLE = 0.75
 """Share of the most pixels in which an object was seen, from which on it counts as wholly visible."""

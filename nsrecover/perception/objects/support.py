@@ -1,4 +1,4 @@
-"""What each visible object is in, on or on top of, or that the gripper holds it, from depth and masks.
+"""The place of each visible object from depth and masks: in, on, on top of, or in the gripper.
 
 The relations are those of the household domain: `at`, `atop`, `holding`. They are read off the points of one
 observation; what is out of view has no relation here.

@@ -188,7 +188,7 @@ class FactPlanner:
         return len(fact) == 3 and self.instance.domain.relations.get(fact[0]) in roles
 
     def cost(self, actions: Sequence[Action]) -> float:
-        """What actions cost."""
+        """Costs of actions."""
         return sum(cost_of(action, self.instance.domain) for action in actions)
 
     def search(

@@ -28,7 +28,7 @@ Source = tuple[base.Operator | None, base.Effect]
 """An effect of an operator, or of a law (None)."""
 
 CHOICES = 4
-"""How many objects are tried for an argument that may be any."""
+"""Number of objects that are tried for an unrestricted argument."""
 
 
 class RelaxedDomain:

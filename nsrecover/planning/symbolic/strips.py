@@ -71,7 +71,7 @@ class GroundAction:
 
     @cached_property
     def precondition(self) -> Condition:
-        """What must hold before."""
+        """Preconditions."""
         return Condition(mask(self.needs), mask(self.forbids))
 
     @cached_property
