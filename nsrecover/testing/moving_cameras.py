@@ -1,16 +1,15 @@
 """Whether the poses of cameras are true: nothing is seen where a camera saw through before."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.observation import Observation
+from nsrecover.perception.cameras.agreement import readings_at
 from nsrecover.perception.lifting import to_world
 from nsrecover.testing.rules import Limits, Rule, RuleLog
-
-Array = npt.NDArray[np.float64]
-Pixels = npt.NDArray[np.intp]
 
 _EVERY = 4
 """Every fourth row and column is looked at."""
@@ -60,28 +59,11 @@ def _seen_through(
     fixed = _mask(one, view, lambda name: not portable(name))
     fixed = fixed if any(not portable(name) for name in one.labels.values()) else ~_mask(one, view, portable)
     free = fixed[rows, columns] & (one.depth_m[view][rows, columns] > 0)
-    points = to_world(one, view, rows[free], columns[free]).astype(np.float64)
-    distance, reading, shown = _projected(points, two, other)
-    known = (reading > 0) & ~_mask(two, other, portable)[shown[0], shown[1]] & (distance > 0)
-    return int((known & (distance < reading - _FREE_M)).sum()), int(known.sum())
-
-
-def _projected(points: Array, observation: Observation, view: int) -> tuple[Array, Array, tuple[Pixels, Pixels]]:
-    """Distance of points (M, 3) along the axis of a camera, what it reads there (0 outside), and their pixels."""
-    camera = observation.cameras[view]
-    height, width = observation.instances.shape[1:]
-    inverse = np.linalg.inv(np.asarray(camera.world_from_camera, np.float64))
-    local = points @ inverse[:3, :3].T + inverse[:3, 3]
-    z = local[:, 2]
-    deep = np.maximum(z, 1e-6)
-    k = np.asarray(camera.intrinsics, np.float64)
-    column = np.floor(k[0, 0] * local[:, 0] / deep + k[0, 2])
-    row = np.floor(k[1, 1] * local[:, 1] / deep + k[1, 2])
-    inside = (z > 0.05) & (column >= 0) & (column < width) & (row >= 0) & (row < height)
-    rows = np.where(inside, row, 0).astype(np.intp)
-    columns = np.where(inside, column, 0).astype(np.intp)
-    reading = np.where(inside, observation.depth_m[view][rows, columns], 0.0).astype(np.float64)
-    return z, reading, (rows, columns)
+    points = to_world(one, view, rows[free], columns[free])
+    fixed_m = np.where(_mask(two, other, portable), 0.0, two.depth_m[other])
+    depth_m = np.stack([fixed_m if number == other else each for number, each in enumerate(two.depth_m)])
+    reading, distance = readings_at(replace(two, depth_m=depth_m.astype(np.float32)), other, points)
+    return int(((reading > 0) & (distance < reading - _FREE_M)).sum()), int((reading > 0).sum())
 
 
 def _mask(observation: Observation, view: int, chosen: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
