@@ -55,8 +55,8 @@ def check_action(action: object) -> None:
     """
     if not isinstance(action, Action):
         raise InvalidAction(f"expected an Action, found {action!r:.80}; use nsrecover.Action.parse for texts")
-    names = (action.operator, *action.arguments) if isinstance(action.arguments, tuple) else (action.arguments,)
-    if (len(names) == 1 and names[0] is action.arguments) or not all(isinstance(name, str) for name in names):
+    given: object = action.arguments
+    if not isinstance(given, tuple) or not all(isinstance(name, str) for name in (action.operator, *given)):
         raise InvalidAction(
             f"expected an operator and a tuple of arguments, all names, found {action.operator!r} and "
             f"{action.arguments!r}"
@@ -104,7 +104,9 @@ def number_row(given: object, count: int) -> list[float] | None:
 
 def _in_metres(boxes: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.bool_]:
     """Which boxes (N, 6) are hardly in another unit: (N,)."""
-    return (np.abs(boxes[:, :3]) <= FARTHEST_M).all(axis=1) & (boxes[:, 3:] <= LARGEST_M).all(axis=1)
+    near: npt.NDArray[np.bool_] = (np.abs(boxes[:, :3]) <= FARTHEST_M).all(axis=1)
+    small: npt.NDArray[np.bool_] = (boxes[:, 3:] <= LARGEST_M).all(axis=1)
+    return near & small
 
 
 def check_boxes(scene: SceneGraph) -> None:
