@@ -42,7 +42,7 @@ from nsrecover.core.sessions.requests import (
 )
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, OutOfTurn, UnknownObject
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
 from nsrecover.explanation.alarms import Alarms
 from nsrecover.explanation.templates import proposal
 from nsrecover.explanation.unseen import missing_texts
@@ -118,8 +118,7 @@ class Session(SessionState[SceneT]):
 
         Raises:
             OutOfTurn: no observation was asked for.
-            InvalidObservation: the first observation, and every further attempt, or one that is reviewed, cannot be
-                used.
+            InvalidObservation: the first observation and further attempts, or one that is reviewed, cannot be used.
             UnknownObject: they do not show an object of the plan.
         """
         self._expect(Act, Look)
@@ -202,16 +201,6 @@ class Session(SessionState[SceneT]):
             fresh._start_s = fresh.time_s
             fresh._next_turn()
         return fresh
-
-    def _where_stopped(self) -> str:
-        action = self._monitor.next_action if self._monitor is not None else None
-        return f"it was stopped before {action}" if action is not None else "it was stopped"
-
-    def _expect(self, *kinds: type) -> None:
-        if not isinstance(self._request, kinds):
-            raise OutOfTurn(
-                f"expected the answer to a request to {self._request.code}, found another one; see session.request"
-            )
 
     def _taken(self, observation: object) -> None:
         """Use an observation for what it was made for."""
@@ -313,10 +302,6 @@ class Session(SessionState[SceneT]):
             self._request = Ask(Decision(Question.GIVE_UP, recovery.closest, turn.plan, text))
             return
         self._decided(turn)
-
-    def _is_recovering(self) -> bool:
-        step = self.monitor.num_executed - (1 if self._executed else 0)
-        return step < self._recovering
 
     def _recovery(self, found: Discrepancy[SceneT]) -> Recovery[SceneT]:
         monitor, planner = self.monitor, self.system.planner

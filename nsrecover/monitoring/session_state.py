@@ -117,3 +117,17 @@ class SessionState(Generic[SceneT]):
         elif request.final:
             status = EpisodeStatus.COMPLETED
         return Episode(self._plan, status, reason, self._start, self.records, self._start_s)
+
+    def _where_stopped(self) -> str:
+        action = self._monitor.next_action if self._monitor is not None else None
+        return f"it was stopped before {action}" if action is not None else "it was stopped"
+
+    def _expect(self, *kinds: type) -> None:
+        if not isinstance(self._request, kinds):
+            raise OutOfTurn(
+                f"expected the answer to a request to {self._request.code}, found another one; see session.request"
+            )
+
+    def _is_recovering(self) -> bool:
+        step = self.monitor.num_executed - (1 if self._executed else 0)
+        return step < self._recovering
