@@ -21,8 +21,11 @@ from nsrecover.core import Box, Camera
 from nsrecover.errors import InvalidObservation
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
+Found = Any
+"""Results of a detector, whose package is not imported."""
 
-def ultralytics_detections(result: Any, least_confidence: float = 0.25) -> list[JsonObject]:
+
+def ultralytics_detections(result: Found, least_confidence: float = 0.25) -> list[JsonObject]:
     """Detections of one `ultralytics.engine.results.Results` of a segmentation model, for `instances_of`.
 
     An object is called by its class. Where a class occurs more than once, its track's number is added (`model.track`),
@@ -104,7 +107,7 @@ def sam2_detections(
     return [{"name": name, "segmentation": mask} for name, mask in zip(called, kept, strict=True)]
 
 
-def sam2_track_detections(masks: Mapping[int, Any], names: Mapping[int, str]) -> list[JsonObject]:
+def sam2_track_detections(masks: Mapping[int, Found], names: Mapping[int, str]) -> list[JsonObject]:
     """Detections of one frame of SAM 2's video predictor, for `instances_of`; an empty mask is left out.
 
     Args:
@@ -142,7 +145,7 @@ class TaggedObject:
 
 
 def tag_boxes(
-    detections: Iterable[Any], camera: Camera, objects: Mapping[int, TaggedObject], least_margin: float = 25.0
+    detections: Iterable[Found], camera: Camera, objects: Mapping[int, TaggedObject], least_margin: float = 25.0
 ) -> dict[str, Box | None]:
     """Boxes of tagged objects in the robot's frame, from the detections of `pupil_apriltags` or a compatible library.
 
@@ -178,7 +181,7 @@ def tag_boxes(
     return boxes
 
 
-def _field(mask: JsonMapping, name: str) -> Any:
+def _field(mask: JsonMapping, name: str) -> Found:
     if name not in mask:
         raise InvalidObservation(f"expected `{name}` in every mask of SAM 2, found {sorted(mask)}")
     return mask[name]

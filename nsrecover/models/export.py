@@ -17,7 +17,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -71,12 +70,12 @@ class _Part:
 class _Adapted(nn.Module):
     """A model with a function between it and the arrays of its file."""
 
-    def __init__(self, model: nn.Module, adapt: Callable[..., Any]) -> None:
+    def __init__(self, model: nn.Module, adapt: Callable[..., object]) -> None:
         super().__init__()
         self.model = model
         self.adapt = adapt
 
-    def forward(self, *arrays: Tensor) -> Any:
+    def forward(self, *arrays: Tensor) -> object:
         return self.adapt(self.model, *arrays)
 
 

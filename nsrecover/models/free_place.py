@@ -1,6 +1,6 @@
 """A free place on the table for an object: the learned proposal if it is free, else the nearest free place."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ SLACK_M = 1e-5
 ALIKE_M = 0.005
 """A footprint that sticks out of another one by no more than this is merged with it: the same place, imagined twice."""
 
-Points = npt.NDArray[np.floating[Any]]
+Points = npt.NDArray[np.floating]
 """Coordinates of either precision."""
 
 

@@ -16,11 +16,11 @@ class FunctionPerceiver:
     def __init__(self, function: Callable[..., SceneGraph]) -> None:
         self._function = function
 
-    def reset(self, observation: Any) -> SceneGraph:
+    def reset(self, observation: object) -> SceneGraph:
         """The scene that the function makes of the observation."""
         return _checked(self._function(observation))
 
-    def step(self, observation: Any, expected: SceneGraph | None = None) -> SceneGraph:
+    def step(self, observation: object, expected: SceneGraph | None = None) -> SceneGraph:
         """The scene that the function makes of the observation and the expected scene."""
         return _checked(self._function(observation, expected=expected))
 

@@ -33,6 +33,7 @@ from nsrecover.records.episode_checks import check_consistent
 from nsrecover.records.reading import check_document, read_document, readable
 from nsrecover.util.atomic_write import atomic_write
 from nsrecover.util.json_data import Json, Readers, from_json, to_json
+from nsrecover.util.untrusted_json import Parsed
 
 FORMAT = "nsrecover episode"
 """Value of the field `format` of a log."""
@@ -127,7 +128,7 @@ def from_document(document: object, source: str = "log") -> Episode[Any]:
         scenes = [_read_scene(each) for each in known["scenes"]]
         value: Any = tuple[StateFact, ...] if isinstance(scenes[0], FactScene) else Box
 
-        def scene(number: Any) -> SceneGraph | FactScene:
+        def scene(number: Parsed) -> SceneGraph | FactScene:
             if not isinstance(number, int) or not 0 <= number < len(scenes):
                 raise ValueError(f"expected the number of one of {len(scenes)} scenes, found {number!r}")
             return scenes[number]
@@ -160,7 +161,7 @@ def _scene(graph: SceneGraph) -> Json:
     }
 
 
-def _read_scene(data: Any) -> SceneGraph | FactScene:
+def _read_scene(data: Parsed) -> SceneGraph | FactScene:
     if "facts" in data:
         return from_json(FactScene, data)
     boxes = from_json(dict[str, Box], data["boxes"], where="boxes")

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from nsrecover.core import Action, Box, Plan
 from nsrecover.errors import InvalidAction, InvalidRecording
 from nsrecover.util.json_data import from_json
-from nsrecover.util.untrusted_json import read_json
+from nsrecover.util.untrusted_json import Parsed, read_json
 
 
 @contextmanager
@@ -24,7 +23,7 @@ def readable(what: str, advice: str = "it is damaged: record it again or fetch i
         raise InvalidRecording(f"expected {what}, found data that cannot be read ({found}); {advice}") from problem
 
 
-def read_document(path: str | Path, kinds: tuple[str, ...], what: str, schema: int = 1) -> Any:
+def read_document(path: str | Path, kinds: tuple[str, ...], what: str, schema: int = 1) -> Parsed:
     """Read a JSON document of some kind.
 
     Args:
@@ -45,7 +44,7 @@ def read_document(path: str | Path, kinds: tuple[str, ...], what: str, schema: i
     return check_document(document, kinds, what, str(path), schema)
 
 
-def check_document(document: Any, kinds: tuple[str, ...], what: str, source: str, schema: int = 1) -> Any:
+def check_document(document: Parsed, kinds: tuple[str, ...], what: str, source: str, schema: int = 1) -> Parsed:
     """Return a parsed document, if it is of one of some kinds, and of a version.
 
     Raises:

@@ -122,7 +122,7 @@ class _Body:
 
 
 def spatial_relations(
-    names: Sequence[str], clouds: Sequence[npt.NDArray[np.floating[Any]]], camera: Camera
+    names: Sequence[str], clouds: Sequence[npt.NDArray[np.floating]], camera: Camera
 ) -> frozenset[SpatialEdge]:
     """The spatial relations of a scene (Liu et al., appendix A.1; readings of its open points: see the module).
 
@@ -204,7 +204,7 @@ def box_cloud(box: npt.ArrayLike, spacing_m: float = 0.01) -> FloatArray:
     return np.asarray(points, dtype=np.float32)
 
 
-def _bodies(names: Sequence[str], clouds: Sequence[npt.NDArray[np.floating[Any]]], camera: Camera) -> tuple[_Body, ...]:
+def _bodies(names: Sequence[str], clouds: Sequence[npt.NDArray[np.floating]], camera: Camera) -> tuple[_Body, ...]:
     """The objects that have points, checked."""
     if len(names) != len(clouds) or len(set(names)) != len(names):
         raise InvalidObservation(
