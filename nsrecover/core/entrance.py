@@ -104,9 +104,8 @@ def number_row(given: object, count: int) -> list[float] | None:
 
 def _in_metres(boxes: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.bool_]:
     """Which boxes (N, 6) are hardly in another unit: (N,)."""
-    near: npt.NDArray[np.bool_] = (np.abs(boxes[:, :3]) <= FARTHEST_M).all(axis=1)
-    small: npt.NDArray[np.bool_] = (boxes[:, 3:] <= LARGEST_M).all(axis=1)
-    return near & small
+    within = np.concatenate([np.abs(boxes[:, :3]) <= FARTHEST_M, boxes[:, 3:] <= LARGEST_M], axis=1)
+    return np.asarray(within.all(axis=1), dtype=np.bool_)
 
 
 def check_boxes(scene: SceneGraph) -> None:
