@@ -382,7 +382,7 @@ def main() -> None:
 
 def _called() -> int:
     """Run the command, and return its exit code; a wrong argument is an error in one line, too."""
-    (usage_error,) = typer.BadParameter.__bases__
+    usage_error = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
     try:
         return app(standalone_mode=False) or 0
     except typer.Abort:

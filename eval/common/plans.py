@@ -19,8 +19,8 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.planning.placement import PlacementSampler, enumerated_places, proposed_place
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
+from nsrecover.planning.setting_aside import PlacementSampler, enumerated_places, proposed_place
 from nsrecover.planning.subgoals import Subgoals
 from nsrecover.system import System
 

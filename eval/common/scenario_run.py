@@ -17,7 +17,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.errors import NsrecoverError
-from nsrecover.explanation.grammar import instruction
+from nsrecover.explanation.phrases import instruction
 from nsrecover.reports.media import Media, Photo
 from nsrecover.reports.model import Kind
 from nsrecover.reports.wording import Wording, kind_of

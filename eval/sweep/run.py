@@ -20,9 +20,9 @@ from tqdm import tqdm
 from eval.common.episodes import episodes_of
 from eval.common.output import overrides, write_results
 from eval.sweep import metrics
-from eval.sweep.episode import Job, run_job
 from eval.sweep.evaluation_world import Controller
 from eval.sweep.failures import succeeded
+from eval.sweep.judged_episode import Job, run_job
 from eval.sweep.records import FORMAT, EpisodeRecord
 from eval.sweep.summary_table import markdown
 from nsrecover.errors import InvalidConfiguration, did_you_mean

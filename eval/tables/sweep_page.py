@@ -16,7 +16,7 @@ from eval.sweep.records import EpisodeRecord
 from eval.tables.gallery import final_deviations
 from eval.tables.load import Sweep
 from nsrecover.core.actions import Plan
-from nsrecover.explanation.grammar import instruction
+from nsrecover.explanation.phrases import instruction
 from nsrecover.reports.page import environment
 from nsrecover.util.english import capital, listed
 

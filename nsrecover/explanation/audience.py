@@ -8,7 +8,7 @@ from enum import StrEnum
 from nsrecover.core.actions import Action
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.explanation.grammar import instruction
+from nsrecover.explanation.phrases import instruction
 from nsrecover.util.english import doing, ordinal
 
 

@@ -15,7 +15,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.facts import NOT_FOUND, PLACED, swap_groups
-from nsrecover.explanation.grammar import instruction, not_achieved
+from nsrecover.explanation.phrases import instruction, not_achieved
 from nsrecover.explanation.unseen import NOWHERE, missing_text
 from nsrecover.util.english import Forms, capital, counted, listed, objects, the
 

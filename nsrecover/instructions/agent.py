@@ -14,7 +14,7 @@ from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.instructions.belief import Belief
-from nsrecover.instructions.grounding import plain
+from nsrecover.instructions.goals import plain
 from nsrecover.instructions.person import Person
 from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
 from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from nsrecover.domains.service.home import Home
 from nsrecover.instructions.choosing import MEANING, Candidate, Trust, candidates, chosen_of
-from nsrecover.instructions.grounding import ground, refused
+from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.planning import TaskPlan, plan_task
 from nsrecover.instructions.sentences.grammar import read
 from nsrecover.instructions.sentences.lexing import lexed

@@ -28,8 +28,8 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
-from nsrecover.planning.placement import PlacementSampler, proposed_place
 from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
+from nsrecover.planning.setting_aside import PlacementSampler, proposed_place
 from nsrecover.planning.subgoals import Subgoal
 from nsrecover.planning.symbolic.strips import bits_of
 

@@ -27,9 +27,9 @@ from nsrecover.planning.batch import Request, recover_each
 from nsrecover.planning.making_room import with_room
 from nsrecover.planning.neural_model import Means, Move, NeuralModel, State, Untouched
 from nsrecover.planning.order import recovery_order
-from nsrecover.planning.placement import PlacementSampler, proposed_place
 from nsrecover.planning.refine import refine
 from nsrecover.planning.search import ROUNDING, SearchResult, check_budgets, search
+from nsrecover.planning.setting_aside import PlacementSampler, proposed_place
 from nsrecover.planning.subgoals import Subgoal, Subgoals, chosen_subgoals, steps_expected
 from nsrecover.planning.vetoes import another_way
 

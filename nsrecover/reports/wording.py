@@ -12,8 +12,8 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.audience import Audience, participle
 from nsrecover.explanation.facts import facts_of
-from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.phrases import instruction
 from nsrecover.explanation.templates import in_short
 from nsrecover.reports.model import Kind
 from nsrecover.util.english import capital

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.explanation.grammar import instruction
+from nsrecover.explanation.phrases import instruction
 from sim.common.cameras import DAYLIGHT, Picture, View, take_picture
 from sim.film.script import Script
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M, SHOULDER, on_base

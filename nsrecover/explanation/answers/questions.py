@@ -26,8 +26,8 @@ from nsrecover.explanation.answers.counterfactuals import without
 from nsrecover.explanation.answers.numbering import Turn, turns
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.facts import PLACED
-from nsrecover.explanation.grammar import instruction
 from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.phrases import instruction
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.templates import PHRASES
 from nsrecover.util.english import Forms, capital, listed, the

@@ -17,7 +17,7 @@ from nsrecover.domains.properties import property_of
 from nsrecover.domains.values import stored
 from nsrecover.explanation.answers.questions import mentioned
 from nsrecover.explanation.audience import participle
-from nsrecover.explanation.grammar import instruction
+from nsrecover.explanation.phrases import instruction
 from nsrecover.monitoring.facts.expected_trace import imagined_trace, what_it_leaves
 from nsrecover.monitoring.facts.outlook import outlook
 from nsrecover.planning.symbolic.fact_planner import FactPlanner

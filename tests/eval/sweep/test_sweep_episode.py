@@ -9,11 +9,11 @@ from hydra import compose, initialize_config_dir
 
 from conf.command import register
 from eval.sweep.controllers import Blind, Repeating, recovering
-from eval.sweep.episode import Job, run_job
 from eval.sweep.evaluation_world import Controller, EpisodeEnd, EvaluationWorld, PlannerTurn
 from eval.sweep.failures import failure_of
 from eval.sweep.fault_schedule import FaultSchedule
 from eval.sweep.ideal_executor import IdealExecutor
+from eval.sweep.judged_episode import Job, run_job
 from eval.sweep.oracle import OURS, Oracle, clear_of_neighbours
 from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
 from eval.sweep.run import EvalConfig

@@ -24,7 +24,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation import Audience, reason_text
 from nsrecover.explanation.audience import Phrasing, participle
 from nsrecover.explanation.facts import NOT_FOUND, recovery_facts
-from nsrecover.explanation.grammar import instruction, not_achieved
+from nsrecover.explanation.phrases import instruction, not_achieved
 from nsrecover.explanation.templates import in_short, recovery_sentences, verbalize
 from nsrecover.explanation.unseen import NOWHERE
 from nsrecover.planning.symbolic.repair import Repair

@@ -10,7 +10,7 @@ import pytest
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.grammar import instruction
+from nsrecover.explanation.phrases import instruction
 
 pytest.importorskip("unified_planning")
 from nsrecover.integrations.unified_planning import repair
