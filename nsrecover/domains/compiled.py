@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nsrecover.domains import base
 from nsrecover.domains.base import Effect, Formula
@@ -19,7 +19,7 @@ from nsrecover.domains.domain import Domain
 Test = Callable[..., bool]
 """Function of a view (`nsrecover.domains.instance.IndexedState`) and objects."""
 
-Change = Callable[..., None]
+Change = Callable[..., object]
 """Function of a view, a set to which it adds deleted facts, one to which it adds new facts, and objects."""
 
 
@@ -35,7 +35,8 @@ def compiled(domain: Domain) -> CompiledDomain:
     """The functions of a domain, which all its instances share."""
     if "functions" not in domain.compiled:
         domain.compiled["functions"] = CompiledDomain(domain)
-    found: CompiledDomain = domain.compiled["functions"]
+    found = domain.compiled["functions"]
+    assert isinstance(found, CompiledDomain)
     return found
 
 
@@ -52,7 +53,7 @@ class CompiledDomain:
         self._domain, self._recursive = domain, frozenset(domain.recursive)
         self._numbers = itertools.count()
         self._names = {predicate: f"derived_{number}" for number, predicate in enumerate(domain.derived)}
-        self._space: dict[str, Any] = {"none": frozenset()}
+        self._space: dict[str, object] = {"none": frozenset()}
         for rule in domain.derived.values():
             self._define(self._names[rule.predicate], rule.predicate, rule.variables, rule.definition)
         self.derived: Mapping[str, Test] = {each: self._space[name] for each, name in self._names.items()}
@@ -76,9 +77,9 @@ class CompiledDomain:
 
     # -- functions
 
-    def _function(self, lines: Iterable[str]) -> Callable[..., Any]:
+    def _function(self, lines: Iterable[str]) -> Callable[..., bool]:
         """The function `made` that lines define."""
-        made: dict[str, Callable[..., Any]] = {}
+        made: dict[str, Callable[..., bool]] = {}
         exec(compile("\n".join(lines), f"<domain {self._domain.name}>", "exec"), self._space, made)
         return made["made"]
 

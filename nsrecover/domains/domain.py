@@ -78,7 +78,7 @@ class Domain:
     words: Mapping[str, Words] = field(default_factory=dict)
     traits: frozenset[str] = frozenset()
     arities: Mapping[str, int] = field(default_factory=dict, init=False, compare=False, repr=False)
-    compiled: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    compiled: dict[str, object] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arities", _Check(self).arities)
@@ -113,7 +113,7 @@ class Domain:
             name, kinds, variables, relations or {}, operators, derived, tuple(laws.values()), said, frozenset(traits)
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "compiled": {}}  # functions that are compiled at run time cannot be pickled
 
     def relation(self, role: Role) -> str | None:

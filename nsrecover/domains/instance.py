@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
@@ -63,7 +62,7 @@ class Instance:
     def _code(self) -> CompiledDomain:
         return compiled(self.domain)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_code", "view")}
 
     def having(self, trait: str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -13,7 +12,7 @@ from nsrecover.domains.household.names import noun
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import CATEGORIES, OPERATOR
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.util.untrusted_json import read_text
+from nsrecover.util.untrusted_json import JsonObject, read_text
 
 SHIPPED = Path(__file__).parent / "homes"
 """Folder of the homes that come with the library."""
@@ -49,7 +48,7 @@ def load_home(source: str | Path) -> Home:
 _TOP = ("name", "robot", "operator", "rooms", "places", "doors", "people", "objects", "categories", "likely")
 
 
-def home_of(document: Any, name: str = "home") -> Home:
+def home_of(document: object, name: str = "home") -> Home:
     """A home from the content of its file.
 
     Raises:
@@ -112,7 +111,7 @@ def home_of(document: Any, name: str = "home") -> Home:
     return Home(str(top.get("name", name)), places, items, people, categories, likely, robot)
 
 
-def _section(value: Any, what: str, known: Sequence[str] | None = None) -> dict[str, Any]:
+def _section(value: object, what: str, known: Sequence[str] | None = None) -> JsonObject:
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -125,7 +124,7 @@ def _section(value: Any, what: str, known: Sequence[str] | None = None) -> dict[
     return {key if known is not None else key.lower(): each for key, each in value.items()}
 
 
-def _texts(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _texts(fields: Mapping[str, object], key: str) -> tuple[str, ...]:
     value = fields.get(key, ())
     if isinstance(value, str):
         return (value.lower(),)
@@ -134,21 +133,21 @@ def _texts(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(str(each).lower() for each in value)
 
 
-def _one_of(value: Any, known: Iterable[str], what: str) -> str:
+def _one_of(value: object, known: Iterable[str], what: str) -> str:
     name = str(value).lower()
     if name not in known:
         raise InvalidConfiguration(f"expected a known name as the {what}, found {value!r}.{did_you_mean(name, known)}")
     return name
 
 
-def _point(fields: Mapping[str, Any], what: str, default: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
+def _point(fields: Mapping[str, object], what: str, default: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
     value = fields.get("at", default)
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_finite, value)):
         raise InvalidConfiguration(f"expected x and y in metres for 'at' of the {what}, found {value!r}")
     return float(value[0]), float(value[1])
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: object) -> bool:
     """Whether a value is a number that a float can hold."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 

@@ -18,7 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
@@ -83,7 +83,7 @@ class PlanRepair:
 def repair(
     problem: Problem,
     plan: SequentialPlan,
-    state: State | Mapping[Any, Any],
+    state: State | Mapping[FNode, object],
     *,
     after: int = 0,
     budget_s: float | None = 10.0,
@@ -222,7 +222,9 @@ def visited_states(problem: Problem, actions: Iterable[ActionInstance], advice: 
     return states
 
 
-def _values(problem: Problem, plan: SequentialPlan, state: State | Mapping[Any, Any], after: int) -> dict[FNode, FNode]:
+def _values(
+    problem: Problem, plan: SequentialPlan, state: State | Mapping[FNode, object], after: int
+) -> dict[FNode, FNode]:
     """Return the fluents that differ from the initial state, with their values."""
     from unified_planning.model import State
     from unified_planning.model.fluent import get_all_fluent_exp

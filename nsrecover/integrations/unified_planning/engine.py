@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from typing import IO, Any, ClassVar
+from typing import IO, ClassVar
 from warnings import warn
 
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
@@ -113,7 +113,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         return bool(plan_kind == PlanKind.SEQUENTIAL_PLAN)
 
     @staticmethod
-    def get_credits(**_: Any) -> Credits:
+    def get_credits(**_: object) -> Credits:
         """Return the credits of the engine."""
         short = "Repairs plans by the cheapest way to the goal through any step of the old plan."
         return Credits("nsrecover", "the developers of nsrecover", "", "", "MIT", short, short)
@@ -128,8 +128,14 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         self._plan = result.plan or self._plan
         return result
 
-    def _solve(self, *arguments: Any, **options: Any) -> PlanGenerationResult:
-        return self._solve_with_params(*arguments, **options)
+    def _solve(
+        self,
+        problem: Problem,
+        heuristic: object = None,
+        timeout: float | None = None,
+        output_stream: IO[str] | None = None,
+    ) -> PlanGenerationResult:
+        return self._solve_with_params(problem, heuristic, timeout, output_stream)
 
     def _solve_with_params(
         self,

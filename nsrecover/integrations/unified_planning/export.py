@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
@@ -25,10 +24,11 @@ from nsrecover.util.extras import needs_extra
 with needs_extra("up", "unified-planning"):
     from unified_planning import shortcuts as up
     from unified_planning.exceptions import UPException
-    from unified_planning.model import FNode, Problem
+    from unified_planning.model import Action as UPAction
+    from unified_planning.model import Fluent, FNode, Problem, Variable
     from unified_planning.plans import SequentialPlan
 
-Terms = Mapping[str, Any]
+Terms = Mapping[str, FNode]
 """Variable -> expression of unified-planning."""
 
 
@@ -120,7 +120,7 @@ class _Export:
 
     # -- fluents
 
-    def _declared(self, name: str, arity: int) -> Any:
+    def _declared(self, name: str, arity: int) -> Fluent:
         """A new fluent, under a name that no operator, object or fluent has."""
         taken = {*self._objects, *self._domain.operators, *(fluent.name for fluent in self.problem.fluents)}
         while name in taken:
@@ -142,7 +142,7 @@ class _Export:
                 )
         return found
 
-    def _term(self, term: str, at: Terms) -> Any:
+    def _term(self, term: str, at: Terms) -> FNode:
         return at[term] if term in at else up.ObjectExp(self._objects[term])
 
     def _fluent(self, fact: StateFact, at: Terms) -> FNode:
@@ -175,9 +175,9 @@ class _Export:
             case base.Same(one, other):
                 return up.Equals(self._term(one, at), self._term(other, at))
 
-    def _bound(self, parameters: Iterable[base.Parameter], at: Terms) -> tuple[list[Any], Terms, list[FNode]]:
+    def _bound(self, parameters: Iterable[base.Parameter], at: Terms) -> tuple[list[Variable], Terms, list[FNode]]:
         """New variables for parameters, the terms with them, and the conditions that they have their traits."""
-        own, inner, limits = list[Any](), dict(at), list[FNode]()
+        own, inner, limits = list[Variable](), dict(at), list[FNode]()
         for each in parameters:
             own.append(up.Variable(f"{each.variable.removeprefix('?')}_{next(self._numbers)}", self._thing))
             inner[each.variable] = up.VariableExp(own[-1])
@@ -212,7 +212,7 @@ class _Export:
             elif predicate not in self._recursive:
                 yield from self._basis(rule.definition)
 
-    def _operator(self, operator: base.Operator) -> Any:
+    def _operator(self, operator: base.Operator) -> UPAction:
         names = {p.variable: p.variable.removeprefix("?") for p in operator.parameters}
         action = up.InstantaneousAction(operator.name, **dict.fromkeys(names.values(), self._thing))
         at = {variable: up.ParameterExp(action.parameter(name)) for variable, name in names.items()}
@@ -230,7 +230,7 @@ class _Export:
             self._forget(action)
         return action
 
-    def _stage(self, number: int, name: str, effect: base.Effect | None) -> list[Any]:
+    def _stage(self, number: int, name: str, effect: base.Effect | None) -> list[UPAction]:
         """The actions of a stage: a law, or one that computes recursive predicates and one that finds them complete."""
         action = up.InstantaneousAction(name)
         if effect is not None:
@@ -250,20 +250,20 @@ class _Export:
         self._pass_turn(done, number, number + 1)
         return [action, done]
 
-    def _pass_turn(self, action: Any, now: int, following: int) -> None:
+    def _pass_turn(self, action: UPAction, now: int, following: int) -> None:
         action.add_precondition(self._turns[now]())
         if now != following % len(self._turns):
             action.add_effect(self._turns[now](), False)
             action.add_effect(self._turns[following % len(self._turns)](), True)
 
-    def _forget(self, action: Any) -> None:
+    def _forget(self, action: UPAction) -> None:
         """Make recursive predicates false; the next stage computes them again."""
         for predicate in self._recursive:
             variables = self._domain.derived[predicate].variables
             own, at, _ = self._bound(map(base.Parameter, variables), {})
             action.add_effect(self._fluent((predicate, *variables), at), False, forall=own)
 
-    def _add_effect(self, action: Any, effect: base.Effect, at: Terms, together: Sequence[base.Effect]) -> None:
+    def _add_effect(self, action: UPAction, effect: base.Effect, at: Terms, together: Sequence[base.Effect]) -> None:
         """Add an effect; a deleted fact that one of the effects without a condition adds stays."""
         own, inner, conditions = self._bound(effect.for_each, at)
         if effect.when != base.And(()):
@@ -272,7 +272,7 @@ class _Export:
             action.add_effect(self._fluent(fact, inner), True, up.And(*conditions), forall=own)
         kept = [fact for each in together if each.when == base.And(()) and not each.for_each for fact in each.adds]
         for predicate, *terms in effect.deletes:
-            places, anything = dict(inner), list[Any]()
+            places, anything = dict(inner), list[Variable]()
             for number, term in enumerate(terms):
                 if term == "*":
                     terms[number] = f"*{number}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nsrecover.errors import InvalidPlan
 from nsrecover.integrations.unified_planning.reduction import instance_of, lifted, reduced, true_fluents
@@ -138,7 +138,7 @@ class Grounded:
         return steps
 
 
-def _instances(lift: LiftedTask, variants: Sequence[str], step: Any) -> list[tuple[str, tuple[int, ...]]]:
+def _instances(lift: LiftedTask, variants: Sequence[str], step: ActionInstance) -> list[tuple[str, tuple[int, ...]]]:
     """Return the variants of a step with the numbers of its objects; none if it does not belong to the problem."""
     number = {name: i for i, name in enumerate(lift.objects)}
     names = [argument.object().name if argument.is_object_exp() else "" for argument in step.actual_parameters]

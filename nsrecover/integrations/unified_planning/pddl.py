@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nsrecover.core.facts import StateFact
 from nsrecover.domains import base
@@ -26,7 +26,8 @@ from nsrecover.util.extras import needs_extra
 from nsrecover.util.untrusted_json import InvalidJson, read_json, read_text
 
 if TYPE_CHECKING:
-    from unified_planning.model import FNode, Problem
+    from unified_planning.model import Action as UPAction
+    from unified_planning.model import Fluent, FNode, Problem, Type
 
 WordTable = Mapping[str, str | Mapping[str, str]]
 """Operator or predicate -> its instruction or clause, or several forms of it by the names of `Words`."""
@@ -161,7 +162,7 @@ def _domain(read: Problem, domain_name: str, given: WordTable | str | Path, role
     )
 
 
-def _relations(predicates: Mapping[str, Any], operators: Mapping[str, base.Operator]) -> dict[str, Role]:
+def _relations(predicates: Mapping[str, Fluent], operators: Mapping[str, base.Operator]) -> dict[str, Role]:
     """The predicates of none and several objects, with their roles."""
     effects = [effect for operator in operators.values() for effect in operator.effects]
     changed = {fact[0] for effect in effects for fact in (*effect.adds, *effect.deletes)}
@@ -183,11 +184,11 @@ def _words(given: WordTable | str | Path) -> dict[str, base.Words]:
         ) from problem
 
 
-def _traits(kind: Any) -> frozenset[str]:
+def _traits(kind: Type) -> frozenset[str]:
     return frozenset(ancestor.name for ancestor in kind.ancestors)
 
 
-def _effects(action: Any) -> Iterator[base.Effect]:
+def _effects(action: UPAction) -> Iterator[base.Effect]:
     """The effects of an action, those without a condition as one."""
     plain = base.Effect()
     for effect in action.effects:

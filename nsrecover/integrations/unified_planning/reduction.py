@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.symbolic.grounding import LiftedAtom, LiftedEffect, LiftedOperator, LiftedTask
 
 if TYPE_CHECKING:
+    from unified_planning.model import Action as UPAction
     from unified_planning.model import FNode, Problem
     from unified_planning.plans import ActionInstance
 
@@ -74,7 +75,8 @@ def reduced(problem: Problem) -> Reduced:
 
     kind = problem.kind  # slower than everything else here
     _refuse(problem, kind.features, READ.union(*REMOVED.values()))
-    compiled, backs = problem, list[Callable[[Any], Any]]()
+    compiled = problem
+    backs: list[Callable[[ActionInstance], ActionInstance]] = []
     for name, features in REMOVED.items():
         present = features & kind.features
         if name == "DISJUNCTIVE_CONDITIONS_REMOVING" and _most_alternatives(compiled) > 1:
@@ -163,7 +165,7 @@ def true_fluents(problem: Problem, values: Mapping[FNode, FNode]) -> list[FNode]
     return found
 
 
-def _operator(reduction: Reduced, action: Any, number: Mapping[str, int]) -> LiftedOperator:
+def _operator(reduction: Reduced, action: UPAction, number: Mapping[str, int]) -> LiftedOperator:
     """Return the operator of an action."""
     reader = _Reader(f"action {action.name}", number, {p.name: i for i, p in enumerate(action.parameters)})
     if action.simulated_effect is not None:
@@ -184,7 +186,7 @@ def _operator(reduction: Reduced, action: Any, number: Mapping[str, int]) -> Lif
     )  # fmt: skip
 
 
-def cost_of(reduction: Reduced, action: Any) -> Callable[[tuple[str, ...]], float]:
+def cost_of(reduction: Reduced, action: UPAction) -> Callable[[tuple[str, ...]], float]:
     """Return a function from the names of the objects to the cost of an instance of an action.
 
     The cost is inf, which stands for an action that cannot be run, if it depends on a fluent without a value.

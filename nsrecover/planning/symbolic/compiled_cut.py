@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 Landmark = tuple[float, list[int]]
@@ -20,8 +21,8 @@ Landmark = tuple[float, list[int]]
 class Table(NamedTuple):
     """Rows of numbers of different lengths, one after the other; row i is `items[starts[i]:starts[i + 1]]`."""
 
-    starts: Any
-    items: Any
+    starts: npt.NDArray[np.int64]
+    items: npt.NDArray[np.int64]
 
 
 def table(rows: Sequence[Sequence[int]]) -> Table:

@@ -89,6 +89,6 @@ def test_an_episode_with_a_fault_is_reported(made: Callable[[], Task]) -> None:
         wrong = [record for record in episode.records if record.discrepancy.deviates]
         if wrong:
             break
-    page = html_of(report_of(episode, "A tube is spun", instance=task[0]))
+    page = html_of(report_of(episode, "A tube is spun", domain=task[0].domain))
     assert wrong
     assert all(name in page for name in wrong[0].discrepancy.deviating)

@@ -338,7 +338,7 @@ def test_unsolvable_is_proven_and_unsupported_is_named() -> None:
     with PlanRepairer(name="nsrecover") as repairer:
         result = repairer.repair(example, SequentialPlan([]))
         assert (result.status, result.plan) == (Status.UNSOLVABLE_PROVEN, None)
-        assert "no action can bring about x" in result.log_messages[0].message
+        assert "no action can achieve x" in result.log_messages[0].message
         level = Fluent("level", IntType(0, 3))
         example.add_fluent(level, default_initial_value=0)
         example.add_goal(GE(level, 1))
