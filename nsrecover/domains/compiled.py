@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from nsrecover.domains import base
 from nsrecover.domains.base import Effect, Formula
@@ -56,7 +56,7 @@ class CompiledDomain:
         self._space: dict[str, object] = {"none": frozenset()}
         for rule in domain.derived.values():
             self._define(self._names[rule.predicate], rule.predicate, rule.variables, rule.definition)
-        self.derived: Mapping[str, Test] = {each: self._space[name] for each, name in self._names.items()}
+        self.derived = {each: cast(Test, self._space[name]) for each, name in self._names.items()}
         self.condition = lru_cache(4096)(self._condition)
         self._operators: dict[str, CompiledOperator] = {}
 

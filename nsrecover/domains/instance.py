@@ -144,7 +144,7 @@ class Instance:
             state = self._after(state, law, ())
         return state
 
-    def _after(self, state: State, change: Callable[..., None], arguments: Sequence[str]) -> State:
+    def _after(self, state: State, change: Callable[..., object], arguments: Sequence[str]) -> State:
         gone, new = set[StateFact](), set[StateFact]()
         change(self.view(state), gone, new, *arguments)
         return (state - gone) | new if not gone.isdisjoint(state) or not new <= state else state
