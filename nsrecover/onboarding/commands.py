@@ -119,7 +119,7 @@ def check_setup(
     from nsrecover.util.factories import is_factory, load_factory
 
     if is_factory(place):
-        world = running_robot.made_world(load_factory(place), 0)
+        world = running_robot.made_world(load_factory(place), 0, ("observe",))
         with closing_if_possible(world):
             found = setup_check.check_live(*running_robot.look_repeatedly(world, looks), out)
     else:

@@ -2,7 +2,7 @@
 
 import inspect
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ FAR_M = 3.0
 """No object on a table is farther from the robot's base."""
 
 
-def made_world(factory: Callable[..., Any], number: int) -> Any:
+def made_world(factory: Callable[..., Any], number: int, needs: Sequence[str] = ("observe", "execute")) -> Any:
     """A world from a factory, which may take the number of the run as its first argument.
 
     Raises:
@@ -44,9 +44,10 @@ def made_world(factory: Callable[..., Any], number: int) -> Any:
         raise InvalidConfiguration(
             f"expected a world from {name}(), found {type(problem).__name__}: {problem}"
         ) from problem
-    if missing := [each for each in ("observe", "execute") if not callable(getattr(world, each, None))]:
+    if missing := [each for each in needs if not callable(getattr(world, each, None))]:
+        wanted = " and ".join(f"{each}()" for each in needs)
         raise InvalidConfiguration(
-            f"expected a world with observe() and execute() from {name}(), found {type(world).__name__} without "
+            f"expected a world with {wanted} from {name}(), found {type(world).__name__} without "
             f"{' and '.join(missing)}"
         )
     return world

@@ -129,7 +129,7 @@ def test_without_masks_the_robot_cannot_begin_and_the_truth_judges_the_scene(tmp
     ("arguments", "code", "told"),
     [
         (("scenario=colapse",), 2, "Did you mean 'collapse'?"),
-        (("checkpoint=nowhere",), 2, "expected a checkpoint folder"),
+        (("checkpoint=nowhere",), 2, "expected a checkpoint of the tabletop"),
         (("sensor=d453",), 2, "Did you mean 'd435'?"),
         (("sensor.masks.mising=0.1",), 2, "Did you mean 'missing'?"),
         (("sensor.depth.noise_m=-1",), 2, "noise_m of DepthErrors of at least 0"),

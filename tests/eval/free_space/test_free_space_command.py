@@ -70,7 +70,7 @@ def test_it_leaves_metrics_a_table_and_a_figure(tmp_path):
     [
         ("objects=[9,3]", "expected objects as the fewest"),
         ("threads=[0]", "of at least 1"),
-        ("checkpoint=/nowhere", "expected a checkpoint folder"),
+        ("checkpoint=/nowhere", "expected a checkpoint of the tabletop"),
     ],
 )
 def test_mistakes_get_one_clear_error(argument, message, tmp_path):

@@ -64,7 +64,9 @@ class Exported:
         arrays = random_pairs(bundle, pairs)
         (probability,) = self.run("discriminator", arrays)
         assert probability.shape == (pairs,)
-        np.testing.assert_allclose(probability, bundle.same(*arrays.values()), rtol=0, atol=TOLERANCE)
+        network = copy(bundle)  # as for the transition
+        network.config = replace(bundle.config, trained_sides_m=(0.0, 10.0))
+        np.testing.assert_allclose(probability, network.same(*arrays.values()), rtol=0, atol=TOLERANCE)
         return probability
 
 

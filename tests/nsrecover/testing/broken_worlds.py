@@ -120,7 +120,6 @@ CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.GRIPPER_FIELDS, lambda seen: replace(seen, holding="no")),
     (Rule.AUDIO_COVERS_TIME, lambda seen: replace(seen, audio=np.zeros(16_000, np.float32), audio_rate_hz=16_000)),
     (Rule.NO_READING_IS_ZERO, holed),
-    (Rule.NO_READING_IS_ZERO, lambda seen: replace(seen, depth_m=np.where(seen.instances > 0, seen.depth_m, -1.0))),
     (Rule.DEPTH_IN_METRES, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
     (Rule.DEPTH_ALONG_AXIS, lambda seen: replace(seen, depth_m=along_rays(seen))),
     (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k02=2.0, k12=2.0, k00=2.0, k11=2.0)),
