@@ -272,9 +272,5 @@ class HouseholdSystem:
         known = self.models.config.durations
         costs = {name: known[name] for name in instance.domain.operators if name in known}
         made = symbolic(instance, goal, durations or costs or None, assumed=assumed, visits=True)
-        return with_facts(made, perceiver=lambda home: self.models.perceiver(home, reads, hears))
-
-
-def with_facts(system: System[FactScene], **changes: Any) -> System[FactScene]:
-    """The same system for scenes of facts with other fields of its `FactWatching`."""
-    return replace(system, watching=replace(system.facts, **changes))
+        watching = replace(made.facts, perceiver=lambda home: self.models.perceiver(home, reads, hears))
+        return replace(made, watching=watching)

@@ -10,7 +10,8 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import by_property, values_of, with_properties_of
+from nsrecover.domains.properties import by_property
+from nsrecover.monitoring.facts.outlook import rests_on
 
 TRIES = 2
 """After so many tries of an action that by the same reading of a state did not work, that reading is not relied on any
@@ -57,18 +58,14 @@ class Failures:
     def _explaining(self, action: Action, believed: State) -> set[Property]:
         """The states with which, if they were otherwise, an action could not be done: a closed door."""
         inside = {fact[2] for fact in believed if len(fact) == 3 and fact[1] in action.arguments}
-        objects, found = self._instance.objects, set[Property]()
-        for name in (*action.arguments, *(inside & objects.keys())):
-            for variable in self._domain.variables.values():
-                prop = (variable.name, name)
-                if not variable.trait or variable.trait in objects[name]:
-                    others = [
-                        with_properties_of(believed, value, [prop], self._domain)
-                        for value in values_of(prop, believed, self._instance)
-                    ]
-                    if any(self._instance.unmet(other, action.operator, action.arguments) for other in others):
-                        found.add(prop)
-        return found
+        objects = self._instance.objects
+        states = {
+            (variable.name, name)
+            for name in (*action.arguments, *(inside & objects.keys()))
+            for variable in self._domain.variables.values()
+            if not variable.trait or variable.trait in objects[name]
+        }
+        return set(rests_on(self._instance, believed, action, states))
 
     def without(self, look: FactScene, expected: State) -> FactScene:
         """An observation without the readings that are most likely wrong, but for those that are as expected."""
