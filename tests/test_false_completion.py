@@ -5,8 +5,6 @@ observations that hide, miss or misplace things, or are of before. The truth is 
 `EPISODES=1000 pytest tests/test_false_completion.py` runs that many.
 """
 
-from __future__ import annotations
-
 import os
 from abc import abstractmethod
 from collections.abc import Sequence

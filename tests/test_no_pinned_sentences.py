@@ -1,7 +1,5 @@
 """Tests assert behaviour and facts: none but those of the templates expects a text of more than eight words."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,11 +1,8 @@
 """A small kitchen in the household domain, and a world of facts in it, for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.facts import FactScene
+from nsrecover.core import Action, FactScene, Plan
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, household
 

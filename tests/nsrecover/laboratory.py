@@ -1,7 +1,5 @@
 """A laboratory as a new user declares it: tubes are buffered from a bottle and spun in a centrifuge."""
 
-from __future__ import annotations
-
 from nsrecover import Plan
 from nsrecover.domains.base import (
     Derived,

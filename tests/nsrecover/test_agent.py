@@ -5,11 +5,7 @@ import pytest
 
 from nsrecover import Rejoin, load
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.episode import EpisodeStatus, StepRecord
-from nsrecover.core.observation import Observation
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import Action, Cause, EpisodeStatus, Observation, Plan, RecoveryStatus, StepRecord
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.system import System
 from sim.sensors.events import CameraEvent, EventKind

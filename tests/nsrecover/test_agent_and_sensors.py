@@ -1,15 +1,12 @@
 """What sensors do to a run: it never raises, no false alarm moves anything, and the agent asks when it cannot tell."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 
 from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric, scene_of_boxes
-from nsrecover.core.discrepancy import Verdict
-from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core import Episode, EpisodeStatus, Verdict
 from nsrecover.errors import InvalidObservation, UnknownObject
 
 PLAN = Plan.parse("top(green, red); right(blue, red)")

@@ -1,13 +1,9 @@
 """The main path on a symbolic domain: what the agent does in a kitchen of facts."""
 
-from __future__ import annotations
-
 import pytest
 
 import nsrecover
-from nsrecover.core.discrepancy import Cause, PlanFault
-from nsrecover.core.episode import Episode, EpisodeStatus
-from nsrecover.core.facts import PLACE, FactScene
+from nsrecover.core import PLACE, Cause, Episode, EpisodeStatus, FactScene, PlanFault
 from nsrecover.domains.base import State
 from nsrecover.domains.household.scene import holds
 from nsrecover.errors import InvalidConfiguration, InvalidObservation

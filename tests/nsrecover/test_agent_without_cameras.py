@@ -1,15 +1,12 @@
 """The agent over worlds that return boxes or scene graphs instead of images."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
 
 from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric, scene_of_boxes
-from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import EpisodeStatus, RecoveryStatus
 
 PLAN = Plan.parse("top(green, red); top(blue, green)")
 SIDE_M = 0.05

@@ -1,10 +1,7 @@
 """What the agent does when the shortest way back has not helped: another way, and a person in the end."""
 
-from __future__ import annotations
-
 import nsrecover
-from nsrecover.core.actions import Action
-from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core import Action, Episode, EpisodeStatus
 from nsrecover.domains.base import State
 from nsrecover.domains.household.scene import holds
 from nsrecover.explanation.alarms import SAME_ALARM

@@ -1,7 +1,5 @@
 """The command line with the shipped checkpoint and the shipped episode."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

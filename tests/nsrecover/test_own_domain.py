@@ -1,7 +1,5 @@
 """A system over a domain with one more operator monitors, imagines, plans and explains with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +7,7 @@ import numpy as np
 import pytest
 
 from nsrecover import Action, Plan, RecoveryAgent, Rejoin, SceneGraph, System, World, geometric
-from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.scene import Box
+from nsrecover.core import Box, EpisodeStatus
 from nsrecover.domains.base import Exists, Not, Parameter, Words, both, fact
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain, SpatialOperator

@@ -1,7 +1,5 @@
 """What `import nsrecover` offers, how quick it is, and what it leaves alone."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

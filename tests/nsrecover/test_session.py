@@ -1,7 +1,5 @@
 """The session: what it asks for, beyond the scenarios that every driver shares."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from nsrecover import Plan, geometric

@@ -1,7 +1,5 @@
 """Boxes, symbolic plans, logs, explanation and the server work where torch is not installed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

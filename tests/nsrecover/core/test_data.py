@@ -5,10 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.observation import Camera, Observation
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Action, Camera, Observation, Plan, SceneGraph, Trace
 from nsrecover.domains.tabletop.operators import check_plan
 from nsrecover.errors import InvalidAction, InvalidObservation, InvalidPlan, UnknownObject
 

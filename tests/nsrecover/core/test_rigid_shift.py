@@ -1,7 +1,5 @@
 """How far a box has moved, by both of its faces on every axis."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

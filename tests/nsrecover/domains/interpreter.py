@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
-from nsrecover.core.actions import Action
-from nsrecover.core.facts import StateFact
+from nsrecover.core import Action, StateFact
 from nsrecover.domains.base import (
     And,
     Atom,

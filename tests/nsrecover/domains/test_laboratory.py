@@ -1,7 +1,5 @@
 """Domains of one's own, in Python and from PDDL: a robot that fails in 30 % of its actions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,8 +7,7 @@ import pytest
 
 import nsrecover
 from nsrecover import Act, Answer, Ask, Done, Episode, Look, Plan, Stopped
-from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.facts import StateFact
+from nsrecover.core import EpisodeStatus, StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance
 from nsrecover.reports.build import report_of

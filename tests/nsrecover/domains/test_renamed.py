@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 
 import nsrecover
 from nsrecover import Action, Plan
-from nsrecover.core.discrepancy import Cause, Discrepancy, Verdict
-from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
-from nsrecover.core.recovery import Recovery
+from nsrecover.core import PLACE, Cause, Discrepancy, FactScene, Property, Recovery, StateFact, Verdict
 from nsrecover.domains.base import And, Atom, Effect, Exists, ForAll, Formula, Has, Not, Or, Same, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household import Household

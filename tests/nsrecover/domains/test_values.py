@@ -3,8 +3,7 @@
 import pytest
 
 import nsrecover
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.facts import FactScene
+from nsrecover.core import Cause, FactScene
 from nsrecover.domains.base import And, Atom, Not, State, absent
 from nsrecover.domains.values import plain, stored
 from nsrecover.errors import InvalidObservation

@@ -1,7 +1,5 @@
 """Nothing outside the domains names a predicate or an operator of one, but for the applications of a single domain."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

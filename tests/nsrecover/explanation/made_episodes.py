@@ -1,15 +1,20 @@
 """Handmade episodes with boxes, discrepancies and recoveries, without learned parts."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy, Phase
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import (
+    Action,
+    Discrepancy,
+    Episode,
+    EpisodeStatus,
+    Phase,
+    Plan,
+    Recovery,
+    RecoveryStatus,
+    SceneGraph,
+    StepRecord,
+    Trace,
+)
 from nsrecover.monitoring.boxes.causes import Situation, cause_of
 
 SIDE = 0.04

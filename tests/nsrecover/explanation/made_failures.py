@@ -1,14 +1,8 @@
 """Failures of a tower of boxes, and a recovery, for tests of explanations."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
-from nsrecover.core.explanation import Fact
-from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.core import Action, Box, Cause, Deviation, Discrepancy, Fact, Phase, Recovery, RecoveryStatus, SceneGraph
 
 SIZE = 0.04
 PLACES: dict[str, Box] = {

@@ -1,16 +1,11 @@
 """Reports of episodes for both audiences, and questions about them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
 import pytest
 
-from nsrecover.core.discrepancy import Phase, Unseen, UnseenReason
-from nsrecover.core.episode import Episode, EpisodeStatus
-from nsrecover.core.explanation import Fact
-from nsrecover.core.sensing import SensorFinding, SensorProblem
+from nsrecover.core import Episode, EpisodeStatus, Fact, Phase, SensorFinding, SensorProblem, Unseen, UnseenReason
 from nsrecover.explanation import Audience
 from nsrecover.explanation.answers.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.answers.episodes import report_of_episode

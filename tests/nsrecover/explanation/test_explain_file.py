@@ -1,7 +1,5 @@
 """`nsrecover explain` on every kind of file, in a separate process: fast, and without torch."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What would have been, in a kitchen of facts: answers that the domain's simulation and search give."""
 
-from __future__ import annotations
-
 import pytest
 
 import nsrecover

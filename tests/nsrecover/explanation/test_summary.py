@@ -1,7 +1,5 @@
 """The three levels of REFLECT's summary of an episode, and its round trip through the text format."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

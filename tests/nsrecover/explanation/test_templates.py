@@ -1,14 +1,8 @@
 """The sentences of the templates: every cause and every status of a recovery, and their verification."""
 
-from __future__ import annotations
-
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Phase
-from nsrecover.core.explanation import Fact
-from nsrecover.core.protocols import Explainer
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core import Action, Cause, Explainer, Fact, Phase, Recovery, RecoveryStatus
 from nsrecover.explanation import Audience, GroundedExplainer, claims, disagreements, facts_of
 from tests.nsrecover.explanation.made_failures import (
     BACK,

@@ -1,7 +1,5 @@
 """English of every template: all causes, operators, predicates and reasons, with names of many kinds."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator
@@ -10,12 +8,18 @@ from itertools import count, product
 
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, PlanFault, UnseenReason
-from nsrecover.core.explanation import Fact
-from nsrecover.core.facts import PLACE
-from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
-from nsrecover.core.sensing import SensorProblem
+from nsrecover.core import (
+    PLACE,
+    Action,
+    Cause,
+    Fact,
+    PlanFault,
+    ReasonCode,
+    Recovery,
+    RecoveryStatus,
+    SensorProblem,
+    UnseenReason,
+)
 from nsrecover.domains.base import condition_of
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import LASTING

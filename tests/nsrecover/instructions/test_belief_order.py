@@ -1,7 +1,5 @@
 """Places are looked at in the order of probability over cost."""
 
-from __future__ import annotations
-
 import pytest
 
 from nsrecover.domains.service.home_file import load_home

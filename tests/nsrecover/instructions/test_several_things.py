@@ -1,7 +1,5 @@
 """Several things in one sentence, reported wishes, and people who are brought."""
 
-from __future__ import annotations
-
 import pytest
 
 from eval.instructions.wanted import wanted

@@ -1,7 +1,5 @@
 """A table of boxes that a `SessionCore` hears of, and an ideal robot."""
 
-from __future__ import annotations
-
 import json
 import time
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Scripted worlds of the contract of all drivers, driven through Gymnasium and through the core of the ROS 2 node."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import threading
@@ -16,9 +14,7 @@ from typing import Any
 import gymnasium
 from starlette.testclient import TestClient
 
-from nsrecover.core.actions import Action
-from nsrecover.core.episode import Episode
-from nsrecover.core.facts import FactScene
+from nsrecover.core import Action, Episode, FactScene
 from nsrecover.core.sessions.requests import Act, Question
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response

@@ -1,7 +1,5 @@
 """The message definitions of the ROS 2 packages as types of rosbags."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Images of AprilTags (tag36h11) as a pinhole camera sees them."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The behaviour that drives a session, on tables of boxes and in kitchens of facts."""
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import sys

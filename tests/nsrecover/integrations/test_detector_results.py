@@ -3,8 +3,6 @@
 Recorded with `how` in the files of `recorded/`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Trees of BehaviorTree.CPP on the real engine, stages of tasks, and plans of PlanSys2."""
 
-from __future__ import annotations
-
 import threading
 import time
 import xml.etree.ElementTree as ET

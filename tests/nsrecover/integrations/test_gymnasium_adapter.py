@@ -1,7 +1,5 @@
 """The Gymnasium adapter: the simulated tabletop as an environment, and monitored third-party environments."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Episodes of LeRobot datasets in both layouts, with images or videos, come back as they were recorded."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

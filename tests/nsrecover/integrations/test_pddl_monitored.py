@@ -1,13 +1,10 @@
 """What is read from PDDL is monitored, recovered and explained like any domain: values, roles, hyphens, goals."""
 
-from __future__ import annotations
-
 import pytest
 
 import nsrecover
 from nsrecover import Plan
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.facts import StateFact
+from nsrecover.core import Cause, StateFact
 from nsrecover.core.sessions.requests import Act, Ask, Done, Look
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain

@@ -1,7 +1,5 @@
 """The session behind the transports: whole episodes on boxes and facts, and every code of an answer."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """The ROS 2 packages: complete, consistent with the library, and the node on a stand-in for rclpy."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import importlib.util

@@ -1,7 +1,5 @@
 """A behaviour tree with real physics, rendered images and the shipped checkpoint."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

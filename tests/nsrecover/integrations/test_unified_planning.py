@@ -1,7 +1,5 @@
 """Repair of unified-planning problems, checked by its validator and the optimum of Fast Downward."""
 
-from __future__ import annotations
-
 import builtins
 import sys
 

@@ -1,7 +1,5 @@
 """The engines in unified-planning, on its examples and on three classic domains."""
 
-from __future__ import annotations
-
 import configparser
 import functools
 import io

@@ -1,7 +1,5 @@
 """Domains as problems of unified-planning: plans of Fast Downward are executable in the domain and reach the goal."""
 
-from __future__ import annotations
-
 import pytest
 
 import nsrecover

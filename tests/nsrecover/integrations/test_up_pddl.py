@@ -1,14 +1,11 @@
 """A domain in PDDL with a table of words: read, planned in, recovered in by the common search, and put into words."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import Action, Plan, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.phrases import instruction
 

@@ -1,7 +1,5 @@
 """Scenes as initial states of problems, and plans of unified-planning as plans of the robot."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A table of blocks for behaviour trees, with chosen events after actions."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

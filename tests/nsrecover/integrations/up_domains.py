@@ -1,7 +1,5 @@
 """Blocksworld, gripper and logistics for unified-planning, in PDDL; any number of small problems by seed."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -1,7 +1,5 @@
 """A table of boxes whose robot waits for tests, and viewers of its live page."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -11,8 +9,7 @@ from typing import Any
 import httpx
 
 import nsrecover
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import Episode
+from nsrecover.core import Action, Episode, Plan
 
 SIDE = 0.05
 PLAN = Plan.parse("top(red cube, blue cube); top(green cube, red cube)")

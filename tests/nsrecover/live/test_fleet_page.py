@@ -1,7 +1,5 @@
 """One page for many robots: order, answers, and robots that hang, flood, lie or are gone."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The live page in Chromium: an episode, decisions, questions, several viewers, a lost connection, accessibility."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The live page without a browser: who may look, what is shown, and what people decide."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator
@@ -12,10 +10,7 @@ import pytest
 
 import nsrecover
 import nsrecover.live
-from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Phase
-from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.recovery import Recovery
+from nsrecover.core import EpisodeStatus, Phase, Plan, Recovery
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.vetoes import MOST_VETOES
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after

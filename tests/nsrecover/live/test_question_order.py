@@ -1,7 +1,5 @@
 """The order of questions: exact, independent of names, and with a reason that is true."""
 
-from __future__ import annotations
-
 import math
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Beliefs over facts: memory, forgetting, and several observations of one scene."""
 
-from __future__ import annotations
-
 from nsrecover.core.facts import PLACE, FactScene
 from nsrecover.domains.household import HOUSEHOLD
 from nsrecover.monitoring.facts.beliefs import DECAY, fused, updated

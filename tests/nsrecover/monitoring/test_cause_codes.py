@@ -1,12 +1,9 @@
 """Cause codes are stable and documented: the page is the enumeration."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.recovery import ReasonCode, RecoveryStatus
+from nsrecover.core import Cause, ReasonCode, RecoveryStatus
 
 PAGE = (Path(__file__).parents[3] / "docs" / "causes.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE, flags=re.MULTILINE))

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Cause, Plan, SceneGraph, Trace
 from nsrecover.monitoring.boxes.causes import Situation, cause_of
 
 SIDE = 0.04

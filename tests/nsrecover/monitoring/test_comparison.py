@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from nsrecover import load
-from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Cause, Phase
-from nsrecover.core.explanation import Fact
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Cause, Fact, Phase, Plan, SceneGraph, Trace
 from nsrecover.system import System
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld

@@ -1,15 +1,11 @@
 """Typed causes of deviating facts."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, PlanFault
-from nsrecover.core.facts import FactScene, StateFact
+from nsrecover.core import Action, Cause, FactScene, PlanFault, StateFact
 from nsrecover.monitoring.facts.causes import FactSituation, deviations
 from nsrecover.monitoring.facts.outlook import counterfactual_cause, imagine
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, WINE

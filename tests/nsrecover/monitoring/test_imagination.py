@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from nsrecover import load
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core import Action, Plan, SceneGraph
 from nsrecover.core.geometry import gaps
-from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.monitoring.boxes.imagination import as_expected
 from nsrecover.system import System

@@ -1,7 +1,5 @@
 """The monitor in loops of other people: a recorded episode with the shipped checkpoint, and boxes without pixels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,9 +7,7 @@ import pytest
 
 import nsrecover
 from nsrecover import Action, BoxesPerceiver, Discrepancy, Plan, Recording, SceneGraph, System
-from nsrecover.core.discrepancy import Cause, Phase
-from nsrecover.core.explanation import Fact
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import Cause, Fact, Phase, RecoveryStatus
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, InvalidPlan, UnknownObject
 from nsrecover.records import recording
 

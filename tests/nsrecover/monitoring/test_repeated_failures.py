@@ -1,10 +1,7 @@
 """What is made of actions that fail: wrong readings, beliefs that would explain it, and effects that are not seen."""
 
-from __future__ import annotations
-
 import nsrecover
-from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.facts import FactScene
+from nsrecover.core import EpisodeStatus, FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household import household
 from nsrecover.monitoring.facts.beliefs import fused

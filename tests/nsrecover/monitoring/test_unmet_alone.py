@@ -1,7 +1,5 @@
 """A precondition that does not hold is a deviation, though every object is in its place."""
 
-from __future__ import annotations
-
 from nsrecover import Plan, geometric
 from nsrecover.core.discrepancy import Verdict
 

@@ -1,9 +1,6 @@
 """A condition that mentions no fact, only traits, is named by a trait."""
 
-from __future__ import annotations
-
-from nsrecover.core.actions import Action
-from nsrecover.core.explanation import Fact
+from nsrecover.core import Action, Fact
 from nsrecover.domains.service.home import instance_of, start_state
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.monitoring.facts.outlook import unmet_conditions

@@ -1,15 +1,11 @@
 """A robot that sees only what is near it looks at a place before it acts there, and for what is gone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest
 
 import nsrecover
-from nsrecover.core.actions import Action
-from nsrecover.core.episode import Episode, EpisodeStatus
-from nsrecover.core.facts import PLACE, FactScene
+from nsrecover.core import PLACE, Action, Episode, EpisodeStatus, FactScene
 from nsrecover.domains.base import State
 from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, START, FactWorld, after
 

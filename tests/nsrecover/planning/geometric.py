@@ -1,15 +1,10 @@
 """Planning models without learning: exact geometry in place of the networks, and hand-made scenes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Action, Cause, Deviation, Discrepancy, Phase, Plan, SceneGraph, Trace
 from nsrecover.domains.tabletop.operators import OPERATORS, moved_object
 
 SIDE = 0.05

@@ -1,13 +1,9 @@
 """What may stay where it is: recoveries that restore relations instead of places."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Recovery, RecoveryStatus, SceneGraph, Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.monitoring.boxes.expected_trace import rejoined
 from nsrecover.planning.alternative_trace import alternative_trace

@@ -1,11 +1,8 @@
 """Recovery from many error states in one call, in this process and in a pool."""
 
-from __future__ import annotations
-
 import pytest
 
-from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import RecoveryStatus, SceneGraph
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.planning.planner import RecoveryPlanner, Request
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table, unseen

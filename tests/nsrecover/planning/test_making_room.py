@@ -1,15 +1,11 @@
 """If an object is not lifted again and again, what is next to it goes first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 
 from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric, scene_of_boxes
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import EpisodeStatus
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import Discrepancy, EpisodeStatus, RecoveryStatus
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.planning.making_room import FINGERS_M, not_lifted, with_room
 

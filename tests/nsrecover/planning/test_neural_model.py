@@ -1,17 +1,12 @@
 """The world model over places, against exhaustive search with the operators' own preconditions and no pruning."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import Action, RecoveryStatus, SceneGraph, Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.neural_model import NeuralModel

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from nsrecover.core.actions import Plan
 from nsrecover.planning.order import recovery_order
 

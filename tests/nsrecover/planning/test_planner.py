@@ -1,13 +1,9 @@
 """Recovery on hand-made scenes, with exact geometry in place of the networks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
-from nsrecover.core.scene import SceneGraph
-from nsrecover.core.traces import Trace
+from nsrecover.core import ReasonCode, Recovery, RecoveryStatus, SceneGraph, Trace
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.explanation import reason_text

@@ -1,7 +1,5 @@
 """The search on blocksworld, against the true optimum found by breadth-first search over every state."""
 
-from __future__ import annotations
-
 import itertools
 from collections import deque
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The recovery of boxes costs what the operators of its domain say, and costs decide which actions it consists of."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Reports for tests: a real recording with sound, and kitchens of facts."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -1,16 +1,11 @@
 """What a report says: five answers, the way with its skipped steps, marks, scenes, and help that is no error."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.episode import Episode, EpisodeStatus
-from nsrecover.core.recovery import Improvement, Recovery, RecoveryStatus
+from nsrecover.core import Action, Cause, Episode, EpisodeStatus, Improvement, Plan, Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.build import report_of
 from nsrecover.reports.curves import HEIGHT, WIDTH, chart

@@ -1,7 +1,5 @@
 """Photographs and sounds of a report: outlines are where the objects are, and budgets are kept."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re
@@ -10,8 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nsrecover.core.observation import Camera
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core import Camera, SceneGraph
 from nsrecover.records.recording import example
 from nsrecover.records.wav import read_wav
 from nsrecover.reports import pictures, sounds

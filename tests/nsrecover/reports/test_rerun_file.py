@@ -1,7 +1,5 @@
 """Episodes for the Rerun viewer: a file for boxes and for facts; without the extra an error names it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reports of what is on disk: logs, recordings of boxes, recordings with images and sound, and files of other kinds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -8,9 +8,7 @@ import pytest
 
 import nsrecover
 from nsrecover import Action, Plan, SceneGraph
-from nsrecover.core.discrepancy import Cause
-from nsrecover.core.explanation import Fact
-from nsrecover.core.scene import Box
+from nsrecover.core import Box, Cause, Fact
 from nsrecover.domains.base import Effect, Parameter, Words
 from nsrecover.domains.tabletop.operators import CLEAR, LEAVE, OPERATORS
 from nsrecover.domains.tabletop.spatial import SpatialOperator

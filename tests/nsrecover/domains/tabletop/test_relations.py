@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core.actions import Action
-from nsrecover.core.explanation import Fact
+from nsrecover.core import Action, Fact, SceneGraph
 from nsrecover.core.geometry import footprint_overlap, gaps, intersects
-from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP, operator_of
 from nsrecover.domains.tabletop.relations import Edge, Relation, is_clear, landed, relations, resting_on, supporter
 

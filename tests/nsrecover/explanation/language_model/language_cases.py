@@ -1,14 +1,9 @@
 """Test failures, and false sentences about them of many kinds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
-from nsrecover.core.explanation import Fact
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core import Action, Cause, Deviation, Discrepancy, Fact, Phase, Recovery, RecoveryStatus
 from tests.nsrecover.explanation.made_failures import BACK, COLLAPSE, ONE_OF_EACH, SIZE, discrepancy, on_table
 
 LATER = Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(dark red cube)"),), (), subgoal=6, cost=1)

@@ -1,8 +1,6 @@
 """True paraphrases: pairs of a case in `language_cases.CASES` and a sentence about it."""
 
 # ruff: noqa: E501 (a sentence is on one line)
-from __future__ import annotations
-
 NEAR: list[tuple[str, str]] = [
     ("toppled", "The blue cube fell over."),
     ("toppled", "The blue cube fell onto the table."),

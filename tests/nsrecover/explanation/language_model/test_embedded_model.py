@@ -1,7 +1,5 @@
 """The local language model, end to end."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

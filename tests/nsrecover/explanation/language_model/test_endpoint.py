@@ -1,7 +1,5 @@
 """A language model behind an endpoint: its answers, and all its failures."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

@@ -1,14 +1,11 @@
 """An endpoint that lies: no lie reaches the reader, and most true paraphrases do."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 
 import pytest
 
-from nsrecover.core.discrepancy import Cause, Discrepancy
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core import Cause, Discrepancy, Recovery, RecoveryStatus
 from nsrecover.explanation import GroundedExplainer, facts_of
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.explanation.language_model.explainer import LanguageExplainer

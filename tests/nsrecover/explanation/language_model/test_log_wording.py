@@ -1,8 +1,6 @@
 """Logs reworded by a language model: lies are refused, paraphrases are accepted; and the command."""
 
 # ruff: noqa: E501 (lines of logs are as they are)
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Household tasks and every kind of failure that can be injected into them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Questions about household logs: reasons from what later steps need, and plans without what is asked about."""
 
-from __future__ import annotations
-
 import pytest
 
 from nsrecover.explanation.logs import HouseholdLog, explain_log, log_of

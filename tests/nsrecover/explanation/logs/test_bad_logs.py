@@ -1,7 +1,5 @@
 """Logs with unknown words, without times, in the wrong order, in part, in another language, cut off, or hostile."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable

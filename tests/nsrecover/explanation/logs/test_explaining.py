@@ -1,7 +1,5 @@
 """Every kind of failure, injected into every task, is found and corrected."""
 
-from __future__ import annotations
-
 import pytest
 
 from eval.logs.household_world import conditions_of, judge, world_at_the_end

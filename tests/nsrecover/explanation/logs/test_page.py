@@ -1,7 +1,5 @@
 """The example of docs/logs.md runs and prints what the page says."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """Reading and writing the text format."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

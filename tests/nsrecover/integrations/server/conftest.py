@@ -1,7 +1,5 @@
 """A server in this process with the shipped checkpoint, boxes and a kitchen of facts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

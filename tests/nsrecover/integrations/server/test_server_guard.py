@@ -1,7 +1,5 @@
 """Unauthorised, oversized and malformed requests are refused before they are processed."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """The server as a process: events, cancelled searches and its shutdown, through the client."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The schema is committed, and its page loads nothing from elsewhere."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser
@@ -9,8 +7,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from nsrecover.core.discrepancy import Cause, Phase
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core import Cause, Phase, RecoveryStatus
 from nsrecover.core.sessions.requests import Answer, Question, StopCode
 from nsrecover.integrations.server.__main__ import schema_text
 

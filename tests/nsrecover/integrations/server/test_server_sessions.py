@@ -1,7 +1,5 @@
 """Sessions ask for what the library's sessions ask for, also for simultaneous clients."""
 
-from __future__ import annotations
-
 import base64
 import inspect
 import json

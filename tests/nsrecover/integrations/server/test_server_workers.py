@@ -1,7 +1,5 @@
 """Reports are worked on in processes: if one ends, no session is lost."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

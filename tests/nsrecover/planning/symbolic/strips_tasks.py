@@ -1,7 +1,5 @@
 """Tiny random grounded tasks, and their optimum by uniform-cost search over every state."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import random

@@ -1,7 +1,5 @@
 """Instances of operators with parameters: what is kept, what is dropped, what is too much."""
 
-from __future__ import annotations
-
 import pytest
 
 from nsrecover.errors import InvalidConfiguration

@@ -1,7 +1,5 @@
 """LM-cut never exceeds the true cost, and sees what the delete relaxation can see."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

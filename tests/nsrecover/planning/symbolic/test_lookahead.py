@@ -1,14 +1,8 @@
 """Checks before actions: what can be undone, what is wrong with a plan, and what has to be known."""
 
-from __future__ import annotations
-
 import pytest
 
-from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import PlanFault, Unknown
-from nsrecover.core.facts import FactScene
-from nsrecover.core.recovery import RecoveryStatus
-from nsrecover.core.traces import Trace
+from nsrecover.core import Action, FactScene, Plan, PlanFault, RecoveryStatus, Trace, Unknown
 from nsrecover.domains.base import State
 from nsrecover.loading import symbolic
 from nsrecover.monitoring.facts.expected_trace import imagined_trace

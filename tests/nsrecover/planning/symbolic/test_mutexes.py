@@ -1,7 +1,5 @@
 """Pairs that exclude each other, and actions that suffice, against all reachable states of tiny tasks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Repairs of symbolic plans against the true optimum, found by searching every state."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

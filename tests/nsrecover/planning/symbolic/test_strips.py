@@ -1,7 +1,5 @@
 """Kernels are exactly what the rest of a plan needs."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Symmetries of tasks, against uniform-cost search over every state."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
