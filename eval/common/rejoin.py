@@ -141,8 +141,8 @@ def unmet_promises(plan: Plan, scene: SceneSpec, should: Truth, now: Truth) -> t
         if support not in (None, TABLE) and now.supports[name] != support
     ]
     for action in plan:
-        if len(action.arguments) < 2 or not operator_of(action).achieved(ideal, action):
+        if len(action.arguments) < 2 or not operator_of(action).achieved(ideal, ideal, action):
             continue
-        if not set(action.arguments) <= set(here.names) or not operator_of(action).achieved(here, action):
+        if not set(action.arguments) <= set(here.names) or not operator_of(action).achieved(here, here, action):
             unmet.append(str(action))
     return tuple(dict.fromkeys(unmet))

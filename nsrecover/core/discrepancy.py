@@ -213,6 +213,7 @@ class Discrepancy(Generic[SceneT_co]):
         plan_problem: why the rest of a symbolic plan does not lead to its goal (only before an action).
         cause: the smallest set of deviating objects without which a symbolic plan would have reached the goal, in the
             domain's simulation; empty if it reaches it anyway, or if it would not even without any.
+        before: of boxes, the scene before the action (only after an action); its effect may be relative to that.
     """
 
     step: int
@@ -231,6 +232,7 @@ class Discrepancy(Generic[SceneT_co]):
     newcomers: tuple[str, ...] = ()
     plan_problem: PlanProblem | None = None
     cause: tuple[str, ...] = ()
+    before: SceneT_co | None = None
 
     def __bool__(self) -> bool:
         raise TypeError(

@@ -244,8 +244,8 @@ class CustomOperator(Protocol):
         """Unmet preconditions, as facts or texts; empty if the action can be executed."""
         ...
 
-    def achieved(self, graph: SceneGraph, action: Action) -> bool:
-        """Whether the promised relation holds in a scene."""
+    def achieved(self, before: SceneGraph, after: SceneGraph, action: Action) -> bool:
+        """Whether what the action promises holds, from the scene before it and the scene after it."""
         ...
 
 

@@ -137,7 +137,8 @@ def _effect_facts(discrepancy: Discrepancy[object], domain: Domain) -> list[Fact
     operator = domain.operators.get(action.operator)
     known = set(action.arguments) <= set(observed.names) and action.arguments[0] not in unseen
     if discrepancy.phase is Phase.AFTER and known and isinstance(operator, SpatialOperator):
-        achieved = operator.achieved(observed, action)
+        before = discrepancy.before if isinstance(discrepancy.before, SceneGraph) else observed
+        achieved = operator.achieved(before, observed, action)
         # Neither fact if the relation holds, but at another place than intended.
         if not achieved or action.arguments[0] not in names:
             facts.append(Fact("achieved" if achieved else "unachieved", (str(action),)))

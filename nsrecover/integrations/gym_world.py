@@ -113,7 +113,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         world = self._make_world(int(self.np_random.integers(2**31)))
         self._perceiver = as_perceiver(self._make_perceiver())
         self._seen: Any = world.observe()
-        self._graph = self._perceiver.reset(self._seen)
+        self._graph = self._first = self._perceiver.reset(self._seen)
         self._world = world
         self._plan = Plan(()) if self._task is None else self._task(self._graph, self.np_random)
         self._domain.check(self._plan, self._graph)
@@ -196,7 +196,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         return self._outcome(())
 
     def _outcome(self, refused: tuple[str, ...]) -> StepResult:
-        done = bool(self._plan.actions) and all_achieved(self._plan, self.graph, self._domain)
+        done = bool(self._plan.actions) and all_achieved(self._plan, self._first, self.graph, self._domain)
         return self._observation(), float(done), done, False, self._info(refused)
 
     def _observation(self) -> dict[str, Any]:
@@ -214,10 +214,17 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         return {"names": self.graph.names, "plan": str(self._plan), "refused": refused}
 
 
-def all_achieved(plan: Plan, graph: SceneGraph, domain: SpatialDomain = TABLETOP) -> bool:
-    """Return whether a plan has been achieved: for every object, the effect of the last action that moves it."""
+def all_achieved(plan: Plan, first: SceneGraph, graph: SceneGraph, domain: SpatialDomain = TABLETOP) -> bool:
+    """Return whether a plan has been achieved: for every object, the effect of the last action that moves it.
+
+    Args:
+        plan: the plan.
+        first: the scene before the plan; effects such as "push by 5 cm" count from there.
+        graph: the scene to judge.
+        domain: has the operators.
+    """
     last = {action.arguments[0]: action for action in plan}
-    return all(domain.operator_of(action).achieved(graph, action) for action in last.values())
+    return all(domain.operator_of(action).achieved(first, graph, action) for action in last.values())
 
 
 def from_above(graph: SceneGraph) -> npt.NDArray[np.uint8]:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nsrecover.core.actions import Action
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
@@ -100,6 +101,10 @@ class _Situation:
         action, (before, after) = trace.plan[step], trace.graphs[step : step + 2]
         return self.domain.operator_of(action).violated(before, action), _under(after, self.moved[step])
 
+    def _kept(self, before: SceneGraph, now: SceneGraph, action: Action) -> bool:
+        """Whether an action that is done keeps its promise now."""
+        return self.domain.operator_of(action).achieved(before, now, action)
+
     def stands(self, index: int) -> bool:
         """Whether an object stands upright, in reach, on what it should stand on."""
         graph, expected = self.graph, self.trace.graphs[self.done].boxes
@@ -137,9 +142,9 @@ class _Situation:
     def problems(self, alternative: Trace, staying: Sequence[int]) -> int:
         """Number of things that are wrong with an alternative from now on and not with the expected trace."""
         # the relations that the plan has established already
-        placed = [self.trace.plan[self.placed_by[i]] for i in staying if i in self.placed_by]
+        placed = [self.placed_by[i] for i in staying if i in self.placed_by]
         now = alternative.graphs[self.done]
-        count = sum(not self.domain.operator_of(action).achieved(now, action) for action in placed)
+        count = sum(not self._kept(alternative.graphs[step], now, self.trace.plan[step]) for step in placed)
         boxes = np.stack([graph.boxes for graph in alternative.graphs[self.done :]])
         elsewhere = np.any(boxes != self.boxes, axis=-1)
         count += int(np.triu(pairwise(boxes)[0] & ~self.clash, 1).sum())

@@ -64,11 +64,12 @@ class Move:
 
 
 class _PlanText(NamedTuple):
-    """The plan has this action in scene `before`; it leads to a place if its reference is in a place of the mask."""
+    """The plan has this action in scene `before`; it needs its objects in places of the masks `reference`, `start`."""
 
     before: Subgoal
     action: Action
     reference: int
+    start: int
 
 
 @dataclass(frozen=True)
@@ -257,9 +258,10 @@ class NeuralModel:
             for name in action.arguments[1:]:
                 held = (owner == self.graph.index(name)) & right[:, t]
                 reference = masks(held[None])[0]
+            start = masks(right[None, :, t])[0] if self.domain.operator_of(action).relative else -1
             for place in np.flatnonzero((owner == moved) & right[:, t + 1]):
                 if self.action_cost(action) <= self.action_cost(self._restore[place]):
-                    texts[place].append(_PlanText(before, action, reference))
+                    texts[place].append(_PlanText(before, action, reference, start))
         return [sorted(each, key=lambda text: self.action_cost(text.action)) for each in texts]
 
     # -- what the search asks for
@@ -363,7 +365,7 @@ class NeuralModel:
         The plan's own action leaves a turned object turned.
         """
         for text in self._texts[place]:
-            if text.reference & rest and self._unturned(here, text.before):
+            if text.reference & rest and text.start >> here & 1 and self._unturned(here, text.before):
                 return Move(owner, place, text.action, text.before)
         return Move(owner, place, self._restore[place])
 

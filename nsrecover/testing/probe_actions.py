@@ -57,7 +57,7 @@ def unreachable_action(graph: SceneGraph, name: str) -> Action:
 
 def promise_holds(before: SceneGraph, after: SceneGraph, action: Action, domain: SpatialDomain = TABLETOP) -> bool:
     """Return whether the effect of an action holds; without a target, its object must at least have moved."""
-    if not domain.operator_of(action).achieved(after, action):
+    if not domain.operator_of(action).achieved(before, after, action):
         return False
     if len(action.arguments) > 1 or action.target is not None:
         return True

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from nsrecover.core.scene import FloatArray
+from nsrecover.domains.tabletop.operators import has_own_effect, reference_name
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.conformal import Calibration, conformal_threshold, lowest
 from nsrecover.models.same_place import same_place
@@ -121,7 +122,7 @@ def lowest_probabilities(
         for step, action in enumerate(demo.plan):
             boxes, looks = demo.boxes[step].copy(), features[step].copy()
             moved = demo.names.index(action.arguments[0])
-            if len(action.arguments) == 2:
+            if has_own_effect(action):
                 box, feature = _predict(bundle, looks, boxes, demo, step)
                 boxes[moved], looks[moved] = box, feature
             else:
@@ -135,7 +136,7 @@ def _predict(
     bundle: Bundle, visual: FloatArray, boxes: FloatArray, demo: Demonstration, step: int
 ) -> tuple[FloatArray, FloatArray]:
     action = demo.plan[step]
-    moved, reference = (demo.names.index(name) for name in action.arguments)
+    moved, reference = (demo.names.index(name) for name in (action.arguments[0], reference_name(action)))
     number = bundle.config.operators.index(action.operator)
     box, feature = bundle.predict(visual[None], boxes[None], [number], [moved], [reference])
     return box[0], feature[0]
@@ -150,7 +151,7 @@ def box_errors_mm(
         boxes, looks = demo.boxes[0].copy(), features[0].copy()
         for step, action in enumerate(demo.plan):
             moved = demo.names.index(action.arguments[0])
-            if len(action.arguments) != 2:
+            if not has_own_effect(action):
                 boxes[moved] = demo.boxes[step + 1, moved]
                 continue
             boxes[moved], looks[moved] = _predict(bundle, looks, boxes, demo, step)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.utils.data import IterableDataset
 
 from nsrecover.core.scene import FloatArray
+from nsrecover.domains.tabletop.operators import has_own_effect, reference_name
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.discriminator import FARTHEST_M, Discriminator
@@ -85,9 +86,9 @@ def _imagined(
     for done in range(step, min(step + longest, len(demo.plan))):
         action = demo.plan[done]
         moved = demo.names.index(action.arguments[0])
-        if len(action.arguments) == 2 and demo.seen[done + 1, moved]:
+        if has_own_effect(action) and demo.seen[done + 1, moved]:
             number = bundle.config.operators.index(action.operator)
-            reference = demo.names.index(action.arguments[1])
+            reference = demo.names.index(reference_name(action))
             box, feature = bundle.predict(visual[None], boxes[None], [number], [moved], [reference])
             boxes[moved], visual[moved] = box[0], feature[0]
             yield (

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.utils.data import Sampler
 
 from nsrecover.core.scene import FloatArray
+from nsrecover.domains.tabletop.operators import has_own_effect, reference_name
 from nsrecover.models.encoder import COARSE_M
 from nsrecover.models.transition import TransitionModel
 from nsrecover.training.demonstrations import Demonstration
@@ -23,14 +24,14 @@ BOX_NOISE_M = 0.001
 
 @dataclass(frozen=True, eq=False)
 class Transition:
-    """One demonstrated step of a relational operator.
+    """One demonstrated step of an operator that says where it leads.
 
     Attributes:
         visual: (N, D) before.
         boxes: (N, 6) before.
         operator: operator number.
         moved: index of the moved object.
-        reference: index of the object it is moved relative to.
+        reference: index of the object it is moved relative to; of operators with one argument, the moved one.
         next_box: (6,) of the moved object afterwards.
         next_visual: (D,) of the moved object afterwards.
     """
@@ -47,13 +48,13 @@ class Transition:
 def transitions_of(
     demonstrations: Sequence[Demonstration], visual: Sequence[FloatArray], operators: Sequence[str]
 ) -> list[Transition]:
-    """The steps of relational operators of all demonstrations in which the moved object is seen before and after."""
+    """The steps of operators that say where they lead, in which the moved object is seen before and after."""
     found = []
     for demo, features in zip(demonstrations, visual, strict=True):
         for step, action in enumerate(demo.plan):
-            if len(action.arguments) != 2:
+            if not has_own_effect(action):
                 continue
-            moved, reference = (demo.names.index(name) for name in action.arguments)
+            moved, reference = (demo.names.index(name) for name in (action.arguments[0], reference_name(action)))
             if demo.seen[step].all() and demo.seen[step + 1, moved]:
                 found.append(
                     Transition(

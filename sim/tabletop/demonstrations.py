@@ -269,7 +269,7 @@ def action_failure(action: Action, before: PoseEstimates, after: PoseEstimates) 
     gone = sorted(set(before.names) - set(after.names))
     if gone:
         return "lost", f"{action}: the {gone[0]} fell off the table"
-    if not operator_of(action).achieved(true_graph(after), action):
+    if not operator_of(action).achieved(true_graph(before), true_graph(after), action):
         return "not_achieved", f"{action}: the promised relation does not hold"
     moved = after.index(action.arguments[0])
     place = place_for(action, before)

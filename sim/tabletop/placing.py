@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from sim.common.rotations import axis_aligned, leveled, matrix_of, rotation_about, tilt_angle, upright_axis
 from sim.tabletop.poses import PoseEstimates
@@ -162,6 +164,9 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
         Centre (3,) and rotation (3, 3) of the placed object; None if there is no free place.
     """
     name, row = action.arguments[0], estimates.index(action.arguments[0])
+    own = operator_of(action).place
+    if len(action.arguments) == 1 and action.target is None and own is not None:
+        action = replace(action, target=own(true_graph(estimates), action))
     matrix, size = matrix_of(estimates.orientations[row]), estimates.sizes[row]
     shaped = name in estimates.outlines
     rotation = leveled(matrix) if shaped or estimates.keep_yaw else axis_aligned(matrix)

@@ -11,9 +11,9 @@ from itertools import product
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.geometry import bottom, footprint_overlap, top
+from nsrecover.core.geometry import as_box, bottom, footprint_overlap, top
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
-from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.operators import has_own_effect, operator_of, reference_name
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation, supporter
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.english import amount
@@ -242,10 +242,16 @@ def nominal_graph(scene: SceneSpec) -> SceneGraph:
 
 
 def nominal_box(graph: SceneGraph, action: Action) -> Box:
-    """Nominal box of the object after an action: centres aligned when stacked, `BESIDE_GAP_M` apart in rows."""
+    """Nominal box of the object after an action: centres aligned when stacked, `BESIDE_GAP_M` apart in rows.
+
+    An operator with one argument puts it where its `place` says, or leaves it where it is.
+    """
     moved = graph.boxes[graph.index(action.arguments[0])].astype(float)
     if action.target is not None:
         return action.target
+    if len(action.arguments) == 1:
+        place = operator_of(action).place
+        return as_box(moved) if place is None else place(graph, action)
     reference = graph.boxes[graph.index(action.arguments[1])].astype(float)
     centre = reference[:3].copy()
     if action.operator == "top":
@@ -337,7 +343,7 @@ def _any_move(
 def _feasible(graph: SceneGraph, action: Action, table: TableSpec, margins: Margins) -> bool:
     """Whether an action changes something, its preconditions hold, and it has enough room."""
     operator = operator_of(action)
-    if operator.violated(graph, action) or (action.target is None and operator.achieved(graph, action)):
+    if operator.violated(graph, action) or (action.target is None and operator.achieved(graph, graph, action)):
         return False
     moved = graph.index(action.arguments[0])
     box = np.asarray(nominal_box(graph, action), np.float32)
@@ -353,7 +359,7 @@ def _feasible(graph: SceneGraph, action: Action, table: TableSpec, margins: Marg
         below = graph.boxes[graph.index(action.arguments[1])]
         if np.any(box[3:5] > margins.widest * below[3:5]):
             return False
-    elif action.target is None and supporter(graph, graph.index(action.arguments[1])) is not None:
+    elif has_own_effect(action) and supporter(graph, graph.index(reference_name(action))) is not None:
         return False  # next to an object on a tower there is no support
     if _near(box, others, margins.clearance_m):
         return False

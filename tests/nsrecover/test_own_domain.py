@@ -23,7 +23,7 @@ PARK = SpatialOperator(
     (Parameter("?moved", "movable"),),
     preconditions=(Not(Exists("?on", both(fact("on", "?on", "?moved"))), "covered"),),
     words=Words("park {moved} in the corner", unkept="{moved} is not in the corner"),
-    promise=lambda graph, action: bool(
+    promise=lambda _, graph, action: bool(
         np.allclose(graph.boxes[graph.index(action.arguments[0]), :2], PLACE[:2], atol=0.02)
     ),
     place=lambda graph, action: PLACE,

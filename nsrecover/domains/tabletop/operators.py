@@ -121,12 +121,12 @@ def _target_conditions(graph: SceneGraph, action: Action) -> Iterator[Fact]:
         yield Fact("nothing_below", (graph.names[moved],))
 
 
-def _at_target(graph: SceneGraph, action: Action) -> bool:
+def _at_target(before: SceneGraph, after: SceneGraph, action: Action) -> bool:
     """Whether the moved object stands within `REACHED_M` of the target; without one, whether it is clear."""
-    moved = graph.index(action.arguments[0])
+    moved = after.index(action.arguments[0])
     if action.target is None:
-        return is_clear(graph, moved)
-    return bool(np.linalg.norm(graph.boxes[moved, :3] - np.asarray(action.target[:3])) <= REACHED_M)
+        return is_clear(after, moved)
+    return bool(np.linalg.norm(after.boxes[moved, :3] - np.asarray(action.target[:3])) <= REACHED_M)
 
 
 def _to_target(
@@ -262,6 +262,16 @@ def _declared(operator: protocols.CustomOperator) -> SpatialOperator:
 
 operator_of, check_plan = TABLETOP.operator_of, TABLETOP.check
 """`SpatialDomain.operator_of` and `SpatialDomain.check` of the tabletop."""
+
+
+def has_own_effect(action: Action) -> bool:
+    """Whether its operator says where an action leads, so that this can be learned; others only reach their target."""
+    return len(action.arguments) > 1 or (action.target is None and action.operator not in (SET_ASIDE, PUT_BACK))
+
+
+def reference_name(action: Action) -> str:
+    """The object that an action moves its first argument relative to: the second argument, or the first alone."""
+    return action.arguments[:2][-1]
 
 
 def moved_object(graph: SceneGraph, action: Action) -> int:

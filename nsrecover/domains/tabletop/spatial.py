@@ -23,17 +23,20 @@ class SpatialOperator(base.Operator):
     """An operator over boxes. Its first argument moves.
 
     Attributes:
-        promise: whether the action's promise holds in a scene; by default, whether the first added fact does.
+        promise: whether the action's promise holds, from the scene before it and the scene after it; by default,
+            whether the first added fact holds after it.
         place: the moved object's box after the action (metres), where no model has learned it. None: unknown.
         conditions: further preconditions that depend on the geometry: facts, or texts, of what is wrong.
         needs_target: whether every action has to have a target box.
+        relative: whether it leads to a place that depends on the moved object's own place, as "push by 5 cm" does.
         source: the object that was registered, where the operator was not declared.
     """
 
-    promise: Callable[[SceneGraph, Action], bool] | None = None
+    promise: Callable[[SceneGraph, SceneGraph, Action], bool] | None = None
     place: Callable[[SceneGraph, Action], Box] | None = None
     conditions: Callable[[SceneGraph, Action], Iterable[Fact | str]] | None = None
     needs_target: bool = False
+    relative: bool = False
     source: object = None
 
     @property
@@ -49,11 +52,11 @@ class SpatialOperator(base.Operator):
             found.append(fact if isinstance(fact, Fact) else Fact(fact, ()))
         return tuple(found)
 
-    def achieved(self, graph: SceneGraph, action: Action) -> bool:
-        """Whether the promise of an action holds in a scene."""
+    def achieved(self, before: SceneGraph, after: SceneGraph, action: Action) -> bool:
+        """Whether the promise of an action holds, from the scene before it and the scene after it."""
         if self.promise is not None:
-            return self.promise(graph, action)
-        return related(graph, grounded(self.effects[0].adds[0], self._binding(action)))
+            return self.promise(before, after, action)
+        return related(after, grounded(self.effects[0].adds[0], self._binding(action)))
 
     def _binding(self, action: Action) -> Binding:
         return dict(zip((parameter.variable for parameter in self.parameters), action.arguments, strict=True))

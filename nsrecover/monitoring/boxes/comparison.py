@@ -126,6 +126,7 @@ class Comparison:
             action=action,
             expected=trace.graphs[done],
             observed=graph,
+            before=trace.graphs[step] if phase is Phase.AFTER else None,
             probabilities=probabilities,
             threshold=self._models.threshold,
             deviations=deviations,

@@ -8,10 +8,9 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import as_box
-from nsrecover.core.protocols import PlacingOperator
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.operators import REACHED_M, TABLETOP, moved_object
+from nsrecover.domains.tabletop.operators import REACHED_M, TABLETOP, has_own_effect, moved_object, reference_name
 from nsrecover.domains.tabletop.relations import landed
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidCheckpoint
@@ -36,6 +35,11 @@ class Imagination:
         self._models = models
         self._domain = domain
 
+    @property
+    def _learned(self) -> tuple[str, ...]:
+        """Names of the operators whose effect the models have learned."""
+        return self._models.operators if isinstance(self._models, Transitions) else ()
+
     def step(self, graph: SceneGraph, action: Action) -> SceneGraph:
         """The scene after one action; only the moved object's node differs.
 
@@ -48,18 +52,18 @@ class Imagination:
         moved = moved_object(graph, action)
         if action.target is not None:
             return graph.with_node(moved, landed(graph, moved, action.target, REACHED_M))
-        known = self._models.operators if isinstance(self._models, Transitions) else ()
+        known = self._learned
         if isinstance(self._models, Transitions) and action.operator in known:
             box, visual = self._models.predict(
                 graph.visual[None],
                 graph.boxes[None],
                 [known.index(action.operator)],
                 [moved],
-                [graph.index(action.arguments[1])],
+                [graph.index(reference_name(action))],
             )
             return graph.with_node(moved, box[0], visual[0])
         operator = self._domain.operator_of(action)
-        if isinstance(operator, PlacingOperator):
+        if operator.place is not None:
             return graph.with_node(moved, operator.place(graph, action))
         raise InvalidCheckpoint(
             f"expected to know where {action.operator!r} leads, found it neither in the checkpoint (which has learned "
@@ -76,7 +80,8 @@ class Imagination:
             InvalidAction: the action is not well formed, or there is no free place.
         """
         operator = self._domain.operator_of(action)
-        if action.target is not None or len(operator.arguments) > 1 or isinstance(operator, PlacingOperator):
+        learned = action.operator in self._learned and has_own_effect(action)
+        if action.target is not None or len(operator.arguments) > 1 or operator.place is not None or learned:
             return action
         moved = moved_object(graph, action)
         # its own place counts as occupied: it has to go elsewhere

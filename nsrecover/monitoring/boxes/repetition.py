@@ -33,7 +33,8 @@ def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain)
         return False
     places = [found.observed.boxes[found.observed.index(moved[0])] for found in (before, now)]
     same = np.allclose(places[0], places[1], atol=REACHED_M)
-    return same and domain.operator_of(now.action).achieved(now.observed, now.action)
+    start = now.observed if now.before is None else now.before
+    return same and domain.operator_of(now.action).achieved(start, now.observed, now.action)
 
 
 def accept_scene(imagination: Imagination, trace: Trace, discrepancy: Discrepancy) -> Recovery:

@@ -124,7 +124,7 @@ def test_a_plan_of_unified_planning_is_carried_out_in_the_scene() -> None:
         assert edges == {edge for edge in relations(graph) if edge.relation is Relation.ON}
     assert Edge("red", Relation.ON, "green") in expected[-1]
     for action, graph in zip(trace.plan, trace.graphs[1:], strict=True):
-        assert operator_of(action).achieved(graph, action)
+        assert operator_of(action).achieved(graph, graph, action)
     with pytest.raises(InvalidPlan, match=r"unstack\(green, red\), cannot be run"):
         mapping.expected(mapping.at(problem, scene()), made)
 

@@ -32,7 +32,7 @@ def both(models: GeometricModels, graph: SceneGraph, trace: Trace, number: int) 
             now = step(models, now, action)
             assert (models.same(imagined.visual, imagined.boxes, now.visual, now.boxes) >= 0.5).all(), str(action)
         for action in trace.plan:  # what the plan was for
-            assert operator_of(action).achieved(now, action), str(action)
+            assert operator_of(action).achieved(now, now, action), str(action)
     return found
 
 

@@ -68,7 +68,7 @@ def test_plans_hold_on_paper(structure):
             assert operator.violated(graph, action) == ()
             before = graph.boxes
             graph = graph.with_node(moved, nominal_box(graph, action))
-            assert operator.achieved(graph, action)
+            assert operator.achieved(graph, graph, action)
             assert not np.allclose(before[moved, :3], graph.boxes[moved, :3], atol=0.005)
             assert not intersects(graph.boxes[moved], np.delete(graph.boxes, moved, axis=0)).any()
             assert WORKSPACE_X_M[0] <= graph.boxes[moved, 0] <= WORKSPACE_X_M[1]

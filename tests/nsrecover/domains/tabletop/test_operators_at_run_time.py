@@ -32,7 +32,7 @@ class Between:
     def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
         return ()
 
-    def achieved(self, graph: SceneGraph, action: Action) -> bool:
+    def achieved(self, before: SceneGraph, after: SceneGraph, action: Action) -> bool:
         return True
 
 
@@ -126,7 +126,7 @@ def test_one_declared_entry_is_used_by_monitor_search_and_explanation() -> None:
             preconditions=(CLEAR,),
             effects=(Effect((("on", "?moved", "table"),), LEAVE),),
             words=Words("put {moved} on the tray", unkept="{moved} is not on the tray"),
-            promise=lambda graph, action: bool(abs(graph.boxes[graph.index(action.arguments[0]), 1] - 0.25) < 0.02),
+            promise=lambda _, graph, action: bool(abs(graph.boxes[graph.index(action.arguments[0]), 1] - 0.25) < 0.02),
             place=lambda graph, action: (0.6, 0.25, SIDE / 2, SIDE, SIDE, SIDE),
         )
     )

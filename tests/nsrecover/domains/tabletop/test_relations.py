@@ -60,8 +60,8 @@ def test_relations_name_supports_and_neighbours() -> None:
 )
 def test_sides_are_the_robots_own(relation: str, offset: tuple[float, float]) -> None:
     graph = scene(a=(0.5 + offset[0], offset[1], 0.02), b=(0.5, 0, 0.02))
-    assert operator_of(Action(relation, ("a", "b"))).achieved(graph, Action(relation, ("a", "b")))
-    assert not operator_of(Action(relation, ("b", "a"))).achieved(graph, Action(relation, ("b", "a")))
+    assert operator_of(Action(relation, ("a", "b"))).achieved(graph, graph, Action(relation, ("a", "b")))
+    assert not operator_of(Action(relation, ("b", "a"))).achieved(graph, graph, Action(relation, ("b", "a")))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_effects_of_actions_with_a_target_are_judged_by_distance() -> None:
     near, far = ((0.5, 0.01, 0.1, SIDE, SIDE, SIDE), (0.5, 0.03, 0.1, SIDE, SIDE, SIDE))
     for target, reached in ((near, True), (far, False)):
         action = Action("restore", ("c",), target)
-        assert operator_of(action).achieved(TOWER, action) is reached
+        assert operator_of(action).achieved(TOWER, TOWER, action) is reached
 
 
 def test_what_is_missing_covers_nothing() -> None:
