@@ -22,26 +22,57 @@ FEWEST_SEEN = 8
 MOST_ABOVE = 0.1
 """Largest share of the readings in the larger circle that may be higher by mistake."""
 
+CELL_M = 0.003
+"""Size of the cells in which readings are counted."""
+
+STRIDE_OF = 160
+"""Images are read at about so many columns to find what a view sees of the table."""
+
 _POINTS = 400
 
 
-def contradicted(observation: Observation, one: int, two: int) -> int:
-    """Number of objects that one view shows where another one sees the bare table: not views of the same moment."""
-    rows, columns = np.nonzero(observation.depth_m[two][::2, ::2] > 0)
-    seen = to_world(observation, two, 2 * rows, 2 * columns)
-    absent = 0
-    places = [np.median(points[:, :2], axis=0) for points in _objects(observation, one)]
-    if places:
-        low, high = np.min(places, axis=0) - ROOM_M, np.max(places, axis=0) + ROOM_M
-        seen = seen[((seen[:, :2] > low) & (seen[:, :2] < high)).all(axis=1)]
-    for place in places:
-        offset = seen[:, :2] - place
-        around = (np.abs(offset[:, 0]) < ROOM_M) & (np.abs(offset[:, 1]) < ROOM_M)
-        away, heights = np.linalg.norm(offset[around], axis=1), seen[around, 2]
-        foot, room = heights[away < FOOT_M], heights[away < ROOM_M]
-        if len(foot) >= FEWEST_SEEN and np.median(np.abs(foot)) < ABOVE_M / 2:
-            absent += bool((room > ABOVE_M).mean() < MOST_ABOVE)
-    return absent
+def contradictions(observation: Observation) -> npt.NDArray[np.int_]:
+    """Number (V, V) of objects that one view shows where another one sees the bare table: not of the same moment."""
+    views = len(observation.cameras)
+    found = np.zeros((views, views), dtype=int)
+    if views < 2:
+        return found
+    places = [[np.median(points[:, :2], axis=0) for points in _objects(observation, view)] for view in range(views)]
+    owner = np.repeat(np.arange(views), [len(each) for each in places])
+    if not len(owner):
+        return found
+    every = np.array([place for each in places for place in each])
+    low = every.min(axis=0) - ROOM_M
+    shape = np.ceil((every.max(axis=0) + ROOM_M - low) / CELL_M).astype(int) + 1
+    reach = int(ROOM_M / CELL_M)
+    offsets = np.mgrid[-reach : reach + 1, -reach : reach + 1].reshape(2, -1)
+    away = CELL_M * np.hypot(*offsets)
+    offsets, foot = offsets[:, away < ROOM_M], away[away < ROOM_M] < FOOT_M
+    cells = np.clip(((every - low) / CELL_M).astype(int)[:, :, None] + offsets, 0, shape[:, None] - 1)
+    cells = cells[:, 0] * shape[1] + cells[:, 1]
+    for view in range(views):
+        seen, low_ones, high_ones = (layer[cells] for layer in _counted(observation, view, low, shape))
+        table = low_ones[:, foot].sum(axis=1) > seen[:, foot].sum(axis=1) / 2
+        enough = seen[:, foot].sum(axis=1) >= FEWEST_SEEN
+        bare = high_ones.sum(axis=1) < MOST_ABOVE * seen.sum(axis=1)
+        found[:, view] = np.bincount(owner[table & enough & bare], minlength=views)
+    np.fill_diagonal(found, 0)
+    return found
+
+
+def _counted(
+    observation: Observation, view: int, low: npt.NDArray[np.floating], shape: npt.NDArray[np.int_]
+) -> list[npt.NDArray[np.int_]]:
+    """Readings of one view in the cells of the table: all, those at its height, and those above it."""
+    stride = max(observation.depth_m.shape[2] // STRIDE_OF, 1)
+    rows, columns = np.nonzero(observation.depth_m[view, ::stride, ::stride] > 0)
+    points = to_world(observation, view, stride * rows, stride * columns)
+    cell = ((points[:, :2] - low) / CELL_M).astype(int)
+    inside = ((points[:, :2] >= low) & (cell < shape)).all(axis=1)
+    heights = points[inside, 2]
+    number = cell[inside, 0] * shape[1] + cell[inside, 1]
+    kinds = (np.ones(len(heights), dtype=np.bool_), np.abs(heights) < ABOVE_M / 2, heights > ABOVE_M)
+    return [np.bincount(number[kind], minlength=int(shape.prod())) for kind in kinds]
 
 
 def unmasked(observation: Observation, view: int) -> int:

@@ -10,13 +10,14 @@ camera tells.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 
 from nsrecover.core import Camera, FloatArray, Observation, SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.cameras.agreement import contradicted, unmasked
+from nsrecover.perception.cameras.agreement import contradictions, unmasked
+from nsrecover.perception.cameras.exchange import ROBOT_M, likely_orders
 from nsrecover.perception.cameras.levelling import fitted_plane
 from nsrecover.perception.lifting import MIN_PIXELS, mask_pixels, to_world
 
@@ -43,9 +44,6 @@ AGREE_M = 0.07
 
 WIDE_M = 0.25
 """An object whose upper end is wider is furniture: two views may show different parts of it."""
-
-ROBOT_M = 0.15
-"""Radius of the robot's lowest part around the origin."""
 
 READINGS = 400
 """Fewest depth readings of a working camera."""
@@ -123,15 +121,14 @@ def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, O
 
 
 def _exchanged(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
-    """Observations with the cameras in another order."""
+    """Observations with the cameras in the orders that fit the images best."""
     cameras = observation.cameras
-    for order in permutations(range(len(cameras))):
-        if list(order) != sorted(order):
-            names = ", ".join(cameras[i].name for i in order)
-            finding = SensorFinding(
-                SensorProblem.EXCHANGED_CAMERAS, "", f"images that fit the cameras in the order {names}"
-            )
-            yield finding, replace(observation, cameras=tuple(cameras[i] for i in order))
+    for order in likely_orders(observation):
+        names = ", ".join(cameras[i].name for i in order)
+        finding = SensorFinding(
+            SensorProblem.EXCHANGED_CAMERAS, "", f"images that fit the cameras in the order {names}"
+        )
+        yield finding, replace(observation, cameras=tuple(cameras[i] for i in order))
 
 
 def _reread(camera: Camera, pose: str) -> FloatArray:
@@ -179,14 +176,13 @@ def _remaining(observation: Observation) -> Iterator[SensorFinding]:
                 SensorProblem.VIEWS_DISAGREE, names, f"places of the same objects {1000 * apart:.0f} mm apart"
             )
             return
-    for one, two in permutations(range(len(observation.cameras)), 2):
-        if number := contradicted(observation, one, two):
-            names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
-            yield SensorFinding(
-                SensorProblem.VIEWS_DISAGREE, names,
-                f"{number} objects of the first where the second sees the bare table",
-            )  # fmt: skip
-            return
+    against = contradictions(observation)
+    for one, two in np.argwhere(against)[:1]:
+        names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
+        yield SensorFinding(
+            SensorProblem.VIEWS_DISAGREE, names,
+            f"{against[one, two]} objects of the first where the second sees the bare table",
+        )  # fmt: skip
 
 
 def table_plane(observation: Observation, view: int) -> tuple[float, float, float]:

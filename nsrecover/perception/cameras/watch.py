@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
 
 from nsrecover.core import Camera, FloatArray, Observation, SensorFinding, SensorProblem
-from nsrecover.perception.cameras.agreement import readings_at
+from nsrecover.perception.cameras.agreement import STRIDE_OF, readings_at
 from nsrecover.perception.cameras.checks import READINGS
 from nsrecover.perception.cameras.landmarks import Landmarks, landmarks_of
 from nsrecover.perception.cameras.motion import CameraMotion, motion_of
@@ -191,18 +191,19 @@ class CameraWatch:
         odd = [view for view in working if own[view] > FEWEST_DIFFERENT]
         if len(odd) < 2:
             return order
-        best = sum(own[view] for view in odd)
-        for candidate in list(permutations(odd))[1:]:
-            shares = [self._different(view, source, observation) for view, source in zip(odd, candidate, strict=True)]
-            fits = all(s < EXCHANGED * own[v] for v, c, s in zip(odd, candidate, shares, strict=True) if v != c)
-            if fits and sum(shares) < best:
-                best = sum(shares)
-                order = [candidate[odd.index(v)] if v in odd else v for v in range(len(self.eyes))]
-        return order
+        shares = np.array([[self._different(view, source, observation) for source in odd] for view in odd])
+        own_shares = shares.diagonal()
+        fits = (shares < EXCHANGED * own_shares[:, None]) | np.eye(len(odd), dtype=np.bool_)
+        _, sources = linear_sum_assignment(np.where(fits, shares, len(odd) + 1.0))
+        for row, source in enumerate(sources):
+            if fits[row, source]:
+                order[odd[row]] = odd[source]
+        return order if sorted(order) == list(range(len(order))) else list(range(len(order)))
 
     def _different(self, view: int, source: int, observation: Observation) -> float:
         """Share of the readings of one view that differ from what a camera saw last."""
-        before, now = self.eyes[view].depth[::2, ::2], observation.depth_m[source][::2, ::2]
+        some = slice(None, None, max(observation.depth_m.shape[2] // STRIDE_OF, 1))
+        before, now = self.eyes[view].depth[some, some], observation.depth_m[source][some, some]
         both = (before > 0) & (now > 0)
         return float((np.abs(before - now) > CHANGED_M + 0.02 * before)[both].mean()) if both.any() else 1.0
 

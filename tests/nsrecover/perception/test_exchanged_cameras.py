@@ -1,0 +1,60 @@
+"""Among many cameras, the ones whose images were exchanged are found, in time that does not grow with the orders."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nsrecover.core import Observation, SensorProblem
+from nsrecover.perception.cameras.checks import check_observation
+from nsrecover.perception.cameras.exchange import likely_orders
+from nsrecover.perception.cameras.watch import CameraWatch
+from sim.common.cameras import CameraRig, View
+from sim.tabletop.sampling import sample_scene
+from sim.tabletop.world import TabletopWorld
+
+MANY = 16
+
+
+@pytest.fixture(scope="module")
+def seen() -> Observation:
+    """Sixteen cameras around a table."""
+    rng = np.random.default_rng(0)
+    angles = 0.4 + 2 * np.pi * np.arange(MANY) / MANY
+    eyes = [(0.525 + 0.9 * np.cos(a), 0.9 * np.sin(a), rng.uniform(0.7, 1.0)) for a in angles]
+    views = tuple(View(f"c{number}", eye, (0.525, 0.0, 0.06)) for number, eye in enumerate(eyes))
+    with TabletopWorld(sample_scene(rng, 5, seed=0), rig=CameraRig(views, 160, 120)) as world:
+        return world.observe()
+
+
+def of_cameras(seen: Observation, order: np.ndarray) -> Observation:
+    return replace(seen, cameras=tuple(seen.cameras[number] for number in order))
+
+
+def test_many_cameras_in_their_order_are_plausible(seen: Observation) -> None:
+    assert check_observation(seen) == ()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("exchanged", [2, 5, MANY])
+def test_the_order_of_many_cameras_is_found(seen: Observation, exchanged: int, shared: bool) -> None:
+    order = np.arange(MANY)
+    order[:exchanged] = np.roll(order[:exchanged], 1)
+    mistaken = replace(of_cameras(seen, order), shared_ids=shared)
+    assert next(likely_orders(mistaken)) == tuple(np.argsort(order))
+    assert [each.problem for each in check_observation(mistaken)] == [SensorProblem.EXCHANGED_CAMERAS]
+
+
+def test_one_camera_cannot_be_exchanged(seen: Observation) -> None:
+    rows = slice(0, 1)
+    one = {name: getattr(seen, name)[rows] for name in ("rgb", "depth_m", "instances", "cameras")}
+    assert list(likely_orders(replace(seen, **one))) == []
+
+
+def test_exchanged_images_of_many_cameras_are_put_back(seen: Observation) -> None:
+    order = np.roll(np.arange(MANY), 5)
+    images = {name: getattr(seen, name)[order] for name in ("rgb", "depth_m", "instances")}
+    _, usable, findings = CameraWatch.begin(seen).look(replace(seen, **images))
+    assert [each.problem for each in findings] == [SensorProblem.EXCHANGED_CAMERAS]
+    assert usable is not None
+    assert np.array_equal(usable.depth_m, seen.depth_m)
