@@ -33,7 +33,7 @@ def ultralytics_detections(result: Found, least_confidence: float = 0.25) -> lis
 
     Args:
         result: of one image.
-        least_confidence: detections below it are left out.
+        least_confidence: detections below it are left out, and those of less than a pixel.
 
     Raises:
         InvalidObservation: the result has no masks.
@@ -47,15 +47,16 @@ def ultralytics_detections(result: Found, least_confidence: float = 0.25) -> lis
     found: list[JsonObject] = []
     tracks = result.boxes.id
     for place, polygon in enumerate(result.masks.xy):
-        if float(result.boxes.conf[place]) < least_confidence or len(polygon) < 3:
+        outline, confidence = np.asarray(polygon, np.float64), float(result.boxes.conf[place])
+        if not confidence >= least_confidence or _area(outline) < 1:
             continue
-        outline = np.asarray(polygon, np.float64)
         found.append(
             {
                 "name": str(result.names[int(result.boxes.cls[place])]),
                 "track": None if tracks is None else int(tracks[place]),
                 "left": float(outline[:, 0].min()),
                 "segmentation": [outline.ravel().tolist()],
+                "confidence": confidence,
             }
         )
     classes = Counter(each["name"] for each in found)
@@ -66,8 +67,16 @@ def ultralytics_detections(result: Found, least_confidence: float = 0.25) -> lis
         ordinals[name] += 1
         if classes[name] > 1:
             name = f"{name} {ordinals[name] if each['track'] is None else each['track']}"
-        detections.append({"name": name, "segmentation": each["segmentation"]})
+        detections.append({"name": name, "segmentation": each["segmentation"], "confidence": each["confidence"]})
     return detections
+
+
+def _area(outline: npt.NDArray[np.float64]) -> float:
+    """Area inside a polygon (N, 2)."""
+    if len(outline) < 3:
+        return 0.0
+    x, y = outline.T
+    return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)
 
 
 def sam2_detections(
@@ -115,7 +124,7 @@ def sam2_track_detections(masks: Mapping[int, Found], names: Mapping[int, str]) 
         names: object number -> name, as it was prompted.
 
     Raises:
-        InvalidObservation: an object has no name.
+        InvalidObservation: an object has no name, or a mask is neither.
     """
     missing = sorted(set(masks) - set(names))
     if missing:
@@ -123,7 +132,13 @@ def sam2_track_detections(masks: Mapping[int, Found], names: Mapping[int, str]) 
     found = []
     for number, given in masks.items():
         array = np.squeeze(np.asarray(given.cpu() if hasattr(given, "cpu") else given))
-        mask = array if array.dtype == np.bool_ else array > 0
+        binary = ((array == 0) | (array == 1)).all()
+        if not binary and not (array < 0).any():
+            raise InvalidObservation(
+                f"expected a binary mask or logits for {names[number]!r}, found values from {array.min():.3g} to "
+                f"{array.max():.3g}; compare probabilities with 0.5"
+            )
+        mask = array > 0
         if mask.any():
             found.append({"number": number, "name": names[number], "segmentation": mask})
     return found
@@ -145,9 +160,15 @@ class TaggedObject:
 
 
 def tag_boxes(
-    detections: Iterable[Found], camera: Camera, objects: Mapping[int, TaggedObject], least_margin: float = 25.0
+    detections: Iterable[Found],
+    camera: Camera,
+    objects: Mapping[int, TaggedObject],
+    least_margin: float = 25.0,
+    most_hamming: int = 0,
 ) -> dict[str, Box | None]:
     """Boxes of tagged objects in the robot's frame, from the detections of `pupil_apriltags` or a compatible library.
+
+    Of several detections of an object the one counts with the fewest corrected bits, then with the largest margin.
 
     Args:
         detections: each with `tag_id`, `decision_margin`, `pose_R` (3, 3) and `pose_t` (3, 1): the tag in the camera's
@@ -155,30 +176,72 @@ def tag_boxes(
         camera: that took the image.
         objects: number of a tag -> its object; other tags are ignored.
         least_margin: detections with a smaller decision margin are ignored.
+        most_hamming: detections with more corrected bits (`hamming`) are ignored.
 
     Returns:
         Name -> centre and size, metres; None for an object whose tag was not seen.
 
     Raises:
-        InvalidObservation: a detection has no pose.
+        InvalidObservation: a detection has no pose or one behind the camera, or a tag is seen as well in two places.
     """
-    boxes: dict[str, Box | None] = {each.name: None for each in objects.values()}
-    pose = np.asarray(camera.world_from_camera, np.float64)
-    for detection in detections:
-        tagged = objects.get(int(detection.tag_id))
-        if tagged is None or float(detection.decision_margin) < least_margin:
+    best: dict[str, tuple[int, float, Found]] = {}
+    usable = [
+        each for each in detections if int(each.tag_id) in objects and float(each.decision_margin) >= least_margin
+    ]
+    for detection in usable:
+        name, wrong = objects[int(detection.tag_id)].name, int(getattr(detection, "hamming", 0))
+        rank, before = (-wrong, float(detection.decision_margin)), best.get(name)
+        if wrong > most_hamming:
             continue
-        if detection.pose_R is None or detection.pose_t is None:
-            raise InvalidObservation(
-                "expected detections with a pose, found one without; call detect(image, estimate_tag_pose=True, "
-                "camera_params=(fx, fy, cx, cy), tag_size=side in metres)"
-            )
-        turn = pose[:3, :3] @ np.asarray(detection.pose_R, np.float64)
-        offset = tagged.centre_m if tagged.centre_m is not None else (0.0, 0.0, tagged.size_m[2] / 2)
-        place = pose[:3, :3] @ np.asarray(detection.pose_t, np.float64).ravel() + pose[:3, 3] + turn @ np.array(offset)
-        box = np.concatenate([place, np.abs(turn) @ np.array(tagged.size_m)])
-        boxes[tagged.name] = cast(Box, tuple(box.tolist()))
-    return boxes
+        if before is not None and detection.tag_id == before[2].tag_id:
+            _check_one_tag(detection, before[2])
+        if before is None or rank > before[:2]:
+            best[name] = (*rank, detection)
+    boxes: dict[str, Box | None] = {each.name: None for each in objects.values()}
+    return boxes | {
+        name: _tag_box(detection, camera, objects[int(detection.tag_id)]) for name, (_, _, detection) in best.items()
+    }
+
+
+SAME_MARGIN, SAME_TAG_M = 0.8, 0.03
+"""Detections of one tag whose margins have this ratio are as good; they show two tags if they are farther apart."""
+
+
+def _check_one_tag(one: Found, other: Found) -> None:
+    """Refuse two tags with the same number.
+
+    Raises:
+        InvalidObservation: both were seen as well.
+    """
+    low, high = sorted([float(one.decision_margin), float(other.decision_margin)])
+    if one.pose_t is None or other.pose_t is None or low < SAME_MARGIN * high:
+        return
+    apart = float(np.linalg.norm(np.ravel(one.pose_t) - np.ravel(other.pose_t)))
+    if apart > SAME_TAG_M:
+        raise InvalidObservation(
+            f"expected tag {one.tag_id} once in an image, found it twice, {100 * apart:.0f} cm apart, with margins "
+            f"{high:.0f} and {low:.0f}; print a different tag for each object"
+        )
+
+
+def _tag_box(detection: Found, camera: Camera, tagged: TaggedObject) -> Box:
+    if detection.pose_R is None or detection.pose_t is None:
+        raise InvalidObservation(
+            "expected detections with a pose, found one without; call detect(image, estimate_tag_pose=True, "
+            "camera_params=(fx, fy, cx, cy), tag_size=side in metres)"
+        )
+    turned, offset_t = np.asarray(detection.pose_R, np.float64), np.asarray(detection.pose_t, np.float64).ravel()
+    if not (np.isfinite(turned).all() and np.isfinite(offset_t).all() and offset_t[2] > 0):
+        raise InvalidObservation(
+            f"expected a pose in front of the camera for tag {detection.tag_id}, found {offset_t.round(3).tolist()}; "
+            "check the camera's parameters and the side of the tag"
+        )
+    pose = np.asarray(camera.world_from_camera, np.float64)
+    turn = pose[:3, :3] @ turned
+    offset = tagged.centre_m if tagged.centre_m is not None else (0.0, 0.0, tagged.size_m[2] / 2)
+    place = pose[:3, :3] @ offset_t + pose[:3, 3] + turn @ np.array(offset)
+    box = np.concatenate([place, np.abs(turn) @ np.array(tagged.size_m)])
+    return cast(Box, tuple(box.tolist()))
 
 
 def _field(mask: JsonMapping, name: str) -> Found:

@@ -1,44 +1,106 @@
 """Instance masks as detectors deliver them: label images, run lengths and polygons of COCO, stacks of binary masks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw
 
 from nsrecover.errors import InvalidObservation
-from nsrecover.util.untrusted_json import JsonMapping, JsonObject
+from nsrecover.perception.masks.coco import Mask, of_polygons, of_runs, run_lengths
+from nsrecover.util.untrusted_json import JsonMapping
 
-Mask = npt.NDArray[np.bool_]
+__all__ = ["Mask", "instances_of", "mask_of", "run_lengths"]
+
+SAME_OBJECT = 0.8
+"""Masks that share this part of their pixels (intersection over union) show one object."""
 
 
 def mask_of(segmentation: Any, height: int, width: int) -> Mask:
     """One binary mask (H, W).
 
     Args:
-        segmentation: a binary image (H, W); COCO run lengths `{"size": [H, W], "counts": ...}`, as a list of numbers or
-            compressed text; or COCO polygons `[[x1, y1, x2, y2, ...], ...]`, pixels.
+        segmentation: an image (H, W), array, tensor or nested lists, of 0 and 1 or 0 and 255; COCO run lengths
+            `{"size": [H, W], "counts": ...}`, as a list of numbers or compressed text, or a list of these; or COCO
+            polygons `[[x1, y1, x2, y2, ...], ...]`, pixels.
         height: H.
         width: W.
 
     Raises:
-        InvalidObservation: it is of another form or size.
+        InvalidObservation: it is of another form or size, or not binary.
     """
     if isinstance(segmentation, Mapping):
-        return _of_runs(segmentation, height, width)
-    if isinstance(segmentation, np.ndarray) and segmentation.ndim == 2:
-        if segmentation.shape != (height, width):
-            raise InvalidObservation(
-                f"expected a mask of {height} x {width} pixels, as the image, found {segmentation.shape}; resize "
-                "masks to the image, without interpolation"
-            )
-        return np.asarray(segmentation != 0, np.bool_)
-    if isinstance(segmentation, Sequence) and segmentation and not isinstance(segmentation, str):
-        return _of_polygons(segmentation, height, width)
-    raise InvalidObservation(
-        f"expected a mask as an image, COCO run lengths or polygons, found {type(segmentation).__name__}"
-    )
+        return of_runs(segmentation, height, width)
+    if hasattr(segmentation, "__array__") or hasattr(segmentation, "__array_interface__"):
+        return _of_image(np.asarray(segmentation), height, width)
+    if not isinstance(segmentation, Sequence) or isinstance(segmentation, str | bytes):
+        raise InvalidObservation(
+            f"expected a mask as an image, COCO run lengths or polygons, found {type(segmentation).__name__}"
+        )
+    if not segmentation:
+        raise InvalidObservation("expected a mask, found no polygon; leave out what was not found")
+    if all(isinstance(each, Mapping) for each in segmentation):
+        return np.logical_or.reduce([of_runs(each, height, width) for each in segmentation])
+    if all(isinstance(each, int | float) for each in segmentation):
+        return of_polygons([segmentation], height, width)
+    rows = _rows(segmentation)
+    # as polygons, lists of 0 and 1 would be in shares of the image, which are refused, too
+    if rows is not None and (rows.shape == (height, width) or _binary(rows)):
+        return _of_image(rows, height, width)
+    return of_polygons(segmentation, height, width)
+
+
+def _rows(segmentation: Sequence[Any]) -> npt.NDArray[np.generic] | None:
+    """Nested lists of one length as an array (M, N); None if they are something else."""
+    sizes = {len(row) if isinstance(row, Sequence | np.ndarray) else -1 for row in segmentation}
+    if len(sizes) != 1 or min(sizes) < 1:
+        return None
+    found = np.asarray(segmentation)
+    return found if found.ndim == 2 and found.dtype.kind in "biuf" else None
+
+
+def _of_image(image: npt.NDArray[np.generic], height: int, width: int) -> Mask:
+    flat = image
+    if image.ndim == 3 and 1 in (image.shape[0], image.shape[2]):  # a batch or a channel of one
+        flat = image[0] if image.shape[0] == 1 else image[..., 0]
+    if flat.shape != (height, width):
+        raise InvalidObservation(
+            f"expected a mask of {height} x {width} pixels, as the image, found {image.shape}; ask the detector for "
+            "masks or polygons at the size of the image, or undo its padding and resize without interpolation"
+        )
+    if not _binary(flat):
+        found = (
+            f"{flat.dtype}" if flat.dtype.kind not in "biuf" else f"values from {flat.min():.3g} to {flat.max():.3g}"
+        )
+        raise InvalidObservation(
+            f"expected a mask of 0 and 1, or 0 and 255, found {found}; compare probabilities with 0.5, logits with 0, "
+            "and label images with the number of the object"
+        )
+    return np.asarray(flat != 0, np.bool_)
+
+
+def _binary(image: npt.NDArray[np.generic]) -> bool:
+    """Whether an image has no other values than 0 and 1, or 0 and 255."""
+    if image.dtype == np.bool_:
+        return True
+    return image.dtype.kind in "iuf" and any(bool(((image == 0) | (image == on)).all()) for on in (1, 255))
+
+
+@dataclass(frozen=True)
+class _Detection:
+    """What a detector found: number and name, its mask, and how sure it is, or None."""
+
+    number: int
+    name: str
+    mask: Mask
+    confidence: float | None
+
+    @property
+    def pixels(self) -> int:
+        """Their number."""
+        return int(self.mask.sum())
 
 
 def instances_of(
@@ -46,83 +108,72 @@ def instances_of(
 ) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
     """Instance image (H, W) and labels, number -> name, of the detections of one image.
 
-    Where masks overlap, the smaller one is in front.
+    Where masks overlap, the smaller one is in front. Of detections of the same pixels the most confident one counts.
 
     Args:
-        detections: each with `segmentation`, see `mask_of`, `name`, and optionally `number`, 1, 2, ... otherwise.
+        detections: each with `segmentation`, see `mask_of`, `name`, and optionally `number`, 1, 2, ... otherwise, and
+            `confidence` or `score`.
         height: H.
         width: W.
 
     Raises:
-        InvalidObservation: a mask cannot be used, or a number occurs twice.
+        InvalidObservation: a mask cannot be used or shows nothing, a number occurs twice, or the same pixels are found
+            twice, without a confidence to choose by.
     """
-    found = []
-    for place, each in enumerate(detections, start=1):
-        if "segmentation" not in each or "name" not in each:
-            raise InvalidObservation(
-                f"expected `name` and `segmentation` in every detection, found {sorted(each)} in detection {place}"
-            )
-        found.append((int(each.get("number", place)), str(each["name"]), mask_of(each["segmentation"], height, width)))
-    numbers = [number for number, _, _ in found]
+    if not isinstance(detections, Sequence) or isinstance(detections, str | bytes):
+        raise InvalidObservation(f"expected a list of detections, found {type(detections).__name__}")
+    found = [_detection(each, place, height, width) for place, each in enumerate(detections, start=1)]
+    numbers = [each.number for each in found]
     if len(set(numbers)) < len(numbers) or min(numbers, default=1) < 1:
         raise InvalidObservation(f"expected a different number above 0 for each detection, found {numbers}")
+    found = _once_each(found)
     instances = np.zeros((height, width), np.int32)
-    for number, _, mask in sorted(found, key=lambda each: -int(each[2].sum())):
-        instances[mask] = number
-    return instances, {number: name for number, name, _ in found}
-
-
-def run_lengths(mask: Mask) -> JsonObject:
-    """COCO run lengths of a mask (H, W), uncompressed: lengths of runs down the columns, background first."""
-    flat = np.asarray(mask, np.bool_).T.ravel()
-    edges = np.flatnonzero(np.diff(flat)) + 1
-    lengths = np.diff(np.concatenate([[0], edges, [flat.size]])).tolist()
-    return {"size": list(mask.shape), "counts": [0, *lengths] if flat.size and flat[0] else lengths}
-
-
-def _of_runs(runs: JsonMapping, height: int, width: int) -> Mask:
-    try:
-        size, counts = list(map(int, runs["size"])), runs["counts"]
-        lengths = _decompressed(counts) if isinstance(counts, str | bytes) else list(map(int, counts))
-    except (KeyError, TypeError, ValueError, IndexError) as problem:
+    for each in sorted(found, key=lambda one: -one.pixels):
+        instances[each.mask] = each.number
+    seen = set(np.unique(instances).tolist())
+    if hidden := [each for each in found if each.number not in seen]:
         raise InvalidObservation(
-            f"expected COCO run lengths with `size` and `counts`, found a mask without ({problem})"
-        ) from problem
-    if size != [height, width] or sum(lengths) != height * width or min(lengths, default=0) < 0:
-        raise InvalidObservation(
-            f"expected run lengths of {height} x {width} pixels, as the image, found size {size} and {sum(lengths)} "
-            "pixels"
+            f"expected pixels of its own for each detection, found none for {hidden[0].name!r} (number "
+            f"{hidden[0].number}), which is empty or covered by others; leave it out"
         )
-    flat = np.repeat(np.arange(len(lengths)) % 2 == 1, lengths)
-    return np.ascontiguousarray(flat.reshape(width, height).T)
+    return instances, {each.number: each.name for each in found}
 
 
-def _decompressed(text: str | bytes) -> list[int]:
-    """Run lengths of COCO's compressed text: five bits a character; from the fourth on relative to two before."""
-    data = text.encode() if isinstance(text, str) else text
-    lengths: list[int] = []
-    place = 0
-    while place < len(data):
-        value, shift, more = 0, 0, True
-        while more:
-            bits = data[place] - 48
-            value |= (bits & 0x1F) << shift
-            more = bool(bits & 0x20)
-            place, shift = place + 1, shift + 5
-            if not more and bits & 0x10:
-                value |= -1 << shift
-        lengths.append(value + lengths[-2] if len(lengths) > 2 else value)
-    return lengths
+def _detection(given: JsonMapping, place: int, height: int, width: int) -> _Detection:
+    if not isinstance(given, Mapping) or "segmentation" not in given or "name" not in given:
+        found = sorted(given) if isinstance(given, Mapping) else type(given).__name__
+        raise InvalidObservation(
+            f"expected `name` and `segmentation` in every detection, found {found} in detection {place}"
+        )
+    number, confidence = given.get("number", place), given.get("confidence", given.get("score"))
+    try:
+        whole, sure = int(number), None if confidence is None else float(confidence)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise InvalidObservation(
+            f"expected numbers as `number` and `confidence`, found {number!r} and {confidence!r} in detection {place}"
+        ) from problem
+    if (isinstance(number, float) and number != whole) or (sure is not None and not np.isfinite(sure)):
+        raise InvalidObservation(
+            f"expected a whole `number` and a finite `confidence`, found {number} and {confidence} in detection {place}"
+        )
+    return _Detection(whole, str(given["name"]), mask_of(given["segmentation"], height, width), sure)
 
 
-def _of_polygons(polygons: Sequence[Any], height: int, width: int) -> Mask:
-    image = Image.new("1", (width, height))
-    draw = ImageDraw.Draw(image)
-    for polygon in polygons:
-        points = np.asarray(polygon, np.float64).ravel() if not isinstance(polygon, str) else np.zeros(0)
-        if len(points) < 6 or len(points) % 2 or not np.isfinite(points).all():
+def _once_each(found: Sequence[_Detection]) -> list[_Detection]:
+    """The detections without those of an object that was found with more confidence.
+
+    Raises:
+        InvalidObservation: two show the same pixels with the same confidence, or without.
+    """
+    kept = list(found)
+    for one, other in combinations(found, 2):
+        together = int((one.mask & other.mask).sum())
+        if together == 0 or together < SAME_OBJECT * (one.pixels + other.pixels - together):
+            continue
+        if one.confidence is None or other.confidence is None or one.confidence == other.confidence:
             raise InvalidObservation(
-                f"expected polygons as [[x1, y1, x2, y2, x3, y3, ...], ...] in pixels, found {str(polygon)[:40]}"
+                f"expected each object once, found the same pixels as {one.name!r} and as {other.name!r}; give each "
+                "detection its `confidence`, or suppress overlapping ones of all classes in the detector"
             )
-        draw.polygon([(float(x), float(y)) for x, y in points.reshape(-1, 2)], fill=1)
-    return np.asarray(image, np.bool_)
+        kept = [each for each in kept if each is not (one if one.confidence < other.confidence else other)]
+    return kept

@@ -23,7 +23,7 @@ def test_run_lengths_come_back() -> None:
 
 
 def test_compressed_run_lengths_polygons_and_images_are_the_same_mask() -> None:
-    for given in (COMPRESSED, [[2, 1, 4, 1, 4, 3, 2, 3]], MASK.astype(np.uint8)):
+    for given in (COMPRESSED, [[2, 1, 5, 1, 5, 4, 2, 4]], MASK.astype(np.uint8)):
         np.testing.assert_array_equal(mask_of(given, 5, 7), MASK)
 
 
@@ -44,7 +44,7 @@ def test_detections_become_instances_with_the_smaller_one_in_front() -> None:
         ({"size": [5, 7], "counts": [34]}, "34 pixels"),
         ({"counts": [35]}, "`size` and `counts`"),
         ([[1, 2, 3]], "polygons as"),
-        (np.zeros((5, 6)), "resize masks"),
+        (np.zeros((5, 6)), "without interpolation"),
         ("cup", "polygons"),
     ],
 )
