@@ -25,8 +25,8 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs import is_household_log
 from nsrecover.instructions.understanding import Understanding
+from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
-from nsrecover.integrations.unified_planning.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.planning.symbolic.domain_model import solve
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.bags.reading import read_bag

@@ -16,9 +16,10 @@ the objects of one scene.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from string import Formatter
 
@@ -306,6 +307,21 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Price:
+    """A part of the cost of an action that depends on its arguments, such as the length of a way.
+
+    Attributes:
+        name: what it is.
+        terms: the variables that it depends on, or objects.
+        values: objects -> cost, not negative; actions with others cannot be planned.
+    """
+
+    name: str
+    terms: tuple[str, ...] = ()
+    values: Mapping[tuple[str, ...], float] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
 class Operator:
     """A kind of action.
 
@@ -314,9 +330,11 @@ class Operator:
         parameters: its arguments in order.
         preconditions: what has to hold before, in the order in which it is best achieved.
         effects: what it changes.
-        cost: what it costs; positive.
+        cost: what it costs; positive, or 0 with prices.
         words: how to say it; without an instruction in words it is made of the names.
         reversible: False if what it does cannot be undone by other operators (slicing, cracking).
+        prices: what it costs in addition, by its arguments.
+        repeats: whether a planner may use one object for two parameters.
     """
 
     name: str
@@ -326,6 +344,16 @@ class Operator:
     cost: float = 1.0
     words: Words = Words()
     reversible: bool = True
+    prices: tuple[Price, ...] = ()
+    repeats: bool = False
+
+    def cost_of(self, arguments: Sequence[str]) -> float:
+        """Cost of an action with some arguments; inf without a price."""
+        if not self.prices:
+            return self.cost
+        at = dict(zip((each.variable for each in self.parameters), arguments, strict=True))
+        keys = (tuple(at.get(term, term) for term in price.terms) for price in self.prices)
+        return self.cost + sum(price.values.get(key, math.inf) for price, key in zip(self.prices, keys, strict=True))
 
     def __post_init__(self) -> None:
         if not self.words.imperative:

@@ -12,7 +12,7 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 
 def cost_of(action: Action, domain: Domain) -> float:
     """Cost of an action."""
-    return domain.operators[action.operator].cost
+    return domain.operators[action.operator].cost_of(action.arguments)
 
 
 def with_durations(domain: Domain, durations: Mapping[str, float]) -> Domain:

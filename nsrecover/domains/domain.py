@@ -221,7 +221,7 @@ class _Check:
         where = f"the operator {operator.name!r}"
         if not re.fullmatch(r"[\w-]+", operator.name):
             raise self._wrong("a name of letters, digits, _ and - for an operator", repr(operator.name), "rename it")
-        if not 0 < operator.cost < float("inf"):
+        if not 0 < operator.cost < float("inf") and not (operator.cost == 0 and operator.prices):
             raise self._wrong(f"a positive cost of {where}", str(operator.cost), "an action is never free")
         self._parameters(operator.parameters, where)
         variables = [each.variable for each in operator.parameters]

@@ -23,9 +23,9 @@ from nsrecover.domains.base import Words
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
 from nsrecover.integrations.client import Client
+from nsrecover.integrations.pddl import domain_from_pddl
 from nsrecover.integrations.server import Limits, create_app
 from nsrecover.integrations.server.guard import ADDRESSES, Rates
-from nsrecover.integrations.unified_planning.pddl import domain_from_pddl
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import scenes_recording
 from nsrecover.records.explain_file import explain_file

@@ -21,7 +21,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
-from nsrecover.integrations.unified_planning.pddl import domain_from_pddl
+from nsrecover.integrations.pddl import domain_from_pddl
 from nsrecover.records.recording import example
 from sim.home.scenes import make_world
 from sim.home.world import FastHome

@@ -25,7 +25,7 @@ with needs_extra("up", "unified-planning"):
     from unified_planning import shortcuts as up
     from unified_planning.exceptions import UPException
     from unified_planning.model import Action as UPAction
-    from unified_planning.model import Fluent, FNode, Problem, Variable
+    from unified_planning.model import Fluent, FNode, Problem, Type, Variable
     from unified_planning.plans import SequentialPlan
 
 Terms = Mapping[str, FNode]
@@ -110,23 +110,25 @@ class _Export:
         for fact in (*state, *derived):
             self.problem.set_initial_value(self._fluent(fact, {}), True)
         self._plan_stages(operators)
-        costs = {self._operator(operator): operator.cost for operator in operators}
+        self._tables: dict[str, Fluent] = {}
+        costs = {
+            action: self._cost(operator, action) for operator in operators for action in [self._operator(operator)]
+        }
         for number, (name, effect) in enumerate(self._stages, start=1):
-            costs |= dict.fromkeys(self._stage(number, name, effect), 0.0)
+            costs |= dict.fromkeys(self._stage(number, name, effect), up.Int(0))
         self.problem.add_actions(costs)
-        amounts = {action: int(cost) if cost == int(cost) else Fraction(cost) for action, cost in costs.items()}
-        self.problem.add_quality_metric(up.MinimizeActionCosts(amounts))
+        self.problem.add_quality_metric(up.MinimizeActionCosts(costs))
         self.problem.add_goal(up.And(self._formula(goal, {}), *(turn() for turn in self._turns[:1])))
 
     # -- fluents
 
-    def _declared(self, name: str, arity: int) -> Fluent:
-        """A new fluent, under a name that no operator, object or fluent has."""
+    def _declared(self, name: str, arity: int, kind: Type | None = None) -> Fluent:
+        """A new fluent, under a name that no operator, object or fluent has; false by default if it is Boolean."""
         taken = {*self._objects, *self._domain.operators, *(fluent.name for fluent in self.problem.fluents)}
         while name in taken:
             name += "_"
-        fluent = up.Fluent(name, **{f"x{i}": self._anything for i in range(arity)})
-        self.problem.add_fluent(fluent, default_initial_value=False)
+        fluent = up.Fluent(name, kind or up.BoolType(), **{f"x{i}": self._anything for i in range(arity)})
+        self.problem.add_fluent(fluent, default_initial_value=None if kind else False)
         return fluent
 
     def _arities(self, facts: Iterable[StateFact]) -> dict[str, int]:
@@ -230,6 +232,22 @@ class _Export:
             self._forget(action)
         return action
 
+    def _cost(self, operator: base.Operator, action: UPAction) -> FNode:
+        """What an action costs; prices are numbers that never change."""
+        at = {p.variable: up.ParameterExp(action.parameter(p.variable.removeprefix("?"))) for p in operator.parameters}
+        parts = [_number(operator.cost)] if operator.cost or not operator.prices else []
+        for price in operator.prices:
+            if not price.terms:
+                parts.append(_number(price.values[()]))
+                continue
+            if price.name not in self._tables:
+                name = f"{price.name}_cost"
+                table = self._tables[price.name] = self._declared(name, len(price.terms), up.RealType())
+                for objects, value in price.values.items():
+                    self.problem.set_initial_value(table(*(self._objects[name] for name in objects)), _number(value))
+            parts.append(self._tables[price.name](*(self._term(term, at) for term in price.terms)))
+        return parts[0] if len(parts) == 1 else up.Plus(*parts)
+
     def _stage(self, number: int, name: str, effect: base.Effect | None) -> list[UPAction]:
         """The actions of a stage: a law, or one that computes recursive predicates and one that finds them complete."""
         action = up.InstantaneousAction(name)
@@ -285,6 +303,10 @@ class _Export:
     def _equal(self, some: Sequence[str], others: Sequence[str], at: Terms) -> FNode:
         pairs = zip(some, others, strict=True)
         return up.And(*(up.Equals(self._term(one, at), self._term(other, at)) for one, other in pairs))
+
+
+def _number(value: float) -> FNode:
+    return up.Int(int(value)) if value == int(value) else up.Real(Fraction(value))
 
 
 def _mentioned(

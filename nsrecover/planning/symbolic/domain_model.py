@@ -12,6 +12,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.recovery import Improvement, RecoveryStatus
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.base import Formula, State
+from nsrecover.domains.costs import cost_of
 from nsrecover.domains.instance import Instance
 from nsrecover.planning.search import SearchResult, search
 from nsrecover.planning.symbolic.landmark_cut import LandmarkCut
@@ -24,6 +25,9 @@ EXPANSIONS = 300
 
 UNFAMILIAR = 0.01
 """Extra cost of an action for each object that is not preferred; among equally long plans familiar objects win."""
+
+LEAST_COST = 1e-3
+"""Cost of an action that is free."""
 
 _INFERENCE = 1e-5  # cost of an inference in the estimate; it keeps inferences from supporting each other
 _AT_ONCE = 0.5  # an action that needs less than this can be run at once
@@ -63,7 +67,7 @@ class DomainModel:
         ranked = {name: rank for rank, name in enumerate(names)}
         self._relaxed = relaxed = RelaxedDomain(instance, start, objects, goal, forbidden, ranked)
         self.steps = relaxed.actions
-        costs = [instance.domain.operators[step.operator].cost for step in self.steps]
+        costs = [max(cost_of(step, instance.domain), LEAST_COST) for step in self.steps]
         odd = [sum(name not in ranked for name in step.arguments) for step in self.steps]
         self._costs = [cost + UNFAMILIAR * count for cost, count in zip(costs, odd, strict=True)]
         self.cheapest = min(self._costs, default=1.0)
@@ -225,7 +229,7 @@ def solve(
     improvements: list[Improvement] = []
 
     def improved(found: SearchResult[State, int]) -> None:
-        cost = sum(instance.domain.operators[model.steps[a].operator].cost for a in found.path)
+        cost = sum(cost_of(model.steps[a], instance.domain) for a in found.path)
         if not improvements or cost < improvements[-1].cost:
             improvements.append(Improvement(found.seconds, found.expansions, cost))
 

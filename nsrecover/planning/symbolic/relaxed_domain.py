@@ -8,6 +8,7 @@ goes round in a circle; such literals of the start count as always true.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import cast
@@ -246,7 +247,8 @@ class RelaxedDomain:
     def _action(self, operator: base.Operator, step: Action, at: Binding) -> tuple[list[int], set[int]] | None:
         """The propositions that an action needs and achieves; None if it cannot be used."""
         if step not in self._actions:
-            usable = step not in self._forbidden and len(set(step.arguments)) == len(step.arguments)
+            usable = step not in self._forbidden and operator.cost_of(step.arguments) < math.inf
+            usable = usable and (operator.repeats or len(set(step.arguments)) == len(step.arguments))
             needs = self._needs(self._ground(base.And(operator.preconditions), at, True)) if usable else None
             self._actions[step] = None if needs is None else (needs, set())
         return self._actions[step]

@@ -24,7 +24,6 @@ def in_python() -> Task:
 
 
 def from_pddl() -> Task:
-    pytest.importorskip("unified_planning")
     _, instance, state, goal = pddl.laboratory()
     return instance, state, goal, pddl.PLAN
 

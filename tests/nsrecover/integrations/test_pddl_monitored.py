@@ -10,9 +10,7 @@ from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, UnknownObject
-
-pytest.importorskip("unified_planning")
-from nsrecover.integrations.unified_planning.pddl import domain_from_pddl, scene_from_pddl
+from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
 
 LABORATORY = """
 (define (domain laboratory)

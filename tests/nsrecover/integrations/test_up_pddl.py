@@ -10,9 +10,9 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.phrases import instruction
 
 pytest.importorskip("unified_planning")
+from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.integrations.unified_planning import repair
 from nsrecover.integrations.unified_planning.export import plan_of, steps_of, to_unified_planning
-from nsrecover.integrations.unified_planning.pddl import domain_from_pddl, scene_from_pddl
 
 DEPOT = """
 (define (domain depot)
@@ -78,7 +78,7 @@ def test_files_are_read_as_well(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfiguration, match="Did you mean 'load'"):
         domain_from_pddl(DEPOT, {"loud": "load {p}"})
-    with pytest.raises(InvalidConfiguration, match="expected a PDDL domain, found what cannot be read"):
+    with pytest.raises(InvalidConfiguration, match="a closing bracket for each"):
         domain_from_pddl("(define (domain half)")
     with pytest.raises(InvalidConfiguration, match="expected a file with PDDL"):
         domain_from_pddl(tmp_path / "none.pddl")
