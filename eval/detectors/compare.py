@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -15,8 +14,9 @@ from typing import Any
 from tqdm import tqdm
 
 from eval.common.episodes import EpisodesConfig, episodes_of
+from eval.common.identity import identity
 from eval.common.output import write_results
-from eval.common.systems import fingerprint, system_of
+from eval.common.systems import system_of
 from eval.detectors import figures, tables
 from eval.detectors.base import Detector
 from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
@@ -58,7 +58,7 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     """
     if not config.detector:
         raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
-    threshold = system_of(config.checkpoint).bundle.threshold  # rejects an unusable checkpoint early
+    system_of(config.checkpoint)  # rejects an unusable checkpoint early
     entries = {entry.pop("name", key): entry for key, entry in deepcopy(config.detector).items()}
     detectors: dict[str, Detector] = {name: instantiate_group(entry) for name, entry in entries.items()}
     for name, detector in detectors.items():
@@ -71,9 +71,7 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     sensor = sensor_of(decisive.pop("sensor"))
     if not sensor.exact:
         decisive["sensor"] = sensor.to_dict()
-    content = hashlib.sha256("".join(episode.to_json() for episode in episodes).encode()).hexdigest()[:16]
-    weights = f"{fingerprint(config.checkpoint)} {threshold}"
-    manifest = {"format": FORMAT, **decisive, "weights": weights, "content_of_episodes": content}
+    manifest = identity("eval.detectors.compare", {"format": FORMAT, **decisive}, [config.checkpoint], episodes)
     with claim_folder(out, manifest, "a comparison of detectors"):
         judged = _judge_all(config, detectors, episodes, sensor)
         metrics = _metrics(config, detectors, judged, sensor)

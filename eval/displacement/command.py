@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from eval.common.identity import identity
 from eval.common.output import in_workers, write_results
-from eval.common.systems import fingerprint, system_of
+from eval.common.systems import system_of
 from eval.displacement import tables
 from eval.displacement.looks import Look, looks_at
 from nsrecover.errors import InvalidConfiguration
@@ -67,7 +68,7 @@ def measure(config: DisplacementConfig) -> dict[str, Any]:
         observations=config.looks,
     )
     manifest = {key: value for key, value in asdict(config).items() if key not in ("workers", "out", "scenes", "rate")}
-    manifest |= {"format": FORMAT, "checkpoint": fingerprint(config.checkpoint)}
+    manifest = identity("eval.displacement.command", {"format": FORMAT, **manifest}, [config.checkpoint])
     with claim_folder(out, manifest, "the looks of a measurement"):
         ledger = out / "looks.jsonl"
         done = dict(read_ledger(ledger, _parsed, None))

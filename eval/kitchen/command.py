@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from contextlib import closing
@@ -14,6 +13,7 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from tqdm import tqdm
 
+from eval.common.identity import content_of, identity
 from eval.common.output import overrides, write_results
 from eval.common.tables import markdown_table, number, percent
 from eval.household.planners import PLANNERS
@@ -73,15 +73,15 @@ def measure(config: KitchenEvalConfig) -> dict[str, Any]:
     learned = models(config.checkpoint)  # a missing checkpoint is an error of the command, not of an episode
     folder = Path(config.out or f"outputs/eval/{config.method}-{config.dataset}")
     episodes = episodes_of(config.dataset, config.episodes, config.seed, config.held_out, config.errors, config.workers)
-    manifest = {
+    settings = {
         "format": FORMAT,
         "dataset": config.dataset,
         "planner": config.method,
         "seed": config.seed,
         "held_out": config.held_out,
-        "first_episode": hashlib.sha256(episodes[0].to_json().encode()).hexdigest()[:16],
-        "checkpoint": _identity(config.checkpoint),
+        "first_episode": content_of(episodes[:1]),
     }
+    manifest = identity("eval.kitchen.command", settings, [config.checkpoint or SHIPPED])
     with claim_folder(folder, manifest, "the episodes of a sweep"):
         records = _run_all(config, episodes, folder)
         found = {
@@ -98,15 +98,6 @@ def measure(config: KitchenEvalConfig) -> dict[str, Any]:
         }
         write_results(folder, found, table(found), config)
     return found
-
-
-def _identity(checkpoint: str | None) -> str:
-    """Hash of the weights, so that a folder is not filled by two checkpoints."""
-    from nsrecover.models.checkpoint import folder_of
-
-    place = folder_of(checkpoint or SHIPPED)
-    weights = [(place / part / "model.safetensors").read_bytes() for part in ("states", "sounds")]
-    return hashlib.sha256(b"".join(weights)).hexdigest()[:16]
 
 
 def _run_all(config: KitchenEvalConfig, episodes: list[HouseholdEpisode], folder: Path) -> list[KitchenRecord]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
@@ -16,8 +15,9 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from eval.common.episodes import EpisodesConfig, episodes_of
+from eval.common.identity import identity
 from eval.common.output import in_workers, write_results
-from eval.common.systems import fingerprint, system_of
+from eval.common.systems import system_of
 from eval.sensing import tables
 from eval.sensing.conditions import Condition
 from eval.sensing.judge import SensedStep, judge
@@ -188,11 +188,10 @@ def _parsed(line: str) -> tuple[_Task, list[SensedStep]]:
 
 def manifest_of(config: Measurement, conditions: dict[str, Condition], episodes: Episodes) -> dict[str, Any]:
     """What decides the verdicts: a folder of results belongs to one of these."""
-    lines = "".join(episode.to_json() for group in episodes.values() for episode in group)
-    return {
+    settings = {
         "format": FORMAT,
-        "episodes": hashlib.sha256(lines.encode()).hexdigest()[:16],
-        "weights": fingerprint(config.checkpoint),
         "looks": config.looks,
         "conditions": json.loads(json.dumps({name: asdict(each) for name, each in conditions.items()})),
     }
+    every = [episode for group in episodes.values() for episode in group]
+    return identity("eval.sensing.command", settings, [config.checkpoint], every)

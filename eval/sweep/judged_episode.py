@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from eval.common.identity import content_of
 from eval.common.rejoin import unmet_promises
 from eval.sweep.evaluation_world import Controller, EvaluationWorld
 from eval.sweep.fault_schedule import FaultSchedule
@@ -30,6 +31,7 @@ class Job:
         controller: the planner.
         during_recovery: see `eval.sweep.fault_schedule.FaultSchedule`.
         sensor: that the planner sees through.
+        seed: of the dataset.
     """
 
     index: int
@@ -37,6 +39,7 @@ class Job:
     controller: Controller
     during_recovery: float = 0.0
     sensor: Sensor = EXACT
+    seed: int = 0
 
 
 def run_job(job: Job) -> EpisodeRecord:
@@ -75,4 +78,7 @@ def run_job(job: Job) -> EpisodeRecord:
             cpu_s=round(time.process_time() - cpu, 3),
             planning_s=round(sum(recovery.seconds for recovery in world.recoveries), 5),
             planning_cpu_s=round(sum(recovery.cpu_s for recovery in world.recoveries), 5),
+            planner=job.controller.name,
+            seed=job.seed,
+            content=content_of([episode]),
         )

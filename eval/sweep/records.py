@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -166,6 +166,10 @@ class EpisodeRecord:
         cpu_s: processor time of the same.
         planning_s: wall time of all planning.
         planning_cpu_s: processor time of all planning.
+        planner: name of the planner; empty in older lines.
+        seed: of the dataset.
+        content: hash of the episode's specification; empty in older lines.
+        extra: columns that others have added.
     """
 
     index: int
@@ -186,6 +190,10 @@ class EpisodeRecord:
     cpu_s: float
     planning_s: float
     planning_cpu_s: float
+    planner: str = ""
+    seed: int = 0
+    content: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def lost(self) -> bool:
@@ -217,12 +225,15 @@ class EpisodeRecord:
 
     @classmethod
     def from_json(cls, line: str) -> EpisodeRecord:
-        """Read the result of `to_json`.
+        """Read the result of `to_json`; unknown columns go to `extra`.
 
         Raises:
             ValueError, KeyError, TypeError: the line is no record of this format.
         """
         data = data_of(line, FORMAT)
+        known = {each.name for each in fields(cls)}
+        added = {key: data.pop(key) for key in set(data) - known}
+        data["extra"] = {**data.get("extra", {}), **added}
         data["actions"] = tuple(ActionRecord(**_tuples(item)) for item in data["actions"])
         data["recoveries"] = tuple(
             RecoveryRecord(**(_tuples(item) | {"best": item["best"] and OptimumRecord(**item["best"])}))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import lzma
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval.common.episodes import episodes_of
+from eval.common.identity import content_of, identity
 from eval.common.output import overrides, write_results
 from eval.sweep import metrics
 from eval.sweep.evaluation_world import Controller
@@ -184,14 +184,31 @@ def _workers(config: EvalConfig) -> tuple[int, Backend]:
 def _manifest(config: EvalConfig, episodes: Sequence[ErrorEpisode], sensor: Sensor) -> dict[str, Any]:
     """Settings that determine the contents of a sweep's folder; episodes may be added later."""
     seen = {} if sensor.exact else {"sensor": sensor.to_dict()}
-    return seen | {
+    planner = _plain(config.planner)
+    settings = seen | {
         "format": FORMAT,
         "dataset": config.dataset,
         "seed": config.seed,
-        "first_episode": hashlib.sha256(episodes[0].to_json().encode()).hexdigest()[:16],
-        "planner": _plain(config.planner),
+        "first_episode": content_of(episodes[:1]),
+        "planner": planner,
         "during_recovery": config.during_recovery,
     }
+    learned = [planner["checkpoint"]] if "checkpoint" in planner else [None]
+    return identity("eval.sweep.run", settings, learned)
+
+
+def _check_content(finished: Iterable[EpisodeRecord], episodes: Sequence[ErrorEpisode], folder: Path) -> None:
+    """Refuse a folder with results of other episodes of the same names."""
+    other = [
+        record.label()
+        for record in finished
+        if record.index < len(episodes) and record.content != content_of([episodes[record.index]])
+    ]
+    if other:
+        raise InvalidConfiguration(
+            f"expected {folder} to hold results of the episodes as they are now, found {other[0]} and "
+            f"{len(other) - 1} others of another content; choose another out=DIR, or delete the folder"
+        )
 
 
 def _plain(settings: Any) -> Any:
@@ -226,9 +243,10 @@ def _run_all(
     """Run all unfinished episodes; return all finished ones by number, and the duration."""
     workers, backend = where
     finished = {record.index: record for record in read_ledger(folder / RECORDS, EpisodeRecord.from_json, None)}
+    _check_content(finished.values(), episodes, folder)
     before, began = len(finished), time.perf_counter()
     jobs = [
-        Job(number, episode, controller, config.during_recovery, sensor)
+        Job(number, episode, controller, config.during_recovery, sensor, config.seed)
         for number, episode in enumerate(episodes)
         if number not in finished
     ]

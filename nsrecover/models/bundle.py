@@ -19,7 +19,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
-from nsrecover.models.checkpoint import CheckpointFormat, folder_of, restore
+from nsrecover.models.checkpoint import DEFAULT, CheckpointFormat, folder_of, restore
 from nsrecover.models.conformal import Calibration, conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
@@ -311,7 +311,7 @@ class Bundle(nn.Module):
         Raises:
             InvalidCheckpoint: it is missing, damaged, of another version, or its weights have other sizes.
         """
-        path = folder_of("tabletop_sensors" if folder is None else folder)
+        path = folder_of(DEFAULT if folder is None else folder)
         config, weights = FORMAT.load(path)
         known = tuple(domain.operators)
         if config.operators != known[: len(config.operators)]:

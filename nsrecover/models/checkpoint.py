@@ -22,6 +22,8 @@ from nsrecover.util.untrusted_json import read_json
 
 CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
+DEFAULT = "tabletop_sensors"
+"""The shipped checkpoint of the tabletop that is used where none is named; it was trained behind models of sensors."""
 """Folder of the shipped checkpoints."""
 DIGEST = "weights_sha256"
 """Field of the settings for the SHA-256 hash of the weights; it may be missing."""

@@ -201,11 +201,12 @@ def train(
     This needs `nsrecover[train]`; boxes need no training.
     """
     from nsrecover.loading import load
+    from nsrecover.models.checkpoint import DEFAULT
     from nsrecover.onboarding import scoring, training
     from nsrecover.records.runs import read_runs
 
     learning, comparison = training.divided(list(progress(read_runs(episodes), "reading")))
-    start = Path("tabletop_sensors") if checkpoint is None else checkpoint
+    start = Path(DEFAULT) if checkpoint is None else checkpoint
     folder = training.train_on(learning, comparison, None if scratch else start, out, seed, setting or ())
     models, found, kept = {"old": load(start), "new": load(folder)}, {}, out / "parts"
     for name, system in models.items():

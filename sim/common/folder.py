@@ -17,6 +17,8 @@ from nsrecover.util.atomic_write import atomic_write_bytes
 
 MANIFEST = "manifest.json"
 """File that describes a folder: all settings that decide its contents."""
+REVISION = "revision"
+"""Key of a manifest: revision of the checkout that began the folder, which decides nothing."""
 _LOCK = ".lock"
 
 Row = TypeVar("Row")
@@ -126,11 +128,14 @@ def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
                 "which another version wrote; choose another out=DIR, or move the folder away to make it again"
             )
         here, there = _flat(manifest), _flat(found)
-        differing = [key for key in here | there if key != "fingerprint" and here.get(key) != there.get(key)]
+        differing = [
+            key for key in here | there if key not in ("fingerprint", REVISION) and here.get(key) != there.get(key)
+        ]
         if differing:
             raise InvalidConfiguration(
                 f"expected {folder} to hold {what} with {_listed(here, differing)}, found "
-                f"{_listed(there, differing)}; choose another out=DIR, the same settings, or delete the folder"
+                f"{_listed(there, differing)}{_done(folder, found)}; choose another out=DIR, "
+                "the same settings, or delete the folder"
             )
         return True
     # files of a process that was killed right after its start
@@ -140,6 +145,13 @@ def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
             f"expected an empty folder or {what} at {folder}, found something else; choose another out=DIR"
         )
     return False
+
+
+def _done(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """How much a folder of another manifest holds, and of which revision."""
+    lines = sum(path.read_bytes().count(b"\n") for path in folder.glob("*.jsonl"))
+    revision = manifest.get(REVISION)
+    return f" ({lines} lines of results" + (f" of revision {revision})" if revision else ")") if lines else ""
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
