@@ -1,4 +1,4 @@
-"""Plans of PlanSys2: lines such as `0.000: (stack green red) [1.000]`, to our plans and back.
+"""Plans of PlanSys2 and PDDL planners: lines such as `0.000: (stack green red) [1.000]`, to our plans and back.
 
 Nothing here needs PlanSys2. PDDL does not tell upper from lower case, and its names
 have no blanks; `Vocabulary` translates.
@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 from nsrecover.core.actions import Action, Plan
 from nsrecover.errors import InvalidPlan, did_you_mean
 
-_LINE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*:\s*\(([^()]+)\)\s*(?:\[\s*(\d+(?:\.\d+)?)\s*\])?\s*$")
+_NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_LINE = re.compile(
+    rf"\s*(?:(?P<time>{_NUMBER})\s*:?)?\s*\((?P<action>[^()]+)\)"
+    rf"\s*(?:\[\s*(?:d:\s*)?(?P<duration>{_NUMBER})\s*(?:;[^\]]*)?\]|(?P<bare>{_NUMBER}))?\s*(?:;.*)?",
+    re.IGNORECASE,
+)
+_SOLUTION = re.compile(r"solution found|plan found|plan computed|^\s*plan:\s*$", re.IGNORECASE)
+_ITEM = re.compile(rf"\s*(?:{_NUMBER}\s*:?\s*)?\(")
+_NAME = re.compile(r"[^\s()A-Z;:]+")
 
 
 @dataclass(frozen=True)
@@ -66,25 +74,37 @@ class TranslatedPlan:
 
 
 def read_plan(text: str) -> tuple[PlanItem, ...]:
-    """Read the text of a plan; empty lines and comments (`;`) are left out.
+    """Read the text of a plan: of PlanSys2 (`get plan` and its files), POPF, LPG or Fast Downward.
+
+    A planner's report around the plan is left out; of several plans the last counts, which is the best. Lines without
+    times follow one another. Actions that overlap come in the order of their ends, as their results do.
 
     Raises:
         InvalidPlan: a line is no item, or there is none.
     """
-    items = []
-    for line in text.splitlines():
-        if not (content := line.split(";")[0]).strip():
-            continue
-        if (match := _LINE.match(content)) is None:
-            raise InvalidPlan(f"expected lines like '0.000: (stack green red) [1.000]', found {line.strip()!r}")
-        items.append(PlanItem(float(match[1]), tuple(match[2].lower().split()), float(match[3] or 0)))
+    items, wrong, report = list[PlanItem](), "", False
+    for line in text.replace("\ufeff", "").splitlines():
+        if _SOLUTION.search(line):
+            items, wrong, report = [], "", True
+        elif (match := _LINE.fullmatch(line)) is not None:
+            time_s = float(match["time"] or len(items))
+            duration_s = float(match["duration"] or match["bare"] or 0)
+            items.append(PlanItem(time_s, tuple(match["action"].lower().split()), duration_s))
+        elif line.strip() and not line.lstrip().startswith(";") and (not report or _ITEM.match(line)):
+            wrong = wrong or line.strip()
+    if wrong:
+        raise InvalidPlan(f"expected lines like '0.000: (stack green red) [1.000]', found {wrong[:120]!r}")
     if not items:
         raise InvalidPlan("expected a plan with at least one line, found none; ask the planner's log")
-    return tuple(sorted(items, key=lambda item: item.time_s))
+    return tuple(sorted(items, key=lambda item: (item.time_s + item.duration_s, item.time_s)))
 
 
-def translate(items: Sequence[PlanItem], vocabulary: Vocabulary) -> TranslatedPlan:
+def translate(items: Sequence[PlanItem], vocabulary: Vocabulary | None = None) -> TranslatedPlan:
     """The monitor's plan.
+
+    Args:
+        items: the lines.
+        vocabulary: what they mean; None if the domain was read from PDDL and has the same actions and objects.
 
     Raises:
         InvalidPlan: an action is not in the vocabulary, lacks an object, or nothing is left.
@@ -92,13 +112,17 @@ def translate(items: Sequence[PlanItem], vocabulary: Vocabulary) -> TranslatedPl
     actions, ends = [], []
     for number, item in enumerate(items):
         name, *objects = item.action
+        if vocabulary is None:
+            actions.append(Action(name, tuple(objects)))
+            ends.append(number)
+            continue
         if name not in vocabulary.actions:
             raise InvalidPlan(f"expected a known action, found {name!r}.{did_you_mean(name, vocabulary.actions)}")
         meaning = vocabulary.actions[name]
         if meaning is None:
             continue
         operator, places = meaning
-        if max(places) >= len(objects):
+        if max(places, default=-1) >= len(objects):
             raise InvalidPlan(f"expected {max(places) + 1} objects of {name}, found {len(objects)}: {item}")
         arguments = tuple(vocabulary.names.get(objects[i], objects[i].replace("_", " ")) for i in places)
         actions.append(Action(operator, arguments))
@@ -108,17 +132,22 @@ def translate(items: Sequence[PlanItem], vocabulary: Vocabulary) -> TranslatedPl
     return TranslatedPlan(tuple(items), Plan(tuple(actions)), tuple(ends))
 
 
-def write_plan(plan: Plan | Sequence[Action], vocabulary: Vocabulary, duration_s: float = 1.0) -> str:
+def write_plan(plan: Plan | Sequence[Action], vocabulary: Vocabulary | None = None, duration_s: float = 1.0) -> str:
     """The text of a plan, one action after another; what an operator contains is left out.
 
     Args:
         plan: ours, such as a recovery.
-        vocabulary: with an action for each operator in the plan.
+        vocabulary: with an action for each operator in the plan; None as for `translate`.
         duration_s: of each action.
 
     Raises:
-        InvalidPlan: an operator has no action in the vocabulary.
+        InvalidPlan: an operator has no action in the vocabulary, or a name would be read as another one.
     """
+    if vocabulary is None:
+        vocabulary = Vocabulary(
+            {action.operator: (action.operator, tuple(range(len(action.arguments)))) for action in plan},
+            {name: name for action in plan for name in action.arguments},
+        )
     known = {meaning[0]: (name, meaning[1]) for name, meaning in vocabulary.actions.items() if meaning is not None}
     back = {scene: pddl for pddl, scene in vocabulary.names.items()}
     items = []
@@ -129,9 +158,14 @@ def write_plan(plan: Plan | Sequence[Action], vocabulary: Vocabulary, duration_s
                 f"{did_you_mean(action.operator, known)}"
             )
         name, places = known[action.operator]
-        objects = [""] * (max(places) + 1)
+        objects = [""] * (max(places, default=-1) + 1)
         for place, argument in zip(places, action.arguments, strict=True):
             objects[place] = back.get(argument, argument.replace(" ", "_"))
+            if not _NAME.fullmatch(objects[place]) or ("_" in argument and argument not in back):
+                raise InvalidPlan(
+                    f"expected an object that is read again as {argument!r}, found {objects[place]!r}; give its PDDL "
+                    "name in Vocabulary.names"
+                )
         if "" in objects:
             raise InvalidPlan(f"expected every object of {name} to be an argument of {action.operator}, found a gap")
         items.append(PlanItem(number * duration_s, (name, *objects), duration_s))

@@ -49,7 +49,7 @@ def for_simple_nodes(xml: str, leaves: set[str]) -> str:
 
 @pytest.mark.parametrize(("falls", "good"), [((), True), ((1,), True), (tuple(range(99)), False)])
 def test_the_engine_drives_a_session(falls: tuple[int, ...], good: bool) -> None:
-    engine = pytest.importorskip("behaviortreepy")
+    engine = pytest.importorskip("behaviortreepy", reason="the engine: pip install behaviortreepy")
     core = SessionCore(nsrecover.geometric(), CoreSettings(BufferSettings(cameras=())))
     threading.Thread(target=core.run, daemon=True).start()
     table = Table(core, falls)

@@ -1,0 +1,80 @@
+"""Plans as PlanSys2 and PDDL planners print them: read in the right order, or refused; names come back as they were."""
+
+from __future__ import annotations
+
+import pytest
+
+from nsrecover import Action, Plan
+from nsrecover.errors import InvalidPlan
+from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
+
+PLANS = {
+    "get plan": (
+        "plan: \n0:\t(move-robot r-1 hall kitchen_1)\t[5]\n5.001:\t(charge r-1)\t[1e-05]\n",
+        "move-robot(r-1, hall, kitchen_1); charge(r-1)",
+    ),
+    "get plan of the first versions": (
+        "plan: \n0\t(move r a b)\t5\n5.001\t(charge r)\t1\n",
+        "move(r, a, b); charge(r)",
+    ),
+    "no actions after a report": ("Solution Found\n; Time 0.1\n0.000: (move r a b)  [5.000]\n", "move(r, a, b)"),
+    "POPF": (
+        "Number of literals: 3\nConstructing lookup tables: [10%]\nb (9.000 | 5.0)b (8.000 | 5.0);;;; Solution Found\n"
+        "; States evaluated: 4\n; Cost: 7.001\n0.000: (move r a b)  [5.000]\n5.001: (drop r b)  [2.000]\n",
+        "move(r, a, b); drop(r, b)",
+    ),
+    "POPF with several plans, the best last": (
+        "; Plan found with metric 9\n0.000: (far r)  [9.000]\n\n; Plan found with metric 5\n0.000: (near r)  [5.000]\n",
+        "near(r)",
+    ),
+    "LPG": (
+        "; Version LPG-td-1.0\nParsing domain file:  domain 'X' defined ... done.\n solution found: \nPlan computed:\n"
+        "   Time: (ACTION) [action Duration; action Cost]\n 0.0000: (PICK-UP B-1) [D:1.00; C:0.10]\n"
+        " 1.0000: (STACK B-1 A_2) [D:1.00; C:0.10]\n\nMETRIC_VALUE = 2.00\nTotal time:      0.01\n",
+        "pick-up(b-1); stack(b-1, a_2)",
+    ),
+    "a file of LPG": ("; Time 0.02\n; MetricValue 4.00\n\n0.0003:   (PICK-UP B) [1.0000]\n", "pick-up(b)"),
+    "Fast Downward": ("(pick-up b)\n(stack b a)\n; cost = 2 (unit cost)\n", "pick-up(b); stack(b, a)"),
+    "overlapping actions": (
+        "0.000: (stack r1 green red) [10.000]\n0.001: (stack r2 blue yellow) [2.000]\n",
+        "stack(r2, blue, yellow); stack(r1, green, red)",
+    ),
+    "lines out of order": ("5.0: (b x) [1]\n0.0: (a x) [1]\n", "a(x); b(x)"),
+    "actions without objects": ("0.0: (wait) [1]\n", "wait()"),
+    "a byte order mark and carriage returns": ("\ufeff0.0: (a x) [1]\r\n1.0: (b x) [1]\r\n", "a(x); b(x)"),
+}
+"""Who writes it -> the text, and the plan."""
+
+
+@pytest.mark.parametrize("writer", PLANS)
+def test_plans_are_read_and_written_again(writer: str) -> None:
+    text, plan = PLANS[writer]
+    found = translate(read_plan(text)).plan
+    assert str(found) == plan
+    assert translate(read_plan(write_plan(found))).plan == found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Solution Found\n0.000: (move r a b [5.0]\n", "(move r a b"),
+        ("0.000: move r a b [5.0]\n", "move r a b"),
+        ("0.000: (move r a b) [fast]\n", "[fast]"),
+        (";; Problem Unsolvable\n", "none"),
+        ("solution found:\nTotal time: 0.1\n", "none"),
+        ("plan:\n", "none"),
+    ],
+)
+def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
+    with pytest.raises(InvalidPlan) as refused:
+        read_plan(text)
+    assert said in str(refused.value)
+
+
+def test_names_come_back_as_they_were() -> None:
+    words = Vocabulary({"put-on": ("put_on", (0, 1))}, {"box_2": "box_2", "robot1": "Robot 1"})
+    plan = Plan((Action("put_on", ("box_2", "red-cube")), Action("put_on", ("Robot 1", "blue cube"))))
+    assert translate(read_plan(write_plan(plan, words)), words).plan == plan
+    for name in ("blue_cube", "Blue", "a(b"):
+        with pytest.raises(InvalidPlan, match=r"Vocabulary\.names"):
+            write_plan(Plan((Action("put_on", (name, "red")),)), words)
