@@ -25,7 +25,7 @@ from typing import Any, cast
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import StepRecord
+from nsrecover.core.episode import StepRecord, StopCode
 from nsrecover.core.protocols import OtherWays
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
@@ -37,7 +37,6 @@ from nsrecover.core.sessions.requests import (
     Done,
     Look,
     Question,
-    StopCode,
     Stopped,
 )
 from nsrecover.core.sessions.settings import SessionSettings

@@ -167,6 +167,8 @@ class Boxes(ScriptedWorld):
 
     def carry_out(self, action: Action) -> None:
         moved = action.arguments[0]
+        if not set(action.arguments) <= self.boxes.keys():
+            return  # it is lost
         x, y, z = action.target[:3] if action.target else self.boxes[action.arguments[1]][:3]
         self.boxes[moved] = (x, y, z if action.target else z + SIDE_M, SIDE_M, SIDE_M, SIDE_M)
 

@@ -9,13 +9,14 @@ import py_trees
 import pytest
 
 from nsrecover import RecoveryAgent
-from nsrecover.core.episode import Episode
+from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.integrations.behaviour_trees import FollowPlan
 from nsrecover.session import Session
-from tests.nsrecover.integrations.driven import by_gymnasium, by_http, by_ros2, http_server
+from tests.nsrecover.integrations.driven import by_behaviortree_cpp, by_gymnasium, by_http, by_ros2, http_server
+from tests.nsrecover.onboarding.driven import by_check, by_watch, recorded
 from tests.scenarios import BOXES, FACTS, Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld, named
 
 Driver = Callable[[ScriptedWorld, Scenario, Refusing], Episode[Any]]
@@ -52,9 +53,6 @@ def bare_loop(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Epi
         turn(session, world, person)
         if scenario.resumes:
             session = pickle.loads(pickle.dumps(session))
-    world.log.append(
-        " ".join((session.request.code, *([session.request.why] if session.request.code == "stopped" else [])))
-    )
     return session.episode
 
 
@@ -96,7 +94,7 @@ def behaviour_tree(world: ScriptedWorld, scenario: Scenario, person: Refusing) -
 
 DRIVERS: Mapping[str, Driver] = {
     "session": bare_loop, "agent": agent, "py_trees": behaviour_tree, "gymnasium": by_gymnasium, "ros2": by_ros2,
-    "http": by_http,
+    "behaviortree_cpp": by_behaviortree_cpp, "http": by_http, "watch": by_watch,
 }  # fmt: skip
 CASES = [
     pytest.param(kind, scenario, id=f"{kind.__name__.lower()}: {name}")
@@ -117,8 +115,28 @@ def test_every_driver_asks_for_the_same(kind: type[ScriptedWorld], scenario: Sce
     world = kind(scenario.acts, scenario.shows)
     episode = DRIVERS[driver](world, scenario, Refusing(world.log))
     *requests, end = named(world, scenario.requests)
-    if driver == "session":
-        requests.append(end)
     assert world.log == requests
+    assert end == ("done" if episode.why is None else f"stopped {episode.why}")
     assert episode.status == ("completed" if end == "done" else "asked_for_help")
     assert bool(episode.reason) == (end != "done")
+
+
+@pytest.mark.parametrize(("kind", "scenario"), CASES)
+def test_a_recorded_run_is_judged_as_a_session_that_reviews_it(kind: type[ScriptedWorld], scenario: Scenario) -> None:
+    world = kind(scenario.acts, scenario.shows)
+    plan, seen = recorded(world)
+    session = world.system().session(plan, settings=SessionSettings(budget_s=None, reviews=True))
+    requests = list[str]()
+    for observation in seen:
+        session.observed(observation)
+        requests.append(str(getattr(session.request, "action", session.request.code)))
+    assert requests == [*map(str, plan), "done"]
+    own, checked = session.episode, by_check(world, plan, seen)
+    assert [str(each.action) for each in checked.records] == requests[:-1]
+    assert list(map(_judged, checked.records)) == list(map(_judged, own.records))
+    assert (checked.status, checked.why) == (own.status, None)
+
+
+def _judged(record: StepRecord[Any]) -> object:
+    way = record.recovery
+    return record.discrepancy.verdict, record.discrepancy.deviating, way and (way.status, way.actions, way.subgoal)

@@ -10,7 +10,7 @@ import numpy as np
 
 from eval.common.command import METRICS
 from eval.common.demo_result import DemoResult
-from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.episode import Episode, EpisodeStatus, StopCode
 from nsrecover.core.scene import SceneGraph
 from nsrecover.records import episode_log
 from nsrecover.reports.build import report_of
@@ -67,7 +67,8 @@ def _broken_off(result: DemoResult) -> Episode:
     nothing = np.zeros((0, 6), np.float32)
     empty = SceneGraph((), nothing, nothing, np.zeros(0, np.bool_))
     records = tuple(turn.record for turn in result.turns)
-    return Episode(result.plan, EpisodeStatus.ASKED_FOR_HELP, result.reason, empty, records)
+    why = StopCode.NO_OBSERVATION
+    return Episode(result.plan, EpisodeStatus.ASKED_FOR_HELP, result.reason, empty, records, why=why)
 
 
 def _judgement(result: DemoResult) -> Judgement:

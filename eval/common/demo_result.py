@@ -133,6 +133,7 @@ class DemoResult:
             "recovery_actions": list(self.recovery_actions),
             "recovery_time_s": round(self.recovery_time_s, 4),
             "status": self.status,
+            "why": None if self.episode is None else self.episode.why,
             "reason": self.reason,
             "explanation": first.explanation.text if first is not None and first.explanation is not None else "",
             "errors": [_error_metrics(error) for error in self.errors],

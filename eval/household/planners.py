@@ -9,7 +9,7 @@ from typing import Any
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
-from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.episode import StepRecord, StopCode
 from nsrecover.core.explanation import Fact
 from nsrecover.core.facts import FactScene
 from nsrecover.core.protocols import World
@@ -93,7 +93,7 @@ class Planner:
             return
         if self.subgoals is None:
             episode = RecoveryAgent(system, world, supervisor=course).run(plan)
-            course.asked, course.reason = episode.status is EpisodeStatus.ASKED_FOR_HELP, episode.reason
+            course.asked, course.reason, course.why = episode.why is not None, episode.reason, episode.why
         else:
             _reactive(system, world, plan, self.subgoals, course)
 
@@ -122,11 +122,13 @@ class Course(Supervisor):
         impossible: whether it was found that the goal is lost.
         asked: whether it asked for help.
         reason: why.
+        why: code of why it asked for help; None if it did not.
         planning_s: wall time of each search that led to actions.
     """
 
     def __init__(self) -> None:
         self.impossible, self.asked, self.reason = False, False, ""
+        self.why: StopCode | None = None
         self.planning_s: list[float] = []
 
     def refused(self, problem: str) -> None:
@@ -182,6 +184,7 @@ def _reactive(
             if not recovery.found or corrections > CORRECTIONS:
                 course.asked = True
                 course.reason = "too many corrections" if recovery.found else "the goal is lost"
+                course.why = StopCode.TOO_MANY if recovery.found else StopCode.NO_WAY_BACK
                 return
             monitor.rejoin(recovery)
             trace, begun, recovering = monitor.trace, 0, len(recovery.actions)

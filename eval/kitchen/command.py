@@ -175,6 +175,7 @@ def run_episode(job: tuple[int, HouseholdEpisode], planner: str, checkpoint: str
             robot.reached(),
             course.asked,
             course.reason,
+            course.why or "",
             course.impossible,
             acted or course.asked,
             robot.violations,

@@ -11,9 +11,13 @@ import numpy as np
 
 from eval.common.record_lines import data_of, line_of
 from eval.common.statistics import grouped, p95, share, share_of, spread
+from nsrecover.core.episode import StopCode
 
-FORMAT = 3
+FORMAT = 4
 """Version of a line; increased when its content changes."""
+
+KEPT_FAILING = (StopCode.REPEATED, StopCode.TOO_MANY)
+"""Codes of episodes in which recoveries did not help."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class KitchenRecord:
         reached: whether the goal holds in the end, its purpose included.
         asked: whether it asked for help.
         reason: why.
+        why: code of why it asked for help; empty if it did not.
         impossible: whether it found that the goal is lost.
         interrupted: whether it did anything that is not in the plan, or asked for help; it may skip what is done.
         violations: irreversible actions that were begun while a condition did not hold.
@@ -75,6 +80,7 @@ class KitchenRecord:
     reached: bool
     asked: bool
     reason: str
+    why: str
     impossible: bool
     interrupted: bool
     violations: int
@@ -112,7 +118,7 @@ class KitchenRecord:
         if self.asked:
             if not self.wrong and not self.skills:
                 return "false_alarm"
-            return "given_up" if self.impossible else "kept_failing" if "times" in self.reason else "asked"
+            return "given_up" if self.impossible else "kept_failing" if self.why in KEPT_FAILING else "asked"
         return "not_noticed" if not any(right for _, right in self.alarms) else "wrong_way"
 
 

@@ -15,6 +15,7 @@ from .discrepancy import Verdict as Verdict
 from .episode import Episode as Episode
 from .episode import EpisodeStatus as EpisodeStatus
 from .episode import StepRecord as StepRecord
+from .episode import StopCode as StopCode
 from .explanation import Explanation as Explanation
 from .explanation import Fact as Fact
 from .explanation import Sentence as Sentence

@@ -49,6 +49,31 @@ class EpisodeStatus(StrEnum):
     """A recording of another executor was reviewed; no recovery was executed."""
 
 
+class StopCode(StrEnum):
+    """Why a session ended before its plan was done. The codes are stable."""
+
+    STOPPED = "stopped"
+    """The driver or a person ended it."""
+    EXECUTION_FAILED = "execution_failed"
+    """The robot reported that it did not end an action."""
+    NO_OBSERVATION = "no_observation"
+    """None of several observations could be used."""
+    CANNOT_TELL = "cannot_tell"
+    """Something that the next action needs cannot be seen."""
+    NO_WAY_BACK = "no_way_back"
+    """There is no way back to the plan, or none was found in time."""
+    REPEATED = "repeated"
+    """The same error occurred again and again with the same recovery."""
+    TOO_MANY = "too_many"
+    """There were too many recoveries."""
+    VETOED = "vetoed"
+    """A person vetoed every recovery."""
+    GOAL_UNSEEN = "goal_unseen"
+    """Every action is done, and a part of the goal could not be seen afterwards."""
+    GOAL_MISSED = "goal_missed"
+    """Every action is done, and a part of the goal does not hold."""
+
+
 @dataclass(frozen=True, eq=False)
 class Episode(Generic[SceneT_co]):
     """One episode of the agent.
@@ -60,6 +85,7 @@ class Episode(Generic[SceneT_co]):
         start: the first scene.
         records: every turn of the loop.
         start_s: time of the first observation, by the world's clock.
+        why: the stable code of why it stopped; None if it did not ask for help.
     """
 
     plan: Plan
@@ -68,6 +94,7 @@ class Episode(Generic[SceneT_co]):
     start: SceneT_co
     records: tuple[StepRecord[SceneT_co], ...]
     start_s: float = 0.0
+    why: StopCode | None = None
 
     @property
     def given_up(self) -> tuple[tuple[str, ...], ...]:

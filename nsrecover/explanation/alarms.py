@@ -8,9 +8,9 @@ from itertools import takewhile
 from typing import Any
 
 from nsrecover.core.discrepancy import Cause, Discrepancy
-from nsrecover.core.episode import StepRecord
+from nsrecover.core.episode import StepRecord, StopCode
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.sessions.requests import StopCode, Stopped
+from nsrecover.core.sessions.requests import Stopped
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text

@@ -40,15 +40,17 @@ class Deciding(Supervisor):
 
     def accepts(self, decision: Decision[Any]) -> bool:
         """Ask whether to take a recovery, if people want to be asked."""
-        recovery = decision.recovery
-        if not self.desk.approve or not recovery.actions:
+        recovery, plan = decision.recovery, decision.plan
+        if not self.desk.approve:
             return True
+        # without actions of its own, the plan goes on at another step
+        actions = recovery.actions or plan.actions[recovery.resumes_at(len(plan)) :][:1]
         answer = self.desk.decide(
             "Execute this recovery?",
             ((ACCEPT, "Accept"), (VETO, "Veto")),
-            tuple(map(self._heading_of, recovery.actions)),
+            tuple(map(self._heading_of, actions)),
             fallback=VETO,
-            stake=recovery.actions_left(len(decision.plan)),
+            stake=recovery.actions_left(len(plan)),
         )
         return answer == ACCEPT
 

@@ -109,14 +109,14 @@ class SessionState(Generic[SceneT]):
         """
         if self._start is None:
             raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
-        request, status, reason = self._request, EpisodeStatus.RUNNING, ""
+        request, status, reason, why = self._request, EpisodeStatus.RUNNING, "", None
         if self.settings.reviews:
             status = EpisodeStatus.REVIEWED
         elif isinstance(request, Stopped):
-            status, reason = EpisodeStatus.ASKED_FOR_HELP, request.reason
+            status, reason, why = EpisodeStatus.ASKED_FOR_HELP, request.reason, request.why
         elif request.final:
             status = EpisodeStatus.COMPLETED
-        return Episode(self._plan, status, reason, self._start, self.records, self._start_s)
+        return Episode(self._plan, status, reason, self._start, self.records, self._start_s, why)
 
     def _where_stopped(self) -> str:
         action = self._monitor.next_action if self._monitor is not None else None

@@ -248,7 +248,8 @@ def watch(
 ) -> None:
     """Let a robot carry out its plan under the monitor: errors are detected, explained and recovered from.
 
-    Exits with 1 if the robot asked for help. The log is for `nsrecover report` and `nsrecover explain`. The live page
+    Exits with 1 if the robot asked for help. Ctrl-C ends the run before the next action, and a second one the program
+    at once. The log is for `nsrecover report` and `nsrecover explain`. The live page
     needs `nsrecover[server]`; its address is printed on standard error.
     """
     from nsrecover.agent import RecoveryAgent
@@ -276,12 +277,14 @@ def watch(
 
                 url = page.enter_context(live_page(agent, port=shown.port, paused=True)).url
                 print(f"open {url}", file=sys.stderr, flush=True)
+            page.enter_context(running_robot.stopped_by_ctrl_c(agent))
             episode = agent.run(due, None if shown.as_json else Printer(Console()).recorded)
     episode_log.save(episode, shown.out, judges.domain)
     if shown.rerun is not None:
         write_rerun(episode, shown.rerun, domain=judges.domain)
     errors = sum(step.discrepancy.deviates for step in episode.records)
-    status = {"status": episode.status, "reason": episode.reason, "errors": errors, "log": str(shown.out)}
+    ended = {"status": episode.status, "why": episode.why, "reason": episode.reason}
+    status = {**ended, "errors": errors, "log": str(shown.out)}
     ending = f"{episode.status.value.replace('_', ' ')}, {amount(errors, 'error')}. {episode.reason}".rstrip()
     show(status, [ending, f"log: {shown.out}"], shown.as_json)
     if episode.status is not EpisodeStatus.COMPLETED:

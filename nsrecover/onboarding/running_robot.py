@@ -1,6 +1,9 @@
 """A running robot: its plan, recorded runs, and how fast and how exactly it sees."""
 
 import inspect
+import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +14,7 @@ import numpy as np
 
 from nsrecover.core import FactScene, Observation, Plan, SceneGraph
 from nsrecover.core.entrance import check_kind
+from nsrecover.core.sessions.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidPlan, UnknownObject, did_you_mean
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.objects.boxes import scene_of_boxes
@@ -65,6 +69,25 @@ def plan_for(world: Any, text: str | None) -> Plan:
             "expected a plan, found none; give --plan 'top(red, blue); ...', or the world an attribute `plan`"
         )
     return given if isinstance(given, Plan) else Plan.parse(given)
+
+
+@contextmanager
+def stopped_by_ctrl_c(agent: Stoppable) -> Iterator[None]:
+    """Context in which Ctrl-C ends a run before its next action; a second one raises `KeyboardInterrupt`."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        print("the run ends before the next action; Ctrl-C again ends the program", file=sys.stderr)
+        agent.stop()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def record_run(world: Any, plan: Plan, place: str | None = None) -> Recording | ScenesRecording:

@@ -14,10 +14,10 @@ def check_consistent(episode: Episode) -> None:
         ValueError: its parts contradict each other; says the number of the record, from 1, and what.
     """
     stopped = episode.status is EpisodeStatus.ASKED_FOR_HELP
-    if stopped != bool(episode.reason):
+    if not stopped == bool(episode.reason) == (episode.why is not None):
         raise ValueError(
-            f"expected a reason if and only if help was asked for, found {episode.status} with the reason "
-            f"{episode.reason[:60]!r}"
+            f"expected a code and a reason if and only if help was asked for, found {episode.status} with the code "
+            f"{episode.why} and the reason {episode.reason[:60]!r}"
         )
     for number, record in enumerate(episode.records, start=1):
         for problem in _problems(record, episode.start):

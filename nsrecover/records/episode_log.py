@@ -33,7 +33,7 @@ from nsrecover.records.episode_checks import check_consistent
 from nsrecover.records.reading import check_document, read_document, readable
 from nsrecover.util.atomic_write import atomic_write
 from nsrecover.util.json_data import Json, Readers, from_json, to_json
-from nsrecover.util.untrusted_json import Parsed
+from nsrecover.util.untrusted_json import InvalidJson, Parsed
 
 FORMAT = "nsrecover episode"
 """Value of the field `format` of a log."""
@@ -130,7 +130,7 @@ def from_document(document: object, source: str = "log") -> Episode[Any]:
 
         def scene(number: Parsed) -> SceneGraph | FactScene:
             if not isinstance(number, int) or not 0 <= number < len(scenes):
-                raise ValueError(f"expected the number of one of {len(scenes)} scenes, found {number!r}")
+                raise InvalidJson(f"expected the number of one of {len(scenes)} scenes, found {number!r}")
             return scenes[number]
 
         fields = {name: value for name, value in known.items() if name not in ("format", "schema", "scenes", "domain")}

@@ -193,6 +193,9 @@ def _when(episode: Episode, moment: Moment, wording: Wording) -> Line:
 
 def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
     facts: tuple[str, ...] = (f"status({episode.status.value})",)
+    if episode.why is not None:
+        facts = (*facts, f"why({episode.why.value})")
+    ended = facts
     if judgement is not None:
         facts = (*facts, f"goal({'reached' if judgement.reached else 'not reached'})")
     own = {
@@ -201,7 +204,7 @@ def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
         EpisodeStatus.REVIEWED: "Unknown: this is a recording, and no recovery was executed.",
     }[episode.status]
     if judgement is not None:
-        return (Line(f"{'Yes' if judgement.reached else 'No'}. {judgement.text}", facts), Line(own, facts[:1]))
+        return (Line(f"{'Yes' if judgement.reached else 'No'}. {judgement.text}", facts), Line(own, ended))
     answer = {EpisodeStatus.COMPLETED: "Yes. ", EpisodeStatus.ASKED_FOR_HELP: "No. "}.get(episode.status, "")
     return (Line(f"{answer}{own}", facts),)
 

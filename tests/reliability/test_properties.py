@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from nsrecover import Action, Discrepancy, Explanation, Plan, Recovery, geometric
-from nsrecover.core import Episode, EpisodeStatus, RecoveryStatus, StepRecord
+from nsrecover.core import Episode, EpisodeStatus, RecoveryStatus, StepRecord, StopCode
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.logs.reading.format import document_of, log_of
 from nsrecover.explanation.verify import claims, disagreements
@@ -203,11 +203,11 @@ def test_recordings_and_logs_of_episodes_come_back_as_they_were(case: Case) -> N
     )  # fmt: skip
     records = (record,) if result.found.step == 0 else ()
     status = EpisodeStatus.ASKED_FOR_HELP
-    episode = Episode(plan, status, "it was stopped", scene_of_boxes(result.seen[0]), records, 1.0)
+    episode = Episode(plan, status, "it was stopped", scene_of_boxes(result.seen[0]), records, 1.0, StopCode.STOPPED)
     document = json.loads(json.dumps(episode_log.to_document(episode)))
     again = episode_log.from_document(document)
     assert json.loads(json.dumps(episode_log.to_document(again))) == document
-    assert (again.plan, again.status, again.reason) == (plan, status, episode.reason)
+    assert (again.plan, again.status, again.reason, again.why) == (plan, status, episode.reason, episode.why)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "run.json"
         short = Plan(plan.actions[: len(result.seen) - 1])

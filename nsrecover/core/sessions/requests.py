@@ -7,33 +7,9 @@ from enum import StrEnum
 from typing import ClassVar, Generic
 
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.episode import StopCode
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT_co
-
-
-class StopCode(StrEnum):
-    """Why a session ended before its plan was done. The codes are stable."""
-
-    STOPPED = "stopped"
-    """The driver or a person ended it."""
-    EXECUTION_FAILED = "execution_failed"
-    """The robot reported that it did not end an action."""
-    NO_OBSERVATION = "no_observation"
-    """None of several observations could be used."""
-    CANNOT_TELL = "cannot_tell"
-    """Something that the next action needs cannot be seen."""
-    NO_WAY_BACK = "no_way_back"
-    """There is no way back to the plan, or none was found in time."""
-    REPEATED = "repeated"
-    """The same error occurred again and again with the same recovery."""
-    TOO_MANY = "too_many"
-    """There were too many recoveries."""
-    VETOED = "vetoed"
-    """A person vetoed every recovery."""
-    GOAL_UNSEEN = "goal_unseen"
-    """Every action is done, and a part of the goal could not be seen afterwards."""
-    GOAL_MISSED = "goal_missed"
-    """Every action is done, and a part of the goal does not hold."""
 
 
 class Question(StrEnum):

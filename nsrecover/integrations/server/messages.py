@@ -20,7 +20,8 @@ from nsrecover.core import (
     Verdict,
     Visibility,
 )
-from nsrecover.core.sessions.requests import Answer, Question, StopCode
+from nsrecover.core.episode import StopCode
+from nsrecover.core.sessions.requests import Answer, Question
 from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.integrations.server.limits import (
     ACTIONS,

@@ -1,4 +1,4 @@
-"""Scripted worlds of the contract of all drivers, driven through Gymnasium and through the core of the ROS 2 node."""
+"""Scripted worlds of the contract of all drivers, driven through Gymnasium, ROS 2, BehaviorTree.CPP and HTTP."""
 
 import json
 import pickle
@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium
 from starlette.testclient import TestClient
 
-from nsrecover.core import Action, Episode, FactScene
+from nsrecover.core import Action, Episode, EpisodeStatus, FactScene
 from nsrecover.core.sessions.requests import Act, Question
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response
@@ -25,6 +25,7 @@ from nsrecover.integrations.server import Limits, create_app
 from nsrecover.records.bags.messages import BOXES, FACTS, PLAN
 from nsrecover.records.episode_log import from_document
 from nsrecover.util.json_data import to_json
+from tests.nsrecover.integrations.engine import run_tree
 from tests.scenarios import Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld
 
 
@@ -72,54 +73,98 @@ def by_gymnasium(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> 
     return env.session.episode
 
 
-def by_ros2(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
-    """An executor that reports by the service; to be resumed, the node is started again before every report."""
-    with TemporaryDirectory() as folder:
-        return _executed(world, scenario, person, str(Path(folder) / "session"))
+class _Executor:
+    """Reports to the core of the node by the service; to be resumed, the node is started again after every report."""
 
+    def __init__(self, world: ScriptedWorld, scenario: Scenario, kept_in: str) -> None:
+        self._world, self._moments, self._number, self._stops = world, count(1), 0, list[bool]()
+        self._resumes, self._request = scenario.resumes, dict[str, Any]()
+        world.stop = lambda: self._stops.append(True)
+        session = SessionSettings(budget_s=None, approve=scenario.vetoes)
+        self._settings = CoreSettings(BufferSettings(cameras=()), session, kept_in=kept_in)
 
-def _executed(world: ScriptedWorld, scenario: Scenario, person: Refusing, kept_in: str) -> Episode[Any]:
-    moments, stops = count(1), list[bool]()
-    world.stop = lambda: stops.append(True)
-    settings = CoreSettings(
-        BufferSettings(cameras=()), SessionSettings(budget_s=None, approve=scenario.vetoes), kept_in=kept_in
-    )
+    def begin(self) -> None:
+        """Start the node, and publish the plan."""
+        self.core = SessionCore(self._world.system(), self._settings)
+        threading.Thread(target=self.core.run, daemon=True).start()
+        self.core.take(PLAN, SimpleNamespace(data=str(self._world.plan())))
 
-    def node() -> SessionCore:
-        core = SessionCore(world.system(), settings)
-        threading.Thread(target=core.run, daemon=True).start()
-        core.take(PLAN, SimpleNamespace(data=str(world.plan())))
-        return core
-
-    core, number, what, text = node(), 0, "observed", ""
-    while True:
-        moment = float(next(moments))
-        answer = core.submit({"reply_to": number, "what": what, "text": text, "not_before": moment})
+    def report(self, what: str, text: str) -> dict[str, Any]:
+        """Report, publish what is seen, and return what to do next."""
+        moment, what = float(next(self._moments)), "stop" if self._stops else what
+        answer = self.core.submit({"reply_to": self._number, "what": what, "text": text, "not_before": moment})
         if what == "observed":
-            seen = world.observe()
+            seen = self._world.observe()
             facts = isinstance(seen, FactScene)
             document: Any = to_json(seen) if facts else {"boxes": seen}
             message = SimpleNamespace(data=json.dumps({**document, "stamp_s": moment}))
-            core.take(FACTS if facts else BOXES, message)
-        told: Any = answer.result(timeout=60)
-        request, number, what, text = told["request"], told["number"], "observed", ""
-        if request["code"] in ("done", "stopped"):
-            break
-        if scenario.resumes:
-            core.stop()
-            core = node()
-        if request["code"] == "act":
-            try:
-                world.execute(action_of(SimpleNamespace(**request["action"])))
-            except LostConnection as error:
-                what, text = "failed", str(error)
-            what = "stop" if stops else what
-        elif request["code"] == "ask":
-            question = Question(request["question"])
-            what, text = "answered", person.decide(SimpleNamespace(question=question)).value  # type: ignore[arg-type]
-    core.stop()
-    assert core.session is not None
-    return core.session.episode
+            self.core.take(FACTS if facts else BOXES, message)
+        told: dict[str, Any] = answer.result(timeout=60)
+        self._request, self._number = told["request"], told["number"]
+        if self._resumes and self._request["code"] not in ("done", "stopped"):
+            self.core.stop()
+            self.begin()
+        return self._request
+
+    def act(self) -> str:
+        """Carry out the action that is asked for; why the robot could not end it, empty if it could."""
+        try:
+            self._world.execute(action_of(SimpleNamespace(**self._request["action"])))
+        except LostConnection as error:
+            return str(error)
+        return ""
+
+    def decision(self) -> SimpleNamespace:
+        """What a person is asked."""
+        return SimpleNamespace(question=Question(self._request["question"]))
+
+    def episode(self) -> Episode[Any]:
+        """What the session of the node has seen."""
+        self.core.stop()
+        assert self.core.session is not None
+        return self.core.session.episode
+
+
+def by_ros2(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
+    """An executor that reports to the core of the ROS 2 node."""
+    with TemporaryDirectory() as folder:
+        executor = _Executor(world, scenario, str(Path(folder) / "session"))
+        executor.begin()
+        what, text = "observed", ""
+        while (request := executor.report(what, text))["code"] not in ("done", "stopped"):
+            what, text = "observed", ""
+            if request["code"] == "act" and (text := executor.act()):
+                what = "failed"
+            elif request["code"] == "ask":
+                what, text = "answered", person.decide(executor.decision()).value  # type: ignore[arg-type]
+        return executor.episode()
+
+
+def by_behaviortree_cpp(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
+    """The shipped tree on the engine of BehaviorTree.CPP."""
+    with TemporaryDirectory() as folder:
+        executor = _Executor(world, scenario, str(Path(folder) / "session"))
+
+        def report(board: Any) -> None:
+            board.set_string("request", executor.report(board.get_string("what"), board.get_string("said"))["code"])
+
+        def act(board: Any) -> bool:
+            board.set_string("problem", problem := executor.act())
+            return not problem
+
+        def ask(board: Any) -> None:
+            board.set_string("answer", person.decide(executor.decision()).value)  # type: ignore[arg-type]
+
+        done = run_tree(
+            world.plan(),
+            {
+                "NsrecoverPlan": lambda _: executor.begin(), "NsrecoverReport": report, "ExecuteAction": act,
+                "LookAt": lambda _: None, "AskPerson": ask,
+            },
+        )  # fmt: skip
+        episode = executor.episode()
+    assert done == (episode.status is EpisodeStatus.COMPLETED)
+    return episode
 
 
 @contextmanager

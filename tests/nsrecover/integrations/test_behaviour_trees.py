@@ -16,7 +16,8 @@ import py_trees
 from py_trees.common import Status
 
 from nsrecover import Action, Plan, geometric, symbolic
-from nsrecover.core.sessions.requests import Answer, StopCode, Stopped
+from nsrecover.core import StopCode
+from nsrecover.core.sessions.requests import Answer, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidConfiguration, UnknownObject
 from nsrecover.integrations.behaviour_trees import FollowPlan

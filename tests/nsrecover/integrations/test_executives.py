@@ -3,7 +3,6 @@
 import threading
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
 from nsrecover.integrations.stages import StageMap
 from nsrecover.records.bags.messages import PLAN
 from tests.nsrecover.integrations.box_table import SIDE, Table, text
+from tests.nsrecover.integrations.engine import run_tree
 
 TOWER = nsrecover.Plan.parse("top(green, red); top(blue, green)")
 BACK = Recovery(RecoveryStatus.RECOVERED, nsrecover.Plan.parse("free(green); top(green, red)").actions, subgoal=1)
@@ -37,19 +37,8 @@ def test_trees_have_the_plan_and_fit_their_model() -> None:
         plan_tree(nsrecover.Plan((nsrecover.Action("restore", ("a",), (0.4, 0, 0.02, 0.04, 0.04, 0.04)),)))
 
 
-def for_simple_nodes(xml: str, leaves: set[str]) -> str:
-    """The tree without the ports of its leaves, which the Python bindings of BehaviorTree.CPP cannot declare."""
-    root = ET.fromstring(xml)
-    for node in root.iter():
-        if node.tag in leaves:
-            node.attrib.clear()
-    root.remove(root.find("TreeNodesModel"))  # type: ignore[arg-type]
-    return ET.tostring(root, encoding="unicode")
-
-
 @pytest.mark.parametrize(("falls", "good"), [((), True), ((1,), True), (tuple(range(99)), False)])
 def test_the_engine_drives_a_session(falls: tuple[int, ...], good: bool) -> None:
-    engine = pytest.importorskip("behaviortreepy", reason="the engine: pip install behaviortreepy")
     core = SessionCore(nsrecover.geometric(), CoreSettings(BufferSettings(cameras=())))
     threading.Thread(target=core.run, daemon=True).start()
     table = Table(core, falls)
@@ -70,22 +59,15 @@ def test_the_engine_drives_a_session(falls: tuple[int, ...], good: bool) -> None
         operator = board.get_string("operator")
         table.act({"operator_name": operator, "arguments": arguments, "has_target": False})
 
-    leaves: dict[str, Callable[[Any], None]] = {
-        "NsrecoverPlan": plan, "NsrecoverReport": report, "ExecuteAction": act, "LookAt": lambda _: None,
-        "AskPerson": lambda board: board.set_string("answer", "no"),
-    }  # fmt: skip
-    factory = engine.BehaviorTreeFactory()
-    for name, leaf in leaves.items():
-
-        def tick(node: Any, leaf: Callable[[Any], None] = leaf) -> Any:
-            leaf(node.config().blackboard)
-            return engine.NodeStatus.SUCCESS
-
-        factory.register_simple_action(name, tick)
-    tree = factory.create_tree_from_text(for_simple_nodes(plan_tree(TOWER), set(leaves)))
-    ended = tree.tick_while_running()
+    succeeds = run_tree(
+        TOWER,
+        {
+            "NsrecoverPlan": plan, "NsrecoverReport": report, "ExecuteAction": act, "LookAt": lambda _: None,
+            "AskPerson": lambda board: board.set_string("answer", "no"),
+        },
+    )  # fmt: skip
     core.stop()
-    assert (ended == engine.NodeStatus.SUCCESS) is good
+    assert succeeds is good
     assert core.session is not None
     assert core.session.request.code == ("done" if good else "stopped")
     assert not good or len(table.done) == 2 + len(falls)

@@ -13,7 +13,8 @@ from gymnasium.utils.env_checker import check_env
 
 import nsrecover
 from nsrecover import Action, BoxesPerceiver, Plan, SceneGraph
-from nsrecover.core.sessions.requests import Act, Look, StopCode, Stopped
+from nsrecover.core import StopCode
+from nsrecover.core.sessions.requests import Act, Look, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response, StepMonitor, WorldEnv, register_world

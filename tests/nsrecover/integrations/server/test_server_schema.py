@@ -7,8 +7,8 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from nsrecover.core import Cause, Phase, RecoveryStatus
-from nsrecover.core.sessions.requests import Answer, Question, StopCode
+from nsrecover.core import Cause, Phase, RecoveryStatus, StopCode
+from nsrecover.core.sessions.requests import Answer, Question
 from nsrecover.integrations.server.__main__ import schema_text
 
 ROOT = Path(__file__).parents[4]

@@ -1,0 +1,45 @@
+"""The shipped tree on the engine of BehaviorTree.CPP, with leaves in Python."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from nsrecover.core.actions import Plan
+from nsrecover.integrations.behaviortree_cpp import plan_tree
+
+
+def for_simple_nodes(xml: str, leaves: Mapping[str, object]) -> str:
+    """The tree without the ports of its leaves, which the Python bindings of BehaviorTree.CPP cannot declare."""
+    root = ET.fromstring(xml)
+    for node in root.iter():
+        if node.tag in leaves:
+            node.attrib.clear()
+    root.remove(root.find("TreeNodesModel"))  # type: ignore[arg-type]
+    return ET.tostring(root, encoding="unicode")
+
+
+def run_tree(plan: Plan, leaves: Mapping[str, Callable[[Any], bool | None]]) -> bool:
+    """Tick the tree of a plan until it ends; skips the test without the engine.
+
+    Args:
+        plan: what to do.
+        leaves: leaf -> what it does, with the blackboard of its tree; false stands for a failure.
+
+    Returns:
+        Whether the tree succeeds.
+    """
+    engine = pytest.importorskip("behaviortreepy", reason="the engine: pip install behaviortreepy")
+    factory = engine.BehaviorTreeFactory()
+    for name, leaf in leaves.items():
+
+        def tick(node: Any, leaf: Callable[[Any], bool | None] = leaf) -> Any:
+            good = leaf(node.config().blackboard) is not False
+            return engine.NodeStatus.SUCCESS if good else engine.NodeStatus.FAILURE
+
+        factory.register_simple_action(name, tick)
+    tree = factory.create_tree_from_text(for_simple_nodes(plan_tree(plan), leaves))
+    return bool(tree.tick_while_running() == engine.NodeStatus.SUCCESS)
