@@ -23,7 +23,7 @@ from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.onboarding import commands
-from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, SystemPlace, show, spread
+from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, SystemPlace, reads_bags, show, spread
 from nsrecover.onboarding.printed import Printer, flat, info_lines, record_document
 from nsrecover.records import episode_log
 from nsrecover.util.progress import QUIET, is_quiet
@@ -85,6 +85,7 @@ def info(
 
 
 @app.command()
+@reads_bags
 def check(
     recording: Annotated[
         str,
@@ -130,6 +131,7 @@ def check(
 
 
 @app.command()
+@reads_bags
 def explain(
     log: Annotated[
         Path,
@@ -184,12 +186,11 @@ def explain(
 
 
 @app.command("check-observation")
+@reads_bags
 def check_observation(
     file: Annotated[
         str,
-        typer.Argument(
-            help="A recorded episode (.npz, or `example`), or a file of many episodes (.h5; needs the extra h5py)."
-        ),
+        typer.Argument(help="A recorded episode or ROS 2 bag, `example`, or many episodes (.h5; needs hdf5)."),
     ],
     every: Annotated[bool, typer.Option("--every", help="Check all observations, not just the first ones.")] = False,
     as_json: AsJson = False,

@@ -42,6 +42,31 @@ class Camera:
                     f"camera {self.name!r}: expected a finite {label} of shape {shape}, found shape {np.shape(array)}; "
                     "pass the calibration of the camera"
                 )
+        _check_pose(self.name, np.asarray(self.world_from_camera, np.float64))
+
+
+ROUNDED = 0.01
+"""Largest error of a rotation matrix that rounding explains."""
+
+
+def _check_pose(name: str, pose: npt.NDArray[np.float64]) -> None:
+    """Check that a pose (4, 4) is a rotation and a shift.
+
+    Raises:
+        InvalidObservation: it is not.
+    """
+    turn, last = pose[:3, :3], np.array([0.0, 0.0, 0.0, 1.0])
+    found = ""
+    if np.abs(pose[3] - last).max() > ROUNDED:
+        transposed = np.abs(pose[:, 3] - last).max() < ROUNDED
+        found = "the shift in the last row; transpose it" if transposed else f"the last row {pose[3].round(3).tolist()}"
+    elif np.abs(turn @ turn.T - np.eye(3)).max() > ROUNDED:
+        sizes = np.linalg.norm(turn, axis=0).round(3).tolist()
+        found = f"axes of length {sizes}, or not at right angles; make the rotation from a unit quaternion"
+    elif np.linalg.det(turn) < 0:
+        found = "a mirrored one; exchange no axes, and negate two or none"
+    if found:
+        raise InvalidObservation(f"camera {name!r}: expected a rigid world_from_camera, found {found}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,18 @@ from rich.console import Console
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.answering import fleet
-from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Episodes, Plan, Rerun, SystemPlace, show, spread
+from nsrecover.onboarding.options import (
+    AsJson,
+    Budget,
+    Checkpoint,
+    Episodes,
+    Plan,
+    Rerun,
+    SystemPlace,
+    reads_bags,
+    show,
+    spread,
+)
 from nsrecover.onboarding.printed import Printer
 from nsrecover.util.english import amount
 from nsrecover.util.progress import progress
@@ -28,6 +39,7 @@ Settings = Annotated[list[str] | None, typer.Option(help="A setting of the train
 Place = Annotated[str, typer.Argument(metavar="RUN|FACTORY", help="A recorded run, or a robot as file.py:factory.")]
 
 
+@reads_bags
 def calibrate(
     episodes: Episodes,
     alpha: Annotated[float, typer.Option(help="Requested rate of false alarms per good step, at most 0.2.")] = 0.01,
@@ -100,6 +112,7 @@ def new(
     show({"files": files}, [*files, f"next: cd {folder} && python test_world.py"], as_json)
 
 
+@reads_bags
 def check_setup(
     place: Place,
     system: SystemPlace = None,
@@ -136,6 +149,7 @@ def check_setup(
         raise typer.Exit(1)
 
 
+@reads_bags
 def record(
     place: Annotated[
         str, typer.Argument(metavar="FACTORY|BAG", help="Your robot as file.py:factory, or a recorded ROS 2 bag.")
@@ -156,10 +170,11 @@ def record(
     from nsrecover.onboarding import running_robot
     from nsrecover.records import recording, scenes_recording
     from nsrecover.records.bags import reading as bags
+    from nsrecover.records.runs import BASE
     from nsrecover.util.factories import load_factory
 
     if Path(place).exists():
-        bag = bags.read_bag(place)
+        bag = bags.read_bag(place, BASE.get())
         recording.save(bag, path := out / f"{Path(place).stem}.npz")
         show({"written": [str(path)], "runs": 1}, [f"{path}: {amount(len(bag.plan), 'action')}"], as_json)
         return
@@ -182,6 +197,7 @@ def record(
     show({"written": written, "runs": runs}, lines, as_json)
 
 
+@reads_bags
 def train(
     episodes: Episodes,
     out: Annotated[Path, typer.Option(help="Folder; the same one continues an interrupted training.")] = Path(
@@ -291,6 +307,7 @@ def watch(
         raise typer.Exit(1)
 
 
+@reads_bags
 def report(
     episode: Annotated[str, typer.Argument(help="The log of an episode (.json), a recorded run, or `example`.")],
     out: Annotated[Path, typer.Option(help="File for the page.")] = Path("report.html"),

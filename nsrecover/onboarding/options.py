@@ -40,6 +40,31 @@ Rerun = Annotated[
 ]
 
 
+BaseFrame = Annotated[
+    str | None, typer.Option(metavar="FRAME", help="Frame of the robot's base in ROS 2 bags; base_link by default.")
+]
+
+
+def reads_bags(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that reads recorded runs, with the option `--base-frame` for bags."""
+
+    @wraps(command)
+    def with_frame(base_frame: str | None = None, **given: object) -> None:
+        if base_frame is None:
+            command(**given)
+            return
+        from nsrecover.records.runs import bags_based_on  # not needed for help
+
+        with bags_based_on(base_frame):
+            command(**given)
+
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    option = inspect.Parameter("base_frame", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=BaseFrame)
+    with_frame.__annotations__ = {each.name: each.annotation for each in (*own, option)}
+    vars(with_frame)["__signature__"] = inspect.Signature([*own, option])
+    return with_frame
+
+
 def show(document: object, lines: Iterable[object], as_json: bool) -> None:
     """Print a result: as JSON, or line by line."""
     for line in [json.dumps(to_json(document), indent=2)] if as_json else lines:

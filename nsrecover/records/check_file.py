@@ -9,7 +9,9 @@ import numpy as np
 from nsrecover.core import ADVICE, Observation, SensorFinding
 from nsrecover.perception.cameras.checks import check_observation, table_plane
 from nsrecover.records.archive import Archive
+from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.recording import Recording, example, load
+from nsrecover.records.runs import BASE, is_bag
 from nsrecover.util.json_data import Json, to_json
 
 
@@ -63,7 +65,7 @@ def check_file(file: str, every: bool = False) -> list[CheckedObservation]:
     """Check the observations of a file.
 
     Args:
-        file: a recorded episode, `example` for the shipped one, or a file of many episodes (.h5).
+        file: a recorded episode or bag, `example` for the shipped one, or a file of many episodes (.h5).
         every: whether all observations are checked, or only the first one of each episode.
 
     Raises:
@@ -77,6 +79,8 @@ def check_file(file: str, every: bool = False) -> list[CheckedObservation]:
                 for number in archive.episodes
                 for each in _checked(archive[number], f"episode {number}, observation", every)
             ]
+    if is_bag(Path(file)):
+        return list(_checked(read_bag(file, BASE.get()), "observation", every))
     return list(_checked(example() if file == "example" else load(file), "observation", every))
 
 

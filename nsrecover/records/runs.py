@@ -3,6 +3,8 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +14,7 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.records import recording, scenes_recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
+from nsrecover.records.bags import BASE_FRAME
 from nsrecover.util.json_data import to_json
 from nsrecover.util.untrusted_json import JsonMapping
 
@@ -34,7 +37,11 @@ def kind_of(observation: object) -> Kind:
     return Kind.FACTS if isinstance(observation, FactScene) else Kind.BOXES
 
 
-BAGS = (".mcap", ".db3")
+BAGS = (".mcap", ".db3", ".mcap.zstd", ".db3.zstd", ".bag")
+"""Ends of names of data files of bags; those of ROS 1 are refused with advice."""
+
+BASE: ContextVar[str] = ContextVar("base frame of bags", default=BASE_FRAME)
+"""The frame of the robot's base in the bags that are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +74,16 @@ class Run:
         return hashlib.sha256(json.dumps(to_json([actions, self.observations])).encode()).hexdigest()
 
 
+@contextmanager
+def bags_based_on(frame: str) -> Iterator[None]:
+    """Read bags with another frame of the robot's base than `base_link`."""
+    before = BASE.set(frame)
+    try:
+        yield
+    finally:
+        BASE.reset(before)
+
+
 def read_runs(places: Iterable[str | Path]) -> Iterator[Run]:
     """Read runs one by one.
 
@@ -97,7 +114,7 @@ def read_run(place: str | Path) -> Run:
 
 def is_bag(path: Path) -> bool:
     """Whether a path is a ROS 2 bag: a file of its data, or a folder with `metadata.yaml`."""
-    return path.suffix in BAGS or (path / "metadata.yaml").is_file()
+    return path.name.endswith(BAGS) or (path / "metadata.yaml").is_file()
 
 
 def _runs_at(path: Path) -> Iterator[Run]:
@@ -108,12 +125,12 @@ def _runs_at(path: Path) -> Iterator[Run]:
     elif is_bag(path):
         from nsrecover.records.bags.reading import read_bag  # only bags need the extra
 
-        yield _of_recording(str(path), read_bag(path))
+        yield _of_recording(str(path), read_bag(path, BASE.get()))
     elif path.is_dir():
         files = sorted(each for each in path.iterdir() if _is_run(each))
         if not files:
             raise InvalidRecording(
-                f"expected recorded runs (.npz, .h5, .json, .mcap) in {path}, found none; record some with "
+                f"expected recorded runs (.npz, .h5, .json, .mcap, .db3) in {path}, found none; record some with "
                 "`nsrecover record`"
             )
         for file in files:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nsrecover.core import Camera, FactScene, Observation
+from nsrecover.core import FactScene, Observation
 from nsrecover.errors import InvalidRecording
+from nsrecover.records.bags import BASE_FRAME
 from nsrecover.records.bags.frames import Frames
 from nsrecover.records.bags.messages import (
     BOXES,
@@ -20,9 +21,9 @@ from nsrecover.records.bags.messages import (
     MASKS,
     SLOP_S,
     TF,
+    TRANSFORM_SLOP_S,
     Labels,
     ViewTopics,
-    intrinsics_of,
     json_of,
     observation_of,
     seconds,
@@ -48,9 +49,9 @@ class BufferSettings:
     """
 
     cameras: tuple[str, ...] = ("/left", "/right")
-    base_frame: str = "base_link"
+    base_frame: str = BASE_FRAME
     slop_s: float = SLOP_S
-    transform_slop_s: float = 0.2
+    transform_slop_s: float = TRANSFORM_SLOP_S
     keep: int = 30
 
 
@@ -161,20 +162,16 @@ class MessageBuffer:
         for view in views:
             info = self._infos[view.prefix + INFO]
             try:
-                pose, age = self._frames.pose_and_age(info.header.frame_id, moment)
+                poses.append(self._frames.optical_pose(info.header.frame_id, moment, self._settings.transform_slop_s))
             except InvalidRecording as problem:
                 missing.append(str(problem))
-                continue
-            if age > self._settings.transform_slop_s:
-                missing.append(f"the transform of {info.header.frame_id} nearest to {moment:.3f} s is {age:.2f} s away")
-            poses.append(pose)
         if missing:
             return Incomplete(tuple(missing))
-        cameras = tuple(
-            Camera(intrinsics_of(self._infos[v.prefix + INFO], v.prefix + INFO), pose, v.prefix.lstrip("/"))
-            for v, pose in zip(views, poses, strict=True)
-        )
         pictures = [view.pictures(*messages) for view, messages in zip(views, parts, strict=True)]
+        cameras = tuple(
+            view.camera(self._infos[view.prefix + INFO], shown.rgb.shape, pose)
+            for view, shown, pose in zip(views, pictures, poses, strict=True)
+        )
         return observation_of(pictures, cameras, labels or ({}, None), self._nearest(GRIPPER, moment, 0.0), moment)
 
     def _nearest(self, topic: str, moment: float, after_s: float) -> Any:

@@ -94,7 +94,7 @@ def of_polygons(polygons: Sequence[Any], height: int, width: int) -> Mask:
             f"expected polygons inside the image, {width} wide and {height} high, found x from {low[0]:.4g} to "
             f"{high[0]:.4g} and y from {low[1]:.4g} to {high[1]:.4g}; scale them to the image"
         )
-    return np.logical_or.reduce([_filled(each, height, width) for each in rows])
+    return np.asarray(np.any([_filled(each, height, width) for each in rows], axis=0), np.bool_)
 
 
 def _corners(polygon: Any) -> npt.NDArray[np.float64]:

@@ -42,7 +42,7 @@ def mask_of(segmentation: Any, height: int, width: int) -> Mask:
     if not segmentation:
         raise InvalidObservation("expected a mask, found no polygon; leave out what was not found")
     if all(isinstance(each, Mapping) for each in segmentation):
-        return np.logical_or.reduce([of_runs(each, height, width) for each in segmentation])
+        return np.asarray(np.any([of_runs(each, height, width) for each in segmentation], axis=0), np.bool_)
     if all(isinstance(each, int | float) for each in segmentation):
         return of_polygons([segmentation], height, width)
     rows = _rows(segmentation)

@@ -10,6 +10,12 @@ from nsrecover.records.bags.images import Message
 
 Pose = npt.NDArray[np.float64]
 
+BODY_TO_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+"""Turn from the frame of a camera's body (x forward, z up) to its optical frame (REP 103)."""
+
+UPWARDS = 0.5
+"""A camera that looks up by more than this (sine of the angle) sees no table."""
+
 
 class Frames:
     """The tree of frames.
@@ -56,15 +62,37 @@ class Frames:
         """
         return self.pose_and_age(frame, moment)[0]
 
+    def optical_pose(self, frame: str, moment: float, slop_s: float) -> FloatArray:
+        """Pose (4, 4) of a camera's optical frame (x right, y down, z forward) in the base frame.
+
+        Raises:
+            InvalidRecording: no transforms lead to it, they are not of this moment, or z does not point forward.
+        """
+        pose, age = self.pose_and_age(frame, moment)
+        if age > slop_s:
+            raise InvalidRecording(
+                f"expected transforms to {frame} within {slop_s:g} s of the moment {moment:.3f} s, found the nearest "
+                f"transform {age:.3g} s away; record /tf for the whole run, or publish what does not move on /tf_static"
+            )
+        turned = {child: step[:3, :3] for child, (parent, step) in self._fixed.items() if parent == frame.lstrip("/")}
+        optical = next((child for child, turn in turned.items() if np.abs(turn - BODY_TO_OPTICAL).max() < 0.05), None)
+        if optical is not None or pose[2, 2] > UPWARDS:
+            name = optical or "its optical frame (x right, y down, z forward)"
+            raise InvalidRecording(
+                f"expected an optical frame in the header of the CameraInfo, found {frame}, which is not the optical "
+                f"frame: its z axis points up or sideways; publish {name} as frame_id"
+            )
+        return pose
+
     def pose_and_age(self, frame: str, moment: float) -> tuple[FloatArray, float]:
         """As `pose`, and how far in time the transforms of moving frames are from the moment, seconds."""
         here, pose, passed, age = frame.lstrip("/"), np.eye(4), set[str](), 0.0
         while here != self._base:
             if here in passed or not (here in self._fixed or here in self._moving):
-                known = {*self._fixed, *self._moving, *(parent for parent, _ in self._fixed.values())}
                 raise InvalidRecording(
                     f"expected transforms from {self._base} to {frame}, found none to {here}."
-                    f"{did_you_mean(self._base, known)} Record /tf and /tf_static, or give --base-frame"
+                    f"{did_you_mean(self._base, self._names())} Record /tf and /tf_static, or give the robot's base "
+                    "as --base-frame"
                 )
             passed.add(here)
             if here in self._moving:
@@ -74,6 +102,10 @@ class Frames:
                 parent, step = self._fixed[here]
             pose, here = step @ pose, parent
         return pose.astype(np.float32), age
+
+    def _names(self) -> set[str]:
+        parents = {parent for parent, _ in self._fixed.values()}
+        return {*self._fixed, *self._moving, *parents, *(each[-1][1] for each in self._moving.values())}
 
     def forget(self) -> None:
         """Forget the transforms of moving frames, for a clock that goes back."""

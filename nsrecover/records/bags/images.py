@@ -8,11 +8,15 @@ import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
 from nsrecover.errors import InvalidRecording
+from nsrecover.records.bags.compressed_depth import compressed_depth_of
 
 Message = Any
 """A message, or a part of one, with the fields of its ROS type: of rosbags, of rclpy, or of a test."""
 COLOURS = {"rgb8": (3, (0, 1, 2)), "bgr8": (3, (2, 1, 0)), "rgba8": (4, (0, 1, 2)), "bgra8": (4, (2, 1, 0))}
 """Encoding -> channels, and which of them are red, green and blue."""
+
+COLOUR_MODES = ("RGB", "RGBA", "L", "LA", "P", "CMYK", "1")
+"""Modes of decoded images that have 8 bits a channel."""
 
 NUMBERS = {"8UC1": "u1", "mono8": "u1", "16UC1": "u2", "mono16": "u2", "32SC1": "i4", "32FC1": "f4"}
 """Encoding of images with one channel -> type of a pixel."""
@@ -20,8 +24,9 @@ NUMBERS = {"8UC1": "u1", "mono8": "u1", "16UC1": "u2", "mono16": "u2", "32SC1": 
 MM = ("16UC1", "mono16")
 """Encodings of depth in millimetres; 32FC1 is in metres (REP 118)."""
 
-DEPTH_HEADER = 12
-"""Bytes before the PNG in an image of `compressed_depth_image_transport`."""
+
+FARTHEST_M = 100.0
+"""Decimals whose median is above it are no metres."""
 
 
 def colour_of(message: Message, topic: str) -> npt.NDArray[np.uint8]:
@@ -31,7 +36,12 @@ def colour_of(message: Message, topic: str) -> npt.NDArray[np.uint8]:
         InvalidRecording: the encoding is not known, or the data are damaged.
     """
     if hasattr(message, "format"):
-        return np.asarray(_decoded(bytes(message.data), topic).convert("RGB"), np.uint8)
+        image = _decoded(bytes(message.data), topic)
+        if image.mode not in COLOUR_MODES:
+            raise InvalidRecording(
+                f"expected colour images of 8 bits on {topic}, found one of mode {image.mode} ({message.format!r})"
+            )
+        return np.asarray(image.convert("RGB"), np.uint8)
     if message.encoding == "mono8":
         return np.repeat(_pixels(message, "u1", 1, topic), 3, axis=2)
     if message.encoding not in COLOURS:
@@ -49,18 +59,16 @@ def depth_of(message: Message, topic: str) -> npt.NDArray[np.float32]:
         InvalidRecording: the encoding is not known, or the data are damaged.
     """
     if hasattr(message, "format"):
-        if "16UC1" not in message.format or "compressedDepth" not in message.format:
-            raise InvalidRecording(
-                f"expected depth as '16UC1; compressedDepth png' on {topic}, found {message.format!r}; JPEG "
-                "destroys depth"
-            )
-        millimetres = np.asarray(_decoded(bytes(message.data)[DEPTH_HEADER:], topic), np.float32)
-        return millimetres / np.float32(1000)
+        return compressed_depth_of(message.format, bytes(message.data), topic)
     if message.encoding not in (*MM, "32FC1"):
         raise InvalidRecording(f"expected depth as 16UC1 (mm) or 32FC1 (m) on {topic}, found {message.encoding}")
     values = _pixels(message, NUMBERS[message.encoding], 1, topic)[..., 0].astype(np.float32)
     if message.encoding in MM:
         values = values / np.float32(1000)
+    elif (middle := float(np.median(values[values > 0])) if (values > 0).any() else 0.0) > FARTHEST_M:
+        raise InvalidRecording(
+            f"expected depth in metres as 32FC1 on {topic}, found a median of {middle:.4g}; divide millimetres by 1000"
+        )
     return np.where(np.isfinite(values) & (values > 0), values, 0).astype(np.float32)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from nsrecover.core import Camera, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.formats import instances_of
+from nsrecover.records.bags.camera_info import intrinsics_of
 from nsrecover.records.bags.images import Message, colour_of, depth_of, labels_of
 from nsrecover.records.reading import plan_with_targets
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject, parse_json
@@ -22,11 +23,13 @@ Instances = npt.NDArray[np.int32]
 
 PLAN, OBSERVE, LABELS, GRIPPER = (f"/nsrecover/{name}" for name in ("plan", "observe", "labels", "gripper"))
 TF = ("/tf", "/tf_static")
-COLOUR = ("/color/image_raw", "/color/image_raw/compressed")
-DEPTH = (
-    "/aligned_depth_to_color/image_raw", "/depth/image_raw", "/depth/image_raw/compressedDepth",
-    "/aligned_depth_to_color/image_raw/compressedDepth",
-)  # fmt: skip
+RECTIFIED = "/color/image_rect"
+COLOUR = (RECTIFIED, "/color/image_raw", RECTIFIED + "/compressed", "/color/image_raw/compressed")
+DEPTH = tuple(
+    topic + way
+    for way in ("", "/compressedDepth", "/compressed")
+    for topic in ("/aligned_depth_to_color/image_raw", "/depth/image_raw")
+)
 INFO = "/color/camera_info"
 MASKS = ("/masks", "/detections")
 BOXES = "/nsrecover/boxes"
@@ -36,6 +39,9 @@ FACTS = "/nsrecover/facts"
 
 SLOP_S = 0.1
 """Largest difference between a moment and the stamp of an image that belongs to it, seconds."""
+
+TRANSFORM_SLOP_S = 0.2
+"""Largest difference between a moment and the transform of a moving frame that belongs to it, seconds."""
 
 _TYPES = {
     PLAN: "std_msgs/msg/String", OBSERVE: "std_msgs/msg/Header", LABELS: "std_msgs/msg/String",
@@ -90,10 +96,24 @@ class ViewTopics:
 
     @classmethod
     def among(cls, prefix: str, topics: set[str]) -> ViewTopics | None:
-        """The topics with a prefix; None if one is missing."""
+        """The topics with a prefix, of alternatives the first one; None if one is missing."""
         found = [next((prefix + name for name in names if prefix + name in topics), None) for names in KINDS]
         colour, depth, masks = found
         return None if colour is None or depth is None or masks is None else cls(prefix, colour, depth, masks)
+
+    @property
+    def rectified(self) -> bool:
+        """Whether the colour images are rectified."""
+        return self.colour.startswith(self.prefix + RECTIFIED)
+
+    def camera(self, info: Message, shape: tuple[int, ...], pose: FloatArray) -> Camera:
+        """The camera of an image of some shape.
+
+        Raises:
+            InvalidRecording: its CameraInfo is not of this image.
+        """
+        k = intrinsics_of(info, self.prefix + INFO, shape, self.rectified)
+        return Camera(k, pose, self.prefix.lstrip("/"))
 
     @property
     def topics(self) -> tuple[str, str, str]:
@@ -251,25 +271,6 @@ def plan_document(text: str) -> PlanDocument:
 def plan_of(text: str) -> Plan:
     """The plan of a `plan_document`."""
     return plan_document(text).plan
-
-
-def intrinsics_of(message: Message, topic: str) -> FloatArray:
-    """K (3, 3) of a CameraInfo.
-
-    Raises:
-        InvalidRecording: the camera is not calibrated, or images are distorted.
-    """
-    k = np.asarray(message.k, np.float32).reshape(3, 3)
-    if not k[0, 0] > 0:
-        raise InvalidRecording(
-            f"expected intrinsics on {topic}, found a focal length of {k[0, 0]:g}; calibrate the camera"
-        )
-    if len(message.d) and np.abs(message.d).max() > 1e-6:
-        raise InvalidRecording(
-            f"expected rectified images on {topic}, found distortion {np.round(message.d, 4).tolist()}; record "
-            "image_rect and its camera_info"
-        )
-    return k
 
 
 def stamp_of(message: Message, time_s: float) -> float:

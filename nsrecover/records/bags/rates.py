@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from nsrecover.records.bags.images import Message
 from nsrecover.records.bags.messages import BOXES, GRIPPER, INFO, KINDS, LABELS, OBSERVE, PLAN, TF, seconds, stamp_of
-from nsrecover.records.bags.reading import messages_of, opened
+from nsrecover.records.bags.opening import opened
 
 LATE_S = 1.0
 """Messages that are recorded so long after their stamp come from another clock, or wait in a queue."""
@@ -72,10 +72,10 @@ def topic_rates(path: str | Path) -> tuple[TopicRate, ...]:
     """
     stamps: dict[str, list[float]] = {}
     late: dict[str, list[float]] = {}
-    with opened(Path(path)) as reader:
-        kinds = {each.topic: each.msgtype for each in reader.connections}
+    with opened(Path(path)) as bag:
+        kinds = bag.kinds
         wanted = {topic for topic in kinds if topic in _READ or topic.endswith(_PER_CAMERA)}
-        for topic, time_s, message in messages_of(reader, wanted):
+        for topic, time_s, message in bag.messages(wanted):
             stamp = _stamp(message, kinds[topic], time_s)
             stamps.setdefault(topic, []).append(time_s if stamp is None else stamp)
             if stamp is not None:

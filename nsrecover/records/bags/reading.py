@@ -2,9 +2,9 @@
 
 A bag holds one run. For every camera, whose topics begin with a common prefix such as `/left`:
 
-    PREFIX/color/image_raw          sensor_msgs/Image (rgb8, bgr8, ...), or PREFIX/color/image_raw/compressed
+    PREFIX/color/image_raw          sensor_msgs/Image (rgb8, bgr8, ...), or image_rect, or either with /compressed
     PREFIX/depth/image_raw          16UC1 in mm, 32FC1 in m, or .../compressedDepth; or aligned_depth_to_color
-    PREFIX/color/camera_info        intrinsics; header.frame_id is the optical frame
+    PREFIX/color/camera_info        intrinsics: K, of image_rect P; header.frame_id is the optical frame
     PREFIX/masks                    a label image: mono8, 16UC1 or 32SC1, 0 is background; or
     PREFIX/detections               std_msgs/String: JSON with `detections`: name, number, segmentation (COCO)
 
@@ -17,21 +17,20 @@ and for all of them:
     /nsrecover/gripper              sensor_msgs/JointState: opening in metres, effort 1 if it holds something (optional)
 
 Messages belong to the moment that their header's stamp is nearest to, so that they may arrive late or in any order.
-JSON texts may hold `stamp_s`; without one, the time of the recording counts.
+JSON texts may hold `stamp_s`; without one, the time of the recording counts. Of alternatives the topic with messages is
+read, rectified before raw images; other topics are not opened.
 
 Needs rosbags: `pip install 'nsrecover[bags]'`.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from nsrecover.core import FloatArray
-from nsrecover.core.observation import Camera
 from nsrecover.errors import InvalidRecording, did_you_mean
+from nsrecover.records.bags import BASE_FRAME
 from nsrecover.records.bags.frames import Frames
 from nsrecover.records.bags.images import Message
 from nsrecover.records.bags.messages import (
@@ -43,19 +42,19 @@ from nsrecover.records.bags.messages import (
     PLAN,
     SLOP_S,
     TF,
+    TRANSFORM_SLOP_S,
     Labels,
     ViewTopics,
-    intrinsics_of,
     json_of,
     observation_of,
     plan_of,
     seconds,
     stamp_of,
 )
+from nsrecover.records.bags.opening import Bag, opened
 from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
 from nsrecover.util.english import amount
-from nsrecover.util.extras import needs_extra
 
 
 @dataclass
@@ -93,13 +92,19 @@ class _Nearest:
         return message
 
 
-def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SLOP_S) -> Recording:
+def read_bag(
+    path: str | Path,
+    base_frame: str = BASE_FRAME,
+    slop_s: float = SLOP_S,
+    transform_slop_s: float = TRANSFORM_SLOP_S,
+) -> Recording:
     """Read a run.
 
     Args:
         path: folder of the bag, or its only data file (.mcap, .db3).
         base_frame: the robot's base: z up, the table's top at z = 0.
         slop_s: how far the stamp of an image may be from its moment, seconds.
+        transform_slop_s: how far a transform of a moving frame may be from its moment, seconds.
 
     Raises:
         InvalidRecording: the bag is missing or damaged, a topic is missing or of another type, or messages are too far
@@ -107,15 +112,15 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
         InvalidConfiguration: rosbags is not installed.
     """
     path = Path(path)
-    with opened(path) as reader:
-        topics = {connection.topic for connection in reader.connections}
+    with opened(path) as bag:
+        topics = bag.topics
         prefixes = sorted(topic.removesuffix(INFO) for topic in topics if topic.endswith(INFO))
         _check_topics(path, topics, prefixes)
         small = {PLAN, OBSERVE, LABELS, *TF, *(prefix + INFO for prefix in prefixes)}
-        text, moments, labels, frames, infos = _read_small(path, reader, small & topics, base_frame)
+        text, moments, labels, frames, infos = _read_small(path, bag, small & topics, base_frame)
         views = [view for prefix in prefixes if (view := ViewTopics.among(prefix, topics)) is not None]
         wanted = {topic: _Nearest(topic) for view in views for topic in view.topics} | {GRIPPER: _Nearest(GRIPPER)}
-        for topic, time_s, message in messages_of(reader, wanted.keys() & topics):
+        for topic, time_s, message in bag.messages(wanted.keys() & topics):
             wanted[topic].offer(stamp_of(message, time_s), moments, message)
     plan = plan_of(text)
     if len(moments) != len(plan) + 1:
@@ -130,12 +135,13 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
     with readable(f"observations that can be used in {path}", "record it again"):
         for number, moment in enumerate(moments):
             parts = [view.pictures(*(wanted[t].at(number, moment, slop_s) for t in view.topics)) for view in views]
-            cameras = tuple(
-                Camera(infos[view.prefix][0], frames.pose(infos[view.prefix][1], moment), view.prefix.lstrip("/"))
-                for view in views
-            )
+            cameras = []
+            for view, shown in zip(views, parts, strict=True):
+                info = infos[view.prefix]
+                pose = frames.optical_pose(info.header.frame_id, moment, transform_slop_s)
+                cameras.append(view.camera(info, shown.rgb.shape, pose))
             gripper = wanted[GRIPPER].found.get(number, (0.0, None))[1]
-            observations.append(observation_of(parts, cameras, labels.at(moment), gripper, moment))
+            observations.append(observation_of(parts, tuple(cameras), labels.at(moment), gripper, moment))
     return Recording(plan, tuple(observations), {"bag": path.name})
 
 
@@ -157,12 +163,12 @@ def _check_topics(path: Path, topics: set[str], prefixes: Sequence[str]) -> None
 
 
 def _read_small(
-    path: Path, reader: Message, topics: set[str], base_frame: str
-) -> tuple[str, list[float], Labels, Frames, dict[str, tuple[FloatArray, str]]]:
-    """Text of the plan, moments, labels, transforms and intrinsics."""
+    path: Path, bag: Bag, topics: set[str], base_frame: str
+) -> tuple[str, list[float], Labels, Frames, dict[str, Message]]:
+    """Text of the plan, moments, labels, transforms, and the last CameraInfo of each camera."""
     plans, moments, labels, frames = [], [], Labels(), Frames(base_frame)
-    infos: dict[str, tuple[FloatArray, str]] = {}
-    for topic, time_s, message in messages_of(reader, topics):
+    infos: dict[str, Message] = {}
+    for topic, time_s, message in bag.messages(topics):
         if topic == PLAN:
             plans.append(message.data)
         elif topic == OBSERVE:
@@ -174,36 +180,9 @@ def _read_small(
             for each in message.transforms:
                 frames.add(each, seconds(each.header.stamp), fixed=topic == TF[1])
         else:
-            infos[topic.removesuffix(INFO)] = intrinsics_of(message, topic), message.header.frame_id
+            infos[topic.removesuffix(INFO)] = message
     if not plans:
         raise InvalidRecording(
             f"expected a plan on {PLAN} in {path}, found no message; publish the actions, one a line"
         )
     return plans[-1], sorted(moments), labels, frames, infos
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[Message]:
-    """A reader of a bag, which is closed in the end.
-
-    Raises:
-        InvalidRecording: the bag is missing or damaged.
-        InvalidConfiguration: rosbags is not installed.
-    """
-    with needs_extra("bags", "rosbags"):
-        from rosbags.highlevel import AnyReader
-        from rosbags.typesys import Stores, get_typestore
-    if not path.exists():
-        raise InvalidRecording(f"expected a ROS 2 bag at {path}, found nothing there; check the path")
-    place = path.parent if path.suffix == ".db3" and (path.parent / "metadata.yaml").is_file() else path
-    advice = "it is damaged or was not closed: `ros2 bag reindex` may help"
-    store = get_typestore(Stores.ROS2_HUMBLE)
-    with readable(f"a ROS 2 bag at {path}", advice), AnyReader([place], default_typestore=store) as reader:
-        yield reader
-
-
-def messages_of(reader: Message, topics: set[str]) -> Iterator[tuple[str, float, Message]]:
-    """Topic, time of the recording in seconds, and message, in the order of the recording."""
-    connections = [each for each in reader.connections if each.topic in topics]
-    for connection, time_ns, data in reader.messages(connections=connections) if connections else ():
-        yield connection.topic, time_ns / 1e9, reader.deserialize(data, connection.msgtype)

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.masks.formats import run_lengths
+from nsrecover.records.bags import BASE_FRAME
 from nsrecover.records.bags.images import Message, compressed
 from nsrecover.records.bags.messages import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF, stamp_fields
 from nsrecover.records.recording import Recording
@@ -54,7 +55,7 @@ class BagSettings:
     depth: Depth = Depth.MILLIMETRES
     jpeg_quality: int | None = None
     detections: bool = False
-    base_frame: str = "base_link"
+    base_frame: str = BASE_FRAME
     delays_s: Mapping[str, float] = field(default_factory=dict)
 
 

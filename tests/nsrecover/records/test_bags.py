@@ -122,7 +122,7 @@ def test_images_of_another_time_frames_and_actions_are_named(episode: Recording,
     broken = write_bag(episode, tmp_path / "broken")
     (file,) = broken.glob("*.mcap")
     file.write_bytes(file.read_bytes()[:1000])
-    with pytest.raises(InvalidRecording, match="damaged or was not closed"):
+    with pytest.raises(InvalidRecording, match="mcap recover"):
         read_bag(broken)
     with pytest.raises(InvalidConfiguration, match="expected a new folder"):
         write_bag(episode, broken)

@@ -1,0 +1,181 @@
+"""Reader of the topics of a ROS 2 bag that are needed; whatever else a bag holds is not looked at."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from nsrecover.errors import InvalidRecording
+from nsrecover.records.bags.images import Message
+from nsrecover.records.reading import readable
+from nsrecover.util.extras import needs_extra
+
+ZSTD = ".zstd"
+SECTION = "rosbag2_bagfile_information"
+
+_ADVICE = {
+    "File end magic": "the recorder was killed before it closed the file: `mcap recover FILE -o NEW` repairs it",
+    "database files are missing": "copy the whole folder, with all files that metadata.yaml names",
+    "Profile is not ros2": "it is an MCAP file of another program; record it with `ros2 bag record -s mcap`",
+    "metadata": "`ros2 bag reindex FOLDER` writes metadata.yaml again",
+}
+"""Part of the reader's problem -> what helps."""
+
+
+@dataclass
+class Bag:
+    """An open bag.
+
+    Attributes:
+        reader: of rosbags.
+        kinds: topic that has messages -> their type.
+    """
+
+    reader: Any
+    kinds: dict[str, str]
+    _store: Any
+
+    @property
+    def topics(self) -> set[str]:
+        """Topics that have messages."""
+        return set(self.kinds)
+
+    def messages(self, topics: set[str]) -> Iterator[tuple[str, float, Message]]:
+        """Topic, time of the recording in seconds, and message, in the order of the recording.
+
+        Raises:
+            InvalidRecording: a message cannot be read.
+        """
+        chosen = [each for each in self.reader.connections if each.topic in topics and each.msgcount]
+        if not chosen:
+            return
+        for connection in chosen:
+            self._learn(connection)
+        for connection, time_ns, data in self.reader.messages(connections=chosen):
+            with readable(f"messages of {connection.msgtype} on {connection.topic}", "record the topic again"):
+                message = self._store.deserialize_cdr(data, connection.msgtype)
+            yield connection.topic, time_ns / 1e9, message
+
+    def _learn(self, connection: Any) -> None:
+        """Take in the definition of a type that ROS 2 does not have; a known one may be left out of the bag."""
+        from rosbags.typesys import get_types_from_idl, get_types_from_msg
+
+        if connection.msgtype in self._store.types:
+            return
+        definition = connection.msgdef
+        with readable(f"the definition of {connection.msgtype} on {connection.topic}", "record it again"):
+            types = (
+                get_types_from_msg(definition.data, connection.msgtype)
+                if definition.format.name == "MSG"
+                else get_types_from_idl(definition.data)
+            )
+            self._store.register({name: fields for name, fields in types.items() if name not in self._store.types})
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Bag]:
+    """A bag, which is closed in the end.
+
+    Args:
+        path: folder of the bag, or its only data file (.mcap, .db3; .mcap.zstd, .db3.zstd).
+
+    Raises:
+        InvalidRecording: the bag is missing or damaged.
+        InvalidConfiguration: rosbags is not installed.
+    """
+    with needs_extra("bags", "rosbags"):
+        from rosbags.rosbag2 import Reader
+        from rosbags.typesys import Stores, get_typestore
+    if not path.exists():
+        raise InvalidRecording(f"expected a ROS 2 bag at {path}, found nothing there; check the path")
+    if path.suffix == ".bag":
+        raise InvalidRecording(
+            f"expected a ROS 2 bag, found one of ROS 1 at {path}; convert it: rosbags-convert --src {path.name} --dst "
+            f"{path.stem}"
+        )
+    with ExitStack() as stack:
+        try:
+            reader = Reader(_place(path, stack))
+            _tolerate_other_schemas(reader.storage)
+            stack.enter_context(reader)
+            kinds = {each.topic: each.msgtype for each in reader.connections if each.msgcount}
+        except InvalidRecording:
+            raise
+        except Exception as problem:
+            found = f"no {problem}" if isinstance(problem, KeyError) else str(problem) or type(problem).__name__
+            advice = next(
+                (help_ for part, help_ in _ADVICE.items() if part in found),
+                "it is damaged or was not closed: fetch it again",
+            )
+            raise InvalidRecording(
+                f"expected a ROS 2 bag at {path}, found one that cannot be read ({found}); {advice}"
+            ) from problem
+        yield Bag(reader, kinds, get_typestore(Stores.ROS2_HUMBLE))
+
+
+def _place(path: Path, stack: ExitStack) -> Path:
+    """What to read: a folder, if messages of other formats are in it without their topics; or a data file."""
+    if path.is_file() and path.suffix == ZSTD:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        with path.open("rb") as file, _zstd().open(file, "rb") as packed, (folder / path.stem).open("wb") as data:
+            shutil.copyfileobj(packed, data)
+        return folder / path.stem
+    folder = path if path.is_dir() else path.parent
+    about = folder / "metadata.yaml"
+    if not about.is_file():
+        if path.is_dir():
+            raise InvalidRecording(
+                f"expected a ROS 2 bag at {path}, found no metadata.yaml; `ros2 bag reindex {path}` writes it"
+            )
+        return path
+    document = yaml.safe_load(about.read_text(encoding="utf-8-sig"))[SECTION]
+    if path.is_file() and [Path(each).name for each in document["relative_file_paths"]] != [path.name]:
+        return path
+    topics = document["topics_with_message_count"]
+    known = [each for each in topics if each["topic_metadata"]["serialization_format"] == "cdr"]
+    if known == topics:
+        return folder
+    copy = Path(stack.enter_context(TemporaryDirectory()))
+    for name in document["relative_file_paths"]:
+        (copy / Path(name).name).symlink_to((folder / Path(name).name).resolve())
+    document["topics_with_message_count"] = known
+    (copy / "metadata.yaml").write_text(yaml.safe_dump({SECTION: document}), encoding="utf-8")
+    return copy
+
+
+class _Schemas(dict[int, Any]):
+    """Schemas of an MCAP file, those of other formats than ROS 2's without their text, which the reader refuses."""
+
+    def __setitem__(self, key: int, schema: Any) -> None:
+        known = schema.encoding in ("", "ros2msg", "ros2idl", "omgidl")
+        super().__setitem__(key, schema if known else schema._replace(encoding=""))
+
+
+def _tolerate_other_schemas(storage: Any) -> None:
+    """Let a reader skip channels of JSON, protocol buffers and others."""
+    from rosbags.rosbag2.storage_mcap import McapReader
+
+    class Mcap(McapReader):
+        def __init__(self, path: Any) -> None:
+            super().__init__(path)
+            self.schemas = _Schemas()
+
+    if isinstance(storage, McapReader):
+        storage.schemas = _Schemas()
+    elif hasattr(storage, "STORAGE_PLUGINS"):
+        storage.STORAGE_PLUGINS = {**storage.STORAGE_PLUGINS, "mcap": Mcap}
+
+
+def _zstd() -> Any:
+    """The compression of rosbags."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd

@@ -1,0 +1,366 @@
+"""Bags as other people's drivers and recorders write them: read as they are meant, or refused by what is wrong.
+
+One action of the example, one camera, with something changed in its messages.
+"""
+
+import io
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+from scipy.spatial.transform import Rotation
+
+from nsrecover.core import Camera, Plan
+from nsrecover.errors import InvalidObservation, InvalidRecording
+from nsrecover.records.bags.compressed_depth import compressed_depth_of
+from nsrecover.records.bags.images import colour_of
+from nsrecover.records.bags.reading import read_bag
+from nsrecover.records.bags.writing import BagSettings, RunMessages
+from nsrecover.records.recording import Recording, example
+from nsrecover.records.runs import read_run
+from tests.commands import run
+
+nsr = partial(run, "nsrecover.cli")
+STORE = get_typestore(Stores.ROS2_HUMBLE)
+WHOLE = example()
+FX = float(WHOLE.observations[0].cameras[0].intrinsics[0, 0])
+INFO, COLOUR, DEPTH = "/left/color/camera_info", "/left/color/image_raw", "/left/depth/image_raw"
+
+Sent = tuple[float, str, str, Any]
+Change = Callable[[Sent], list[Sent]]
+
+
+def one_view() -> Recording:
+    seen = [
+        replace(
+            each, rgb=each.rgb[:1], depth_m=each.depth_m[:1], instances=each.instances[:1], cameras=each.cameras[:1]
+        )
+        for each in WHOLE.observations[:2]
+    ]
+    return Recording(Plan(WHOLE.plan.actions[:1]), tuple(seen))
+
+
+EPISODE = one_view()
+SENT = [each for each in RunMessages(BagSettings(), STORE.types).of_run(EPISODE) if not each[1].startswith("/right")]
+
+
+def write(folder: Path, change: Change = lambda sent: [sent], more: tuple[Any, ...] = (), **options: Any) -> Path:
+    """A bag of the episode; `more` are topics that only exist: name, type, definition, messages."""
+    mode = options.pop("compression", None)
+    writer = Writer(folder, version=9, storage_plugin=options.pop("storage", StoragePlugin.MCAP))
+    if mode is not None:
+        writer.set_compression(mode, CompressionFormat.ZSTD)
+    with writer:
+        known: dict[str, Any] = {}
+        for name, kind, definition, messages in more:
+            known[name] = writer.add_connection(name, kind, msgdef=definition, rihs01="RIHS01_0")
+            for data in messages:
+                writer.write(known[name], 10**9, data)
+        for at, topic, kind, message in (new for sent in SENT for new in change(sent)):
+            if topic not in known:
+                known[topic] = writer.add_connection(topic, kind, typestore=STORE)
+            writer.write(known[topic], round(at * 1e9), STORE.serialize_cdr(message, kind))
+    return folder
+
+
+def on(topic: str, **fields: Any) -> Change:
+    """Other fields on one topic; functions get the old value."""
+
+    def changed(sent: Sent) -> list[Sent]:
+        if sent[1] != topic:
+            return [sent]
+        new = {name: value(getattr(sent[3], name)) if callable(value) else value for name, value in fields.items()}
+        return [(*sent[:3], replace(sent[3], **new))]
+
+    return changed
+
+
+def renamed(old: str, new: str) -> Change:
+    return lambda sent: [(sent[0], new, *sent[2:])] if sent[1] == old else [sent]
+
+
+def both(*changes: Change) -> Change:
+    def changed(sent: Sent) -> list[Sent]:
+        every = [sent]
+        for change in changes:
+            every = [new for each in every for new in change(each)]
+        return every
+
+    return changed
+
+
+def frames(change: Callable[[Any], Any]) -> Change:
+    """Other transforms."""
+    return on("/tf", transforms=lambda transforms: [change(each) for each in transforms])
+
+
+def parent(name: str) -> Change:
+    return frames(lambda each: replace(each, header=replace(each.header, frame_id=name)))
+
+
+def compressed_depth(text: str, pack: Callable[[np.ndarray], bytes]) -> Change:
+    """Depth as a CompressedImage."""
+
+    def changed(sent: Sent) -> list[Sent]:
+        if sent[1] != DEPTH:
+            return [sent]
+        image = sent[3]
+        pixels = np.frombuffer(image.data, np.uint16).reshape(image.height, image.width)
+        kind = "sensor_msgs/msg/CompressedImage"
+        data = np.frombuffer(pack(pixels), np.uint8)
+        message = STORE.types[kind](header=image.header, format=text, data=data)
+        return [(sent[0], DEPTH + "/compressedDepth", kind, message)]
+
+    return changed
+
+
+def png(pixels: np.ndarray) -> bytes:
+    data = io.BytesIO()
+    Image.fromarray(pixels).save(data, "PNG")
+    return data.getvalue()
+
+
+def rvl(pixels: np.ndarray) -> bytes:
+    """As Wilson's paper describes it: counts of zeros and others, differences, in groups of three bits."""
+    flat, numbers, at, before = pixels.ravel().astype(int), [], 0, 0
+    while at < len(flat):
+        zeros = next((i for i, value in enumerate(flat[at:]) if value), len(flat) - at)
+        others = next((i for i, value in enumerate(flat[at + zeros :]) if not value), len(flat) - at - zeros)
+        values = flat[at + zeros : at + zeros + others]
+        steps = np.diff(values, prepend=before)
+        numbers += [zeros, others, *np.where(steps < 0, -2 * steps - 1, 2 * steps).tolist()]
+        before = int(values[-1]) if others else before
+        at += zeros + others
+    groups = []
+    for number in numbers:
+        while True:
+            groups.append(number & 7 | (8 if number > 7 else 0))
+            number >>= 3
+            if not number:
+                break
+    groups += [0] * (-len(groups) % 8)
+    words = [sum(group << 28 - 4 * i for i, group in enumerate(groups[k : k + 8])) for k in range(0, len(groups), 8)]
+    return struct.pack("<II", pixels.shape[1], pixels.shape[0]) + struct.pack(f"<{len(words)}I", *words)
+
+
+HEADER = struct.pack("<iff", 0, 0.0, 0.0)
+DOUBLED = on(INFO, k=lambda k: np.concatenate([k[:6] * 2, k[6:]]), height=480, width=640)
+DISTORTED = on(INFO, d=np.array([-0.05, 0.06, 0, 0, 0]), k=lambda k: k * [0.9, 1, 1, 1, 0.9, 1, 1, 1, 1])
+RECTIFIED = renamed(COLOUR, "/left/color/image_rect")
+BODY = [[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]
+
+
+def body(transform: Any) -> Any:
+    """The pose of the camera's body: x forward, z up."""
+    q = transform.transform.rotation
+    own = Rotation.from_quat([q.x, q.y, q.z, q.w]) * Rotation.from_matrix(np.transpose(BODY))
+    x, y, z, w = own.as_quat().tolist()
+    return replace(transform, transform=replace(transform.transform, rotation=replace(q, x=x, y=y, z=z, w=w)))
+
+
+def turned(size: float) -> Callable[[Any], Any]:
+    """A quaternion of another length."""
+
+    def changed(transform: Any) -> Any:
+        q = transform.transform.rotation
+        scaled = replace(q, x=q.x * size, y=q.y * size, z=q.z * size, w=q.w * size)
+        return replace(transform, transform=replace(transform.transform, rotation=scaled))
+
+    return changed
+
+
+READ: dict[str, Any] = {
+    "as it is": {},
+    "binning": {"change": both(DOUBLED, on(INFO, binning_x=2, binning_y=2))},
+    "a region": {
+        "change": on(
+            INFO, height=480, width=640, k=lambda k: k + np.array([0, 0, 100, 0, 0, 50, 0, 0, 0]),
+            roi=lambda roi: replace(roi, x_offset=100, y_offset=50, height=240, width=320),
+        )
+    },
+    "distortion beside rectified images": {"change": both(DISTORTED, RECTIFIED)},
+    "K of zeros, and P": {"change": on(INFO, k=np.zeros(9))},
+    "another base": {"change": parent("world"), "frame": "world"},
+    "a base with a slash": {"change": parent("/base_link")},
+    "SQLite": {"storage": StoragePlugin.SQLITE3},
+    "files in zstd": {"compression": CompressionMode.FILE},
+    "messages in zstd": {"compression": CompressionMode.MESSAGE, "storage": StoragePlugin.SQLITE3},
+    "RVL": {"change": compressed_depth("16UC1; compressedDepth rvl", lambda p: HEADER + rvl(p))},
+    "PNG of 16 bits": {"change": compressed_depth("16UC1; compressedDepth png", lambda p: HEADER + png(p))},
+    "the format of old bags": {"change": compressed_depth("16UC1; compressedDepth", lambda p: HEADER + png(p))},
+    "PNG without a header": {"change": compressed_depth("16UC1; png compressed ", png)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", READ.values(), ids=READ)
+def test_it_is_read_as_it_is_meant(given: dict[str, Any], tmp_path: Path) -> None:
+    options = {key: value for key, value in given.items() if key != "frame"}
+    found = read_bag(write(tmp_path / "bag", **options), given.get("frame", "base_link"))
+    assert found.plan == EPISODE.plan
+    for seen, truth in zip(found.observations, EPISODE.observations, strict=True):
+        np.testing.assert_allclose(seen.cameras[0].intrinsics, truth.cameras[0].intrinsics, rtol=1e-6)
+        np.testing.assert_allclose(seen.cameras[0].world_from_camera, truth.cameras[0].world_from_camera, atol=1e-5)
+        np.testing.assert_allclose(seen.depth_m, truth.depth_m, atol=0.00051)
+
+
+def late(sent: Sent) -> list[Sent]:
+    return [] if sent[1] == "/tf" and sent[0] > EPISODE.observations[0].time_s else [sent]
+
+
+REFUSED: dict[str, tuple[Change, str]] = {
+    "another size": (DOUBLED, "320 x 240.*640 x 480"),
+    "another size, and binning of 4": (both(DOUBLED, on(INFO, binning_x=4, binning_y=4)), "binning 4 x 4"),
+    "a region that was cut already": (
+        on(INFO, roi=lambda roi: replace(roi, height=100, width=200)), "region 200 x 100",
+    ),
+    "distortion": (DISTORTED, "image_rect"),
+    "the second camera of a pair": (
+        both(RECTIFIED, on(INFO, p=lambda p: p - 40 * (np.arange(12) == 3))), "stereo",
+    ),
+    "no calibration": (on(INFO, k=np.zeros(9), p=np.zeros(12)), "calibrate"),
+    "no size, and a middle outside": (on(INFO, height=0, width=0, k=lambda k: k * 4), "size of the image"),
+    "transforms that end": (late, r"transform \S+ s away"),
+    "another base": (parent("world"), "--base-frame"),
+    "the frame of the body": (frames(body), "not the optical frame"),
+    "a quaternion of zeros": (
+        frames(turned(0.0)),
+        "unit quaternion",
+    ),
+    "depth of 8 bits": (
+        compressed_depth("16UC1; compressedDepth png", lambda p: HEADER + png((p // 256).astype(np.uint8))), "8 bits",
+    ),
+    "depth as JPEG": (compressed_depth("16UC1; jpeg compressed ", png), "JPEG"),
+    "RVL that is cut off": (
+        compressed_depth("16UC1; compressedDepth rvl", lambda p: (HEADER + rvl(p))[:5000]), "RVL.*damaged",
+    ),
+    "decimals in millimetres": (
+        on(DEPTH, encoding="32FC1", step=1280, data=lambda d: d.view(np.uint16).astype(np.float32).view(np.uint8)),
+        "divide millimetres",
+    ),
+    "no masks": (lambda sent: [] if sent[1] == "/left/masks" else [sent], "/left/masks"),
+    "an unknown encoding": (on(COLOUR, encoding="bayer_rggb8"), "bayer_rggb8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "named"), REFUSED.values(), ids=REFUSED)
+def test_what_is_wrong_is_named(change: Change, named: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRecording, match=named):
+        read_bag(write(tmp_path / "bag", change))
+
+
+@pytest.mark.parametrize("storage", [StoragePlugin.MCAP, StoragePlugin.SQLITE3], ids=["MCAP", "SQLite"])
+def test_topics_that_are_not_needed_are_not_opened(storage: StoragePlugin, tmp_path: Path) -> None:
+    service = "int64 a\n---\nint64 b\n"
+    more = (
+        ("/x/_service_event", "example_interfaces/srv/AddTwoInts_Event", service, [b"\0\1\0\0"]),
+        ("/lost", "mine_msgs/msg/Lost", "", [b"\0\1\0\0"]),
+        ("/left/color/image_rect", "sensor_msgs/msg/Image", STORE.generate_msgdef("sensor_msgs/msg/Image")[0], []),
+        (
+            "/right/color/camera_info",
+            "sensor_msgs/msg/CameraInfo",
+            STORE.generate_msgdef("sensor_msgs/msg/CameraInfo")[0],
+            [],
+        ),
+    )
+    found = read_bag(write(tmp_path / "bag", more=more, storage=storage))
+    assert len(found.observations) == 2
+
+
+def as_json(file: Path) -> None:
+    """Make the first schema of an MCAP file one of JSON: the same length, and no check sum."""
+    data = file.read_bytes()
+    assert data.count(b"ros2msg\x04\0\0\0{  }")
+    file.write_bytes(data.replace(b"ros2msg\x04\0\0\0{  }", b"jsonsch\x04\0\0\0{  }"))
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["folder", "file"])
+def test_a_channel_of_json_does_not_matter(alone: bool, tmp_path: Path) -> None:
+    bag = write(tmp_path / "bag", more=(("/log", "foxglove.Log", "{  }", [b"{}"]),))
+    (file,) = bag.glob("*.mcap")
+    as_json(file)
+    if alone:
+        (bag / "metadata.yaml").unlink()
+    else:
+        about = bag / "metadata.yaml"
+        text = about.read_text()
+        first = text.index("serialization_format: cdr", text.index("/log"))
+        about.write_text(text[:first] + "serialization_format: json" + text[first + 25 :])
+    assert len(read_bag(file if alone else bag).observations) == 2
+
+
+def test_a_file_in_zstd_alone_is_read_and_bags_of_ros_1_are_named(tmp_path: Path) -> None:
+    bag = write(tmp_path / "bag", compression=CompressionMode.FILE)
+    (file,) = bag.glob("*.zstd")
+    (bag / "metadata.yaml").unlink()
+    assert len(read_run(file).observations) == 2
+    (tmp_path / "old.bag").write_bytes(b"#ROSBAG V2.0\n")
+    with pytest.raises(InvalidRecording, match=r"ROS 1.*rosbags-convert"):
+        read_run(tmp_path / "old.bag")
+    with pytest.raises(InvalidRecording, match="ros2 bag reindex"):
+        read_bag(bag)
+
+
+def test_every_command_that_reads_bags_takes_the_base_frame(tmp_path: Path) -> None:
+    bag = str(write(tmp_path / "bag", parent("world")))
+    done = nsr("record", bag, "--base-frame", "world", "--out", str(tmp_path / "runs"))
+    assert done.code == 0, done.err
+    done = nsr("check-observation", bag, "--base-frame", "world")
+    assert "1 observations" in done.out, done.err
+    for command in ("check", "explain", "check-setup", "calibrate", "train", "report", "check-observation"):
+        assert "--base-frame" in nsr(command, "--help").out
+        done = nsr(command, bag)
+        assert (done.code, "--base-frame" in done.err) == (2, True), command
+
+
+def test_inverse_depth_is_metres() -> None:
+    """32FC1 as compressed_depth_image_transport writes it, with depth_quantization 100 and depth_max 10."""
+    depth = np.array([[0.5, 1.0, 2.0], [4.0, 0.0, 9.0]], np.float32)
+    a = np.float32(100 * 101)
+    b = np.float32(1 - a / 10)
+    with np.errstate(divide="ignore"):
+        coded = np.where(depth > 0, a / depth + b, 0).astype(np.uint16)
+    for kind, body_ in (("png", png(coded)), ("rvl", rvl(coded))):
+        found = compressed_depth_of(f"32FC1; compressedDepth {kind}", struct.pack("<iff", 0, a, b) + body_, "/d")
+        np.testing.assert_allclose(found, depth, rtol=0.002)
+    with pytest.raises(InvalidRecording, match="inverse depth"):
+        compressed_depth_of("32FC1; compressedDepth png", HEADER + png(coded), "/d")
+
+
+def test_rvl_of_anything_comes_back() -> None:
+    rng = np.random.default_rng(3)
+    for share in (0.0, 0.3, 1.0):
+        pixels = (rng.integers(0, 65536, (9, 13)) * (rng.random((9, 13)) < share)).astype(np.uint16)
+        found = compressed_depth_of("16UC1; compressedDepth rvl", HEADER + rvl(pixels), "/d")
+        np.testing.assert_allclose(found, pixels / 1000, atol=1e-4)
+
+
+def test_colour_of_16_bits_is_refused() -> None:
+    message = SimpleNamespace(format="mono16; png compressed", data=png(np.full((4, 4), 3000, np.uint16)))
+    with pytest.raises(InvalidRecording, match="8 bits"):
+        colour_of(message, "/c")
+
+
+RIGID = np.array([[0, -1, 0, 0.5], [-1, 0, 0, 0.1], [0, 0, -1, 0.6], [0, 0, 0, 1]], np.float32)
+POSES: dict[str, tuple[np.ndarray, str]] = {
+    "scaled": (RIGID @ np.diag([2, 2, 2, 1]).astype(np.float32), "axes of length"),
+    "in millimetres as a scale": (np.diag([1e-3, 1e-3, 1e-3, 1]), "axes of length"),
+    "sheared": (RIGID @ np.array([[1, 0.3, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]), "right angles"),
+    "mirrored": (RIGID @ np.diag([-1, 1, 1, 1]), "mirrored"),
+    "written by columns": (RIGID.T, "transpose"),
+    "a projection": (np.vstack([RIGID[:3], [0, 0, 1, 0]]), "the last row"),
+}
+
+
+@pytest.mark.parametrize(("pose", "named"), POSES.values(), ids=POSES)
+def test_a_pose_that_is_not_rigid_is_named(pose: np.ndarray, named: str) -> None:
+    with pytest.raises(InvalidObservation, match=named):
+        Camera(np.eye(3, dtype=np.float32), pose.astype(np.float32))
