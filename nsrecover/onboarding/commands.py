@@ -27,6 +27,7 @@ from nsrecover.onboarding.options import (
     spread,
 )
 from nsrecover.onboarding.printed import Printer
+from nsrecover.onboarding.segmenting import segment
 from nsrecover.util.english import amount
 from nsrecover.util.progress import progress
 from nsrecover.util.untrusted_json import JsonObject
@@ -365,4 +366,5 @@ COMMANDS: JsonObject = {
     "watch": watch,
     "fleet": fleet,
     "report": report,
+    "segment": segment,
 }

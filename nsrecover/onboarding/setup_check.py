@@ -12,8 +12,9 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from nsrecover.core import Camera, FactScene, Observation
-from nsrecover.errors import NsrecoverError
+from nsrecover.errors import InvalidObservation, NsrecoverError
 from nsrecover.onboarding.running_robot import Liveness, check_boxes
+from nsrecover.perception.masks.table import TableMasks
 from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.records.check_file import checked
 from nsrecover.records.review import system_for
@@ -71,8 +72,11 @@ def check_run(run: Run, out: Path | None = None, place: str | None = None) -> Se
             except NsrecoverError as problem:
                 problems.append(f"{where}: {problem}")
             continue
-        found = checked(seen, where)
         # during a run the arm and its work may be in view; the first observation has to be clean
+        if number == 0:
+            seen, standing = _with_table_masks(seen)
+            facts += standing
+        found = checked(seen, where)
         if number == 0:
             facts += [str(view) for view in found.views]
             problems += [str(finding) for finding in found.findings]
@@ -105,6 +109,8 @@ def check_live(live: Liveness, last: Any, out: Path | None = None) -> SetupCheck
         problems.append(f"an observation takes {live.seconds:.1f} s; every step waits for up to three of them")
     drawings: tuple[Path, ...] = ()
     if isinstance(last, Observation):
+        last, standing = _with_table_masks(last)
+        facts += standing
         found = checked(last, "the last observation")
         facts += [str(view) for view in found.views]
         problems += [str(finding) for finding in found.findings]
@@ -119,6 +125,22 @@ def check_live(live: Liveness, last: Any, out: Path | None = None) -> SetupCheck
         if times:
             problems.append(f"{name} was not seen in {times} of {live.looks} looks; give None for what is occluded")
     return SetupCheck(tuple(facts), tuple(problems), drawings)
+
+
+def _with_table_masks(seen: Observation) -> tuple[Observation, tuple[str, ...]]:
+    """An observation with masks, made from depth if it has none, and what stands on the table by depth alone."""
+    try:
+        found = TableMasks().look(seen.rgb, seen.depth_m, seen.cameras, seen.time_s)
+    except InvalidObservation:  # the checks of the cameras say more
+        return seen, ()
+    facts = []
+    for camera, own, given in zip(seen.cameras, found.instances, seen.instances, strict=True):
+        numbers = np.unique(own[own > 0]).tolist()
+        bare = sum(bool((given[own == number] > 0).mean() < 0.2) for number in numbers)
+        facts.append(f"{camera.name}: depth shows {amount(len(numbers), 'object')} on the table, {bare} without a mask")
+    if (seen.instances > 0).any():
+        return seen, tuple(facts)
+    return found, (*facts, "no masks given: these are used")
 
 
 def draw_views(seen: Observation, folder: Path) -> tuple[Path, ...]:

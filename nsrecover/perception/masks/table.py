@@ -1,0 +1,316 @@
+"""The table, and masks of what stands on it, from RGB-D images alone: no detector, and no labels.
+
+The table is the largest plane that can carry something. What rises from it is divided where surfaces meet in a concave
+edge or cover each other (`surfaces`), and pieces of one object are joined (`pieces`). `TableMasks` follows the objects
+over time by looks, place and size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage
+from scipy.spatial import ConvexHull
+
+from nsrecover.core import Camera, FloatArray, Observation
+from nsrecover.errors import InvalidObservation
+from nsrecover.perception.lifting import box_around, to_world
+from nsrecover.perception.masks.pieces import Scene, join_pieces
+from nsrecover.perception.masks.surfaces import Floats, Pinhole, find_surfaces, merge_convex
+from nsrecover.perception.objects.association import associate, association_costs
+
+WORKING_WIDTH_PX = 320
+"""Images are segmented at about this width."""
+
+NEAR_M, NEAR_GROWTH = 0.004, 0.003
+"""Distance of table points from its plane: metres, and growth with the squared depth."""
+
+RISES_M, RISES_GROWTH = 0.006, 0.0025
+"""What rises above the table by this and by what the noise may be (0.004 m + growth times the squared depth)."""
+
+HIGHEST_M = 0.6
+"""What is higher above the table does not stand on it."""
+
+LEAST_READINGS = 500
+"""Fewest depth readings, of every fourth row and column, that show a table."""
+
+LEAST_SHARE = 0.15
+"""Share of the readings that lie on the table."""
+
+UPPER_M2 = 0.15
+"""A plane above the largest one with this area, and enough readings, is the table, and the largest one the floor."""
+
+LEAST_PX, LEAST_M2 = 30, 1.2e-4
+"""Pixels, and area across the line of sight, of the smallest object."""
+
+NAMED_M = 0.1
+"""An object is called after a place that is at most this far away."""
+
+_ROUNDS, _SAMPLE = 150, 1500
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table as one camera sees it.
+
+    Attributes:
+        normal: (3,) unit vector up from the table, in the camera's frame.
+        distance_m: of the camera from the table's plane.
+        edges: (E, 3) lines a x + b y + c = 0 around what is seen of it, in the axes of `across`; negative inside.
+        middle: (3,) of what is seen of it, in the camera's frame.
+    """
+
+    normal: Floats
+    distance_m: float
+    edges: Floats
+    middle: Floats
+
+    @property
+    def across(self) -> Floats:
+        """(2, 3) axes in the table: away from the camera, and to the left."""
+        away = np.array([0.0, 0.0, 1.0]) - self.normal * self.normal[2]
+        if np.linalg.norm(away) < 0.1:  # the camera looks straight down
+            away = np.array([0.0, -1.0, 0.0]) + self.normal * self.normal[1]
+        away /= np.linalg.norm(away)
+        return np.stack([away, np.cross(self.normal, away)])
+
+    @property
+    def world_from_camera(self) -> FloatArray:
+        """(4, 4) a pose with the table at z = 0, x away from the camera, and its middle at x = 0.5 m, y = 0."""
+        pose = np.eye(4)
+        pose[:3, :3] = np.stack([*self.across, self.normal])
+        pose[:3, 3] = np.array([0.5, 0.0, 0.0]) - pose[:3, :3] @ self.middle
+        return pose.astype(np.float32)
+
+    def heights(self, points: npt.NDArray[np.floating]) -> Floats:
+        """Heights (...) of points (..., 3) in the camera's frame above the table, metres."""
+        return np.asarray(points @ self.normal + self.distance_m)
+
+    def under(self, points: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+        """Whether the table is under points (M, 3)."""
+        return np.asarray(((points @ self.across.T) @ self.edges[:, :2].T + self.edges[:, 2] < 0.01).all(axis=1))
+
+
+def find_table(depth_m: FloatArray, camera: Camera | FloatArray) -> Table:
+    """The table in a depth image.
+
+    Args:
+        depth_m: (H, W), 0 where there is no reading.
+        camera: a camera with a pose, which says where up is; or only its intrinsics (3, 3), and the table's top faces
+            the upper end of the image or the camera.
+
+    Raises:
+        InvalidObservation: no plane holds enough of the readings.
+    """
+    points = _points(depth_m, camera, 2 * _step(depth_m))
+    points = points[points[..., 2] > 0]
+    if len(points) >= LEAST_READINGS:
+        up = camera.world_from_camera[2, :3].astype(np.float64) if isinstance(camera, Camera) else None
+        found = _largest_plane(points, up)
+        if found is not None and found[2].mean() > LEAST_SHARE:
+            higher = points[points @ found[0] + found[1] > 0.05]
+            upper = _largest_plane(higher, found[0]) if len(higher) > LEAST_READINGS else None
+            on_upper = LEAST_SHARE * len(points)
+            if upper is not None and upper[2].sum() > on_upper and _area(higher, upper[2]) > UPPER_M2:
+                found, points = upper, higher
+            return _table(points, *found)
+    raise InvalidObservation(
+        f"expected a table in view, found no plane that holds {LEAST_SHARE:.0%} of the depth readings "
+        f"({len(points)} of every fourth row and column); show more of the table, and check the unit of depth"
+    )
+
+
+def masks_on(table: Table, depth_m: FloatArray, camera: Camera | FloatArray) -> npt.NDArray[np.int32]:
+    """Masks (H, W) of what stands on a table: 1, 2, ..., and 0 elsewhere; arguments as for `find_table`."""
+    step = _step(depth_m)
+    points = _points(depth_m, camera, step)
+    depth, heights = points[..., 2], table.heights(points)
+    rises = np.maximum(RISES_M, 0.004 + RISES_GROWTH * depth**2)
+    shown = (depth > 0) & (heights > rises) & (heights < HIGHEST_M)
+    shown[shown] = table.under(points[shown])
+    shown = ndimage.binary_opening(shown, np.ones((2, 2)))
+    masks = np.zeros(depth.shape, np.int32)
+    if not shown.any():
+        return np.zeros(depth_m.shape, np.int32)
+    rows, columns = (np.flatnonzero(shown.any(axis=axis)) for axis in (1, 0))
+    part = np.s_[max(rows[0] - 4, 0) : rows[-1] + 5, max(columns[0] - 4, 0) : columns[-1] + 5]
+    lens = _lens(camera, step)
+    lens = Pinhole(lens.fx, lens.fy, lens.cx - part[1].start, lens.cy - part[0].start)
+    masks[part] = _objects(points[part], heights[part], shown[part], lens)
+    full = np.repeat(np.repeat(masks, step, axis=0), step, axis=1)[: depth_m.shape[0], : depth_m.shape[1]]
+    return np.pad(full, [(0, n - m) for n, m in zip(depth_m.shape, full.shape, strict=True)], mode="edge")
+
+
+class TableMasks:
+    """Turns RGB-D images into observations with masks of what stands on the table, and follows the objects.
+
+    A number stays with its object while looks, place and size tell it: it may move, and be hidden for some time. Every
+    view has numbers of its own, since perception joins the views.
+
+    Args:
+        places: name -> x, y on the table (metres, the robot's frame) where an object stands at first, to name it;
+            without, objects of one camera are called `object 1`, `object 2`, ...
+    """
+
+    def __init__(self, places: Mapping[str, Sequence[float]] | None = None) -> None:
+        self._places = dict(places or {})
+        self._known: list[dict[int, tuple[FloatArray, FloatArray]]] = []
+        self._names: dict[int, str] = {}
+
+    def look(
+        self, rgb: npt.NDArray[np.uint8], depth_m: FloatArray, cameras: Sequence[Camera], time_s: float = 0.0
+    ) -> Observation:
+        """The observation of all cameras at one moment.
+
+        Args:
+            rgb: (V, H, W, 3).
+            depth_m: (V, H, W), metres, 0 where there is no reading.
+            cameras: V cameras with poses; `camera_over_table` makes one from the table.
+            time_s: when it was taken.
+
+        Raises:
+            InvalidObservation: an image has a wrong shape, or a camera sees no table.
+        """
+        raw = Observation(rgb, depth_m, np.zeros(np.shape(depth_m), np.int32), tuple(cameras), {}, shared_ids=False)
+        self._known = self._known or [{} for _ in cameras]
+        instances = np.stack([self._followed(raw, view) for view in range(len(cameras))])
+        alone = len(cameras) == 1
+        names = {n: self._names.get(n, f"object {n}") for n in np.unique(instances[instances > 0]).tolist()}
+        labels = {n: name for n, name in names.items() if alone or n in self._names}
+        return Observation(rgb, depth_m, instances, raw.cameras, labels, time_s=time_s, shared_ids=alone)
+
+    def _followed(self, raw: Observation, view: int) -> npt.NDArray[np.int32]:
+        """The masks of one view, numbered as before."""
+        depth, camera, known = raw.depth_m[view], raw.cameras[view], self._known[view]
+        masks = masks_on(find_table(depth, camera), depth, camera)
+        numbers = np.unique(masks[(masks > 0) & (depth > 0)])
+        if not len(numbers):
+            return masks
+        pixels = [np.nonzero((masks == number) & (depth > 0)) for number in numbers.tolist()]
+        boxes = np.stack([box_around(to_world(raw, view, rows, columns)) for rows, columns in pixels])
+        visual = np.stack([_colours(raw.rgb[view][own]) for own in pixels])
+        found = np.full(len(known), -1, np.intp)
+        if known:
+            looks, places = (np.stack([each[k] for each in known.values()]) for k in (0, 1))
+            costs = association_costs(looks[:, None], places[:, None, 3:], places[:, None, :3], visual, boxes)
+            found = associate(costs)
+        own = {int(detection): number for number, detection in zip(known, found.tolist(), strict=True)}
+        fresh = 1 + max(known, default=1000 * view)
+        renumbered = np.zeros(int(masks.max()) + 1, np.int32)
+        for row, mask in enumerate(numbers.tolist()):
+            number = own.get(row, fresh)
+            fresh += number == fresh
+            renumbered[mask], known[number] = number, (visual[row], boxes[row])
+        if self._places and not any(number // 1000 == view for number in self._names):
+            self._name(view)
+        return renumbered[masks]
+
+    def _name(self, view: int) -> None:
+        """Call the objects of a view after the places where they stand."""
+        for name, place in self._places.items():
+            away = {
+                number: float(np.linalg.norm(box[:2] - np.asarray(place)[:2]))
+                for number, (_, box) in self._known[view].items()
+            }
+            nearest = min(away, key=lambda number: away[number], default=0)
+            if away and away[nearest] < NAMED_M and nearest not in self._names:
+                self._names[nearest] = name
+
+
+def camera_over_table(depth_m: FloatArray, intrinsics: FloatArray, name: str = "camera") -> Camera:
+    """A camera whose pose follows from the table in its depth image (H, W): `Table.world_from_camera`.
+
+    Raises:
+        InvalidObservation: it sees no table.
+    """
+    return Camera(intrinsics, find_table(depth_m, np.asarray(intrinsics)).world_from_camera, name)
+
+
+def _objects(points: Floats, heights: Floats, shown: npt.NDArray[np.bool_], lens: Pinhole) -> npt.NDArray[np.int32]:
+    """Objects (H, W) among the pixels that show some; points (H, W, 3), heights (H, W)."""
+    surfaces = find_surfaces(points[..., 2], shown, lens)
+    labels = np.where(surfaces.valid.ravel(), merge_convex(surfaces) + 1, 0)
+    counts = np.bincount(labels)
+    area = np.bincount(labels, weights=(points[..., 2] ** 2 / (lens.fx * lens.fy)).ravel())
+    large = (counts >= LEAST_PX) & (area > LEAST_M2)
+    large[0] = False
+    pieces = np.where(large, np.cumsum(large), 0)[labels]
+    if not pieces.any():
+        return np.zeros(shown.shape, np.int32)
+    flat = points.reshape(-1, 3)
+    scene = Scene(shown.shape[1], surfaces.labels, surfaces.normals, flat, heights.ravel())
+    pieces = join_pieces(pieces, scene).reshape(shown.shape)
+    away, (rows, columns) = ndimage.distance_transform_edt(pieces == 0, return_indices=True)
+    near = shown & (pieces == 0) & (away < 4)
+    pieces[near] = pieces[rows, columns][near]
+    return np.unique(pieces, return_inverse=True)[1].reshape(shown.shape).astype(np.int32)
+
+
+def _largest_plane(points: Floats, up: Floats | None) -> tuple[Floats, float, npt.NDArray[np.bool_]] | None:
+    """Normal, distance, and which points lie on it, of the plane with most points whose upper side is up."""
+    rng = np.random.default_rng(0)
+    some = points[rng.choice(len(points), min(len(points), _SAMPLE), replace=False)]
+    corners = some[rng.integers(0, len(some), (_ROUNDS, 3))]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sizes = np.linalg.norm(normals, axis=1)
+    normals, corners = normals[sizes > 1e-4] / sizes[sizes > 1e-4, None], corners[sizes > 1e-4, 0]
+    distances = -(normals * corners).sum(axis=1)
+    signs = np.where(distances < 0, -1.0, 1.0)  # the camera is above it
+    normals, distances = normals * signs[:, None], distances * signs
+    carries = -normals[:, 1] > -0.2 if up is None else normals @ up > 0.95
+    near = np.abs(some @ normals.T + distances) < NEAR_M + NEAR_GROWTH * some[:, 2:] ** 2
+    counts = near.sum(axis=0) * carries
+    if not counts.any():
+        return None
+    normal, distance = normals[counts.argmax()], float(distances[counts.argmax()])
+    for width in (3.0, 2.0, 1.5, 1.5):
+        on = np.abs(points @ normal + distance) < width * (NEAR_M + NEAR_GROWTH * points[:, 2] ** 2) * 0.7
+        weights = 1 / points[on, 2] ** 2
+        middle = weights @ points[on] / weights.sum()
+        spread = (points[on] - middle) * np.sqrt(weights)[:, None]
+        fitted = np.linalg.eigh(spread.T @ spread)[1][:, 0]
+        normal = fitted * np.sign(fitted @ normal)
+        distance = float(-normal @ middle)
+    return normal, distance, on
+
+
+def _table(points: Floats, normal: Floats, distance: float, on: npt.NDArray[np.bool_]) -> Table:
+    bare = Table(normal, distance, np.zeros((0, 3)), points[on].mean(axis=0))
+    hull = ConvexHull(points[on] @ bare.across.T)
+    return Table(normal, distance, np.asarray(hull.equations), bare.middle - normal * bare.heights(bare.middle))
+
+
+def _area(points: Floats, on: npt.NDArray[np.bool_]) -> float:
+    """Area of the smallest region that holds points on a plane, square metres."""
+    flat = points[on] - points[on].mean(axis=0)
+    axes = np.linalg.svd(flat[:: len(flat) // 200 + 1], full_matrices=False)[2][:2]
+    return float(ConvexHull(flat @ axes.T).volume)
+
+
+def _step(depth_m: FloatArray) -> int:
+    return max(1, round(depth_m.shape[1] / WORKING_WIDTH_PX))
+
+
+def _lens(camera: Camera | FloatArray, step: int) -> Pinhole:
+    """The lens of an image of every step-th row and column; pixel centres at whole numbers."""
+    k = np.asarray(camera.intrinsics if isinstance(camera, Camera) else camera, np.float64)
+    return Pinhole(k[0, 0] / step, k[1, 1] / step, (k[0, 2] - 0.5) / step, (k[1, 2] - 0.5) / step)
+
+
+def _points(depth_m: FloatArray, camera: Camera | FloatArray, step: int) -> Floats:
+    """Points (h, w, 3) of every step-th row and column in the camera's frame; zeros without a reading."""
+    lens, depth = _lens(camera, step), np.asarray(depth_m[::step, ::step], np.float64)
+    u, v = np.arange(depth.shape[1]) - lens.cx, np.arange(depth.shape[0])[:, None] - lens.cy
+    return np.stack([u / lens.fx * depth, v / lens.fy * depth, depth], axis=-1)
+
+
+def _colours(pixels: npt.NDArray[np.uint8]) -> FloatArray:
+    """Unit feature (576,) of the colours of pixels (M, 3): square roots of a histogram of chroma and brightness."""
+    rgb = pixels.astype(np.float32) + 8
+    brightness = rgb.sum(axis=1)
+    chroma = (12 * np.clip(1.5 * rgb[:, :2] / brightness[:, None], 0, 0.999)).astype(np.intp)
+    bins = (48 * chroma[:, 0] + 4 * chroma[:, 1]) + np.minimum(brightness / 200, 3).astype(np.intp)
+    return np.asarray(np.sqrt(np.bincount(bins, minlength=576) / max(len(bins), 1)), np.float32)
