@@ -5,7 +5,8 @@
 
 LeRobot has no masks, plans and moments: a detector of yours gives the masks of the chosen frames, and you say which
 frames were taken before the first action and after each. Depth is an image of 16 bits or an array; the videos have 8
-bits a channel, which is too coarse for depth.
+bits a channel, which is too coarse for depth. The frames of a video are those of the episode, in their order: the times
+of a recording that was slower than its `fps` are not those of the video.
 
 Needs pyarrow and, for videos, imageio-ffmpeg: `pip install 'nsrecover[lerobot]'`.
 """
@@ -14,6 +15,7 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from PIL import Image
 
 from nsrecover.core import Camera, Observation, Plan
 from nsrecover.errors import InvalidRecording, did_you_mean
+from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject, read_json
@@ -92,13 +95,15 @@ class _Dataset:
     """
 
     def __init__(self, folder: Path, episode: int) -> None:
-        self.folder, self._episode = folder, episode
+        self.folder, self._episode, self._length = folder, episode, 0
         try:
             self._info: JsonObject = read_json(folder / "meta" / "info.json")
         except (OSError, ValueError) as problem:
             raise InvalidRecording(
                 f"expected a LeRobot dataset with meta/info.json in {folder}, found: {problem}; check the path"
             ) from problem
+        if not isinstance(self._info, dict):
+            raise InvalidRecording(f"expected an object in {folder / 'meta' / 'info.json'}, found something else")
         version = str(self._info.get("codebase_version"))
         if version not in VERSIONS:
             raise InvalidRecording(f"expected a LeRobot dataset of version {', '.join(VERSIONS)}, found {version}")
@@ -107,8 +112,9 @@ class _Dataset:
 
     def rows(self, moments: Sequence[int]) -> list[JsonObject]:
         """The frames of the moments."""
-        table = _read_table(self.folder / self._info["data_path"].format(**self._place))
+        table = _read_table(self._file("data_path"), ("episode_index", "frame_index", "timestamp"))
         of_episode = {int(row["frame_index"]): row for row in table if int(row["episode_index"]) == self._episode}
+        self._length = len(of_episode)
         missing = [moment for moment in moments if moment not in of_episode]
         if missing:
             raise InvalidRecording(
@@ -119,68 +125,141 @@ class _Dataset:
 
     def images(self, feature: str, rows: Sequence[JsonMapping]) -> list[npt.NDArray[np.generic]]:
         """The images of a feature at some frames."""
-        features = self._info["features"]
+        features = self._required("features", dict)
         if feature not in features:
             raise InvalidRecording(
                 f"expected a feature of {self.folder}, found {feature!r}.{did_you_mean(feature, features)}"
             )
-        if features[feature]["dtype"] == "video":
-            return self._of_video(feature, [float(row["timestamp"]) for row in rows])
-        return [_image_of(row[feature]) for row in rows]
+        if isinstance(features[feature], dict) and features[feature].get("dtype") == "video":
+            return self._of_video(feature, [int(row["frame_index"]) for row in rows])
+        return [self._image_of(row.get(feature), feature, int(row["frame_index"])) for row in rows]
 
     def _of_episodes(self) -> JsonObject:
-        chunk = self._episode // int(self._info.get("chunks_size", 1000))
+        chunk = self._episode // int(self._info.get("chunks_size") or 1000)
         return {"episode_chunk": chunk, "episode_index": self._episode}
 
     def _of_files(self) -> JsonObject:
         for file in sorted((self.folder / "meta" / "episodes").glob("*/*.parquet")):
-            for row in _read_table(file):
+            for row in _read_table(file, ("episode_index", "data/chunk_index", "data/file_index")):
                 if int(row["episode_index"]) == self._episode:
                     return {
                         "chunk_index": row["data/chunk_index"], "file_index": row["data/file_index"], "row": row,
                     }  # fmt: skip
         raise InvalidRecording(f"expected an episode of {self.folder}, found none with the index {self._episode}")
 
-    def _of_video(self, feature: str, times: Sequence[float]) -> list[npt.NDArray[np.generic]]:
+    def _of_video(self, feature: str, frames: Sequence[int]) -> list[npt.NDArray[np.generic]]:
+        """The images of some frames of the episode."""
         with needs_extra("lerobot", "imageio-ffmpeg"):
             import imageio_ffmpeg
-        place, start = dict(self._place), 0.0
+        place, first, fps = dict(self._place), 0, float(self._required("fps", int | float))
+        length = None
         if self._in_files:
             row = self._place["row"]
-            place = {name: row[f"videos/{feature}/{name}"] for name in ("chunk_index", "file_index")}
-            start = float(row[f"videos/{feature}/from_timestamp"])
-        path = self.folder / self._info["video_path"].format(video_key=feature, **place)
+            names = [f"videos/{feature}/{name}" for name in ("chunk_index", "file_index", "from_timestamp")]
+            if lost := [name for name in names if row.get(name) is None]:
+                raise InvalidRecording(f"expected {lost[0]} in meta/episodes of {self.folder}, found none")
+            place = {"chunk_index": row[names[0]], "file_index": row[names[1]]}
+            first = round(float(row[names[2]]) * fps)
+            if (end := row.get(f"videos/{feature}/to_timestamp")) is not None:
+                length = round(float(end) * fps) - first
+        path = self._file("video_path", video_key=feature, **place)
         if not path.is_file():
             raise InvalidRecording(f"expected the video {path}, found none; fetch the dataset with its videos")
-        wanted = [round((start + time_s) * float(self._info["fps"])) for time_s in times]
-        frames = imageio_ffmpeg.read_frames(path)
-        width, height = next(frames)["source_size"]
-        found = {}
-        for number, data in enumerate(frames):
-            if number in wanted:
-                found[number] = np.frombuffer(data, np.uint8).reshape(height, width, 3)
-            if number >= max(wanted):
-                break
-        frames.close()
-        if lost := [number for number in wanted if number not in found]:
-            raise InvalidRecording(f"expected at least {lost[0] + 1} frames in {path}, found fewer; it is cut off")
-        return [found[number] for number in wanted]
+        with readable(f"a video in {path}", "it is damaged or was not fetched: `git lfs pull` gets files of a hub"):
+            if not self._in_files:
+                length = imageio_ffmpeg.count_frames_and_secs(path)[0]
+            found = _video_frames(path, [first + frame for frame in frames])
+        if length is not None and length != self._length:
+            raise InvalidRecording(
+                f"expected {self._length} frames of episode {self._episode} in {path}, as in its table, found {length};"
+                " the video does not belong to it"
+            )
+        if lost_frames := [frame for frame in frames if first + frame not in found]:
+            raise InvalidRecording(
+                f"expected at least {first + lost_frames[0] + 1} frames in {path}, found fewer; it is cut off"
+            )
+        return [found[first + frame] for frame in frames]
+
+    def _image_of(self, value: Any, feature: str, frame: int) -> npt.NDArray[np.generic]:
+        """An encoded image, a path of one, or an array."""
+        if not isinstance(value, Mapping):
+            if value is None:
+                raise InvalidRecording(f"expected an image of {feature} at frame {frame} of {self.folder}, found none")
+            return np.asarray(value)
+        data, path = value.get("bytes"), value.get("path")
+        if data is None and path:
+            place = self._inside(str(path))
+            if not place.is_file():
+                raise InvalidRecording(f"expected the image {place} of {feature}, found none; fetch the whole dataset")
+            data = place.read_bytes()
+        with readable(f"an image of {feature} at frame {frame} of {self.folder}"):
+            if data is None:
+                raise ValueError("neither bytes nor a path")
+            image = Image.open(io.BytesIO(data))
+            image.load()
+            return np.asarray(image)
+
+    def _required(self, name: str, kind: type | UnionType) -> Any:
+        """A value of info.json.
+
+        Raises:
+            InvalidRecording: it is missing, null, or of another type.
+        """
+        found = self._info.get(name)
+        if not isinstance(found, kind):
+            raise InvalidRecording(f"expected {name} in meta/info.json of {self.folder}, found {found!r}")
+        return found
+
+    def _file(self, name: str, **place: object) -> Path:
+        """The file of a path in info.json."""
+        pattern = self._required(name, str)
+        try:
+            return self._inside(pattern.format(**(place or self._place)))
+        except (KeyError, IndexError, ValueError, AttributeError) as problem:
+            raise InvalidRecording(
+                f"expected {name} in meta/info.json of {self.folder} as version {self._info['codebase_version']} has "
+                f"it, found {pattern!r}"
+            ) from problem
+
+    def _inside(self, path: str) -> Path:
+        """A path in the dataset.
+
+        Raises:
+            InvalidRecording: it leads out of it.
+        """
+        place = self.folder / path
+        if not place.resolve().is_relative_to(self.folder.resolve()):
+            raise InvalidRecording(f"expected paths inside of {self.folder}, found {path!r}")
+        return place
 
 
-def _read_table(path: Path) -> list[JsonObject]:
+def _video_frames(path: Path, wanted: Sequence[int]) -> dict[int, npt.NDArray[np.uint8]]:
+    """Some frames of a video by their number, each as it was encoded, none doubled or left out for its time."""
+    import imageio_ffmpeg
+
+    frames = imageio_ffmpeg.read_frames(path, output_params=["-fps_mode", "passthrough"])
+    width, height = next(frames)["source_size"]
+    found = {}
+    for number, data in enumerate(frames):
+        if number in wanted:
+            found[number] = np.frombuffer(data, np.uint8).reshape(height, width, 3)
+        if number >= max(wanted):
+            break
+    frames.close()
+    return found
+
+
+def _read_table(path: Path, columns: Sequence[str]) -> list[JsonObject]:
     with needs_extra("lerobot", "pyarrow"):
         import pyarrow.parquet as pq
     if not path.is_file():
         raise InvalidRecording(f"expected the file {path} of a LeRobot dataset, found none; fetch the whole dataset")
-    rows: list[JsonObject] = pq.read_table(path).to_pylist()
+    with readable(f"a table in {path}", "it is damaged or was not fetched: `git lfs pull` gets files of a hub"):
+        rows: list[JsonObject] = pq.read_table(path).to_pylist()
+    for row in rows:
+        if lost := [name for name in columns if row.get(name) is None]:
+            raise InvalidRecording(f"expected a value of {lost[0]} in every row of {path}, found none")
     return rows
-
-
-def _image_of(value: Any) -> npt.NDArray[np.generic]:
-    """An encoded image, or an array."""
-    if isinstance(value, Mapping):
-        return np.asarray(Image.open(io.BytesIO(value["bytes"])))
-    return np.asarray(value)
 
 
 def _colour(image: npt.NDArray[np.generic], view: LeRobotView) -> npt.NDArray[np.uint8]:
