@@ -18,6 +18,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import Calibration
+from nsrecover.models.effects.operator import operators_in, with_operators
 from nsrecover.models.geometric import GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.facts.rules import FactRules
@@ -63,7 +64,8 @@ def load(
     Args:
         checkpoint: folder of a checkpoint, or the name of a shipped one: "tabletop_sensors", the default, was trained
             behind models of sensors, "tabletop" on exact images, "household" reads states and hears in a kitchen. A
-            folder that `nsrecover calibrate` wrote from boxes holds no weights, and needs no torch.
+            folder that `nsrecover calibrate` wrote from boxes holds no weights, and needs no torch. Operators that
+            `nsrecover learn` put into the folder come with it.
         alpha: false-alarm rate per successful step that the monitor shall keep to, in the long run and in scenes like
             those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
             threshold, which is made for deviations of 2 cm.
@@ -85,6 +87,8 @@ def load(
         with needs_extra("learned", _TORCH):
             return _household(checkpoint, domain, (alpha, tolerance_m, sensor))
     domain = domain or TABLETOP
+    if checkpoint is not None:
+        domain = with_operators(domain, operators_in(checkpoint))
     if checkpoint is not None and (boxes := load_geometric(checkpoint)) is not None:
         if alpha is not None or sensor is not None:
             raise InvalidConfiguration(
@@ -93,7 +97,7 @@ def load(
             )
         models, calibration = boxes
         models = models if tolerance_m is None else models.with_tolerance(tolerance_m)
-        return _of_boxes(models, domain, calibration)
+        return of_boxes(models, domain, calibration)
     with needs_extra("learned", _TORCH):
         from nsrecover.models.bundle import Bundle
         from nsrecover.models.household import domain_of
@@ -113,11 +117,11 @@ def load(
                 "expected either alpha or tolerance_m, found both; a rate is promised for the tolerance of the "
                 "training: load with tolerance_m, then use System.calibrated with good runs"
             )
-        return _of_boxes(bundle.with_tolerance(tolerance_m), domain)
+        return of_boxes(bundle.with_tolerance(tolerance_m), domain)
     if alpha is None:
-        return _of_boxes(bundle, domain)
+        return of_boxes(bundle, domain)
     threshold, calibration = bundle.threshold_for(alpha, sensor), bundle.calibration_for(sensor)
-    return _of_boxes(bundle.with_threshold(threshold), domain, calibration)
+    return of_boxes(bundle.with_threshold(threshold), domain, calibration)
 
 
 def _household(checkpoint: str | Path | None, domain: Domain | None, others: tuple[object, ...]) -> HouseholdSystem:
@@ -156,12 +160,19 @@ def geometric(
             f"expected a domain of boxes, the tabletop with further operators, found {type(domain).__name__}; use "
             "nsrecover.symbolic() for domains of facts"
         )
-    return _of_boxes(GeometricModels(tolerance_m, workspace=workspace, reach_m=reach_m), domain)
+    return of_boxes(GeometricModels(tolerance_m, workspace=workspace, reach_m=reach_m), domain)
 
 
-def _of_boxes(
+def of_boxes(
     models: SceneModels, domain: SpatialDomain = TABLETOP, calibration: Calibration | None = None
 ) -> System[SceneGraph]:
+    """A system for scenes of boxes.
+
+    Args:
+        models: learned parts, or geometry alone.
+        domain: what can be in a scene and what can be done to it.
+        calibration: what the threshold of the models was set on.
+    """
     planner = RecoveryPlanner(models, domain=domain)
     return System(BoxWatching(models, domain), planner, GroundedExplainer(domain), calibration)
 

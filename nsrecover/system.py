@@ -15,8 +15,10 @@ from nsrecover.core.scene import SceneT
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.domains.domain import Domain
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
+from nsrecover.models.effects.operator import save_operators
 from nsrecover.models.geometric import GeometricModels, save_geometric
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.boxes.comparison import Comparison
@@ -248,7 +250,7 @@ class System(Generic[SceneT]):
         return self.with_models(self.models.with_threshold(threshold), calibration)
 
     def save(self, folder: str | Path, card: str = "") -> Path:
-        """Write the models with their threshold and what it was set on, for `nsrecover.load(folder)`.
+        """Write models, threshold, what it was set on, and learned operators, for `nsrecover.load(folder)`.
 
         Args:
             folder: where; made if it does not exist.
@@ -257,6 +259,8 @@ class System(Generic[SceneT]):
         Returns:
             The folder.
         """
+        if isinstance(self.domain, SpatialDomain):
+            save_operators(self.domain, folder)
         if isinstance(self.models, GeometricModels):
             return save_geometric(self.models, self.calibration, folder)
         bundle = self.bundle

@@ -242,6 +242,34 @@ def train(
     show(document, [*(f"{name} model: {quality}" for name, quality in found.items()), ending], as_json)
 
 
+def learn(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the operator, as the plans of the runs say it.")],
+    episodes: Episodes,
+    out: Annotated[Path, typer.Option(help="Folder for the checkpoint that knows the operator.")] = Path("learned"),
+    checkpoint: Checkpoint = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn your own operator from demonstrations: recorded runs whose plans say NAME(object, other objects).
+
+    The first argument moves. Where it goes may depend on the other arguments, on where it was, on sizes, kinds and
+    rows; the result says what was found and how exactly it imagines demonstrations that were held out. The folder is
+    for `nsrecover.load(FOLDER)` and every `--checkpoint`; `--checkpoint` here adds the operator to what is known
+    already. Exits with 1 if the effect is not known well enough. From boxes this needs no torch.
+    """
+    from nsrecover.onboarding import operators
+    from nsrecover.records.runs import read_runs
+
+    runs = list(progress(read_runs(episodes), "reading"))
+    system, effect, count = operators.learned_system(name, runs, checkpoint)
+    system.save(out, f"# Knows the operator {name}\n")
+    lines = operators.lines_of(name, effect, count)
+    good = not any(line.startswith("problem") for line in lines)
+    document = {"operator": name, "demonstrations": count, "errors_m": effect.errors_m, "checkpoint": str(out)}
+    show({**document, "good": good}, [*lines, f"checkpoint: {out}"], as_json)
+    if not good:
+        raise typer.Exit(1)
+
+
 @dataclass(frozen=True)
 class Watched:
     """What `nsrecover watch` writes and shows."""
@@ -363,6 +391,7 @@ COMMANDS: JsonObject = {
     "record": record,
     "calibrate": calibrate,
     "train": train,
+    "learn": learn,
     "watch": watch,
     "fleet": fleet,
     "report": report,

@@ -28,7 +28,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
-from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
+from nsrecover.planning.places import BoolArray, Place, carriers_along, contained, masks, pairwise
 from nsrecover.planning.setting_aside import PlacementSampler, proposed_place
 from nsrecover.planning.subgoals import Subgoal
 from nsrecover.planning.symbolic.strips import bits_of
@@ -143,6 +143,7 @@ class NeuralModel:
         self._free: list[list[int]] = [[] for _ in range(len(graph))]
         self._goal_place = self._add_goal_places()
         self._below = np.concatenate([carriers_along(np.stack([s.boxes for s in trace.graphs])) for trace in traces])
+        self._inside = np.any([contained(trace) for trace in traces], axis=0)
         self._probability = self._compare(range(len(self.places)))
         self._index()
 
@@ -184,11 +185,11 @@ class NeuralModel:
 
     def _index(self) -> None:
         """Compute which places exclude and carry each other."""
-        objects = len(self.graph)
         owner = np.array([place.owner for place in self.places])
         boxes = np.stack([place.box for place in self.places])
         right = self._probability >= self.models.threshold  # (places, S)
         clash, deep, rests = pairwise(boxes)
+        deep &= ~self._inside[np.ix_(owner, owner)]
         other = owner[:, None] != owner[None]
         if self.ignored:
             apart = np.isin(owner, list(self.ignored))
@@ -196,7 +197,7 @@ class NeuralModel:
         # places that occur together in a scene, seen or imagined, do not exclude each other despite the boxes' errors;
         # but boxes of objects that lie askew may overlap so far that no robot could put one back next to the other
         together = ((right.astype(np.float32) @ right.T.astype(np.float32)) > 0) & ~deep
-        together[:objects, :objects] = True
+        together[: len(self.graph), : len(self.graph)] = True
         self._clash = masks(clash & other & ~together)
         carriers = self._carriers(owner, right)
         above = rests & other

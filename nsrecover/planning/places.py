@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from nsrecover.core.geometry import CONTACT_M, bottom, footprint_overlap, gaps, top
 from nsrecover.core.scene import FloatArray
+from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.relations import SUPPORT_OVERLAP
 
 SLACK_M = 0.004
@@ -69,6 +70,16 @@ def carriers_along(boxes: FloatArray) -> npt.NDArray[np.intp]:
         moved = changed[..., t - 1, :]
         along = moved | np.take_along_axis(moved, np.maximum(before, 0), -1) & (before >= 0)
         found[..., t, :] = np.where(along, found[..., t, :], before)
+    return found
+
+
+def contained(trace: Trace) -> BoolArray:
+    """Which objects (N, N) an action of a trace puts into its other arguments, as a peg goes into its hole."""
+    found = np.zeros((len(trace.graphs[0]),) * 2, dtype=np.bool_)
+    for after, action in zip(trace.graphs[1:], trace.plan, strict=True):
+        moved, *others = map(after.index, action.arguments)
+        inside = [i for i in others if bool(np.all(gaps(after.boxes[moved], after.boxes[i]) < -CONTACT_M))]
+        found[moved, inside] = found[inside, moved] = True
     return found
 
 

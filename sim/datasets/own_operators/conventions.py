@@ -174,7 +174,9 @@ def _gap_by_kind(rng: np.random.Generator) -> Convention:
 def _side_by_kind(rng: np.random.Generator) -> Convention:
     sides, gap = {kind: _side(rng) for kind in KINDS}, rng.uniform(0.01, 0.06)
     return Convention(
-        "side by kind", lambda b, a: _beside(b[a[0]], b[a[1]], *sides[kind_of(a[0])], gap, 0), references=("plate", "tray")
+        "side by kind",
+        lambda b, a: _beside(b[a[0]], b[a[1]], *sides[kind_of(a[0])], gap, 0),
+        references=("plate", "tray"),
     )
 
 
@@ -235,7 +237,9 @@ def _row(rng: np.random.Generator) -> Convention:
     def place(b: Boxes, a: Sequence[str]) -> Array:
         return _beside(b[a[0]], b[row_end(b, a[1], axis, sign, a[0])], axis, sign, gap, 0)
 
-    return Convention("end of a row", place, row=(axis, sign), moved=("cup", "peg", "block"), references=("cup", "block"))
+    return Convention(
+        "end of a row", place, row=(axis, sign), moved=("cup", "peg", "block"), references=("cup", "block")
+    )
 
 
 def _slots(rng: np.random.Generator) -> Convention:

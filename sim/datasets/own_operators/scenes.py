@@ -93,7 +93,9 @@ def _scene(rng: np.random.Generator, world: Convention, moves: int) -> tuple[dic
     return boxes, names[:moves], names[moves : moves + wanted]
 
 
-def _with_row(rng: np.random.Generator, world: Convention, boxes: dict[str, Array], first: str, free: list[str]) -> None:
+def _with_row(
+    rng: np.random.Generator, world: Convention, boxes: dict[str, Array], first: str, free: list[str]
+) -> None:
     """Some objects already stand in the row."""
     for name in free[: int(rng.integers(0, 4))]:
         boxes[name] = world.place({k: v for k, v in boxes.items() if k not in free or k == name}, (name, first))
@@ -105,7 +107,9 @@ def draw(rng: np.random.Generator, world: Convention, moves: int) -> tuple[tuple
     for _ in range(TRIES):
         boxes, moved, others = _scene(rng, world, moves)
         count = world.arguments - 1
-        actions = tuple((name, *(others[:count] if world.row else others[count * i :][:count])) for i, name in enumerate(moved))
+        actions = tuple(
+            (name, *(others[:count] if world.row else others[count * i :][:count])) for i, name in enumerate(moved)
+        )
         if len(moved) < moves or any(len(action) <= count for action in actions):
             continue
         if world.row is not None:

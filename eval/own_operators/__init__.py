@@ -1,0 +1,1 @@
+"""`python -m eval.own_operators`: operators that are learned from demonstrations, on dataset VII."""
