@@ -34,6 +34,7 @@ COMMANDS = {
     "demo": "eval.demo",
     "reports": "eval.reports",
     "models": "eval.models",
+    "own_operators": "eval.own_operators",
     "sensing": "eval.sensing",
     "shapes": "eval.shapes",
     "sensor_checks": "eval.sensor_checks",
