@@ -259,6 +259,10 @@ def tell(
     ] = "sim.home.scenes:make_world",
     plan: Annotated[bool, typer.Option("--plan", help="Print the plan and do nothing.")] = False,
     feedback: Annotated[bool, typer.Option(help="Ask in the end whether that was wanted.")] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Begin at once; at a terminal, what was understood is asked about first."),
+    ] = False,
     llm: Model = None,
 ) -> None:
     """Tell a service robot in a home what to do; exit with 1 if it does not get done.
@@ -276,7 +280,9 @@ def tell(
         from nsrecover.util.factories import load_factory
 
         with model_at(llm) if llm is not None else nullcontext() as model:
-            done = tell_robot(home, cast(Any, load_factory(world)), sentence, feedback, model=model)
+            done = tell_robot(
+                home, cast(Any, load_factory(world)), sentence, feedback, not yes and sys.stdin.isatty(), model=model
+            )
     if not done:
         raise typer.Exit(1)
 

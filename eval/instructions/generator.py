@@ -35,7 +35,8 @@ POLITE = (
 ENDING = ("", "", "", " please", ", please", ". thank you")
 REASON = ("", "", "", "", "i am tired so ", "i am busy, so ", "because i have guests, ")
 POSES = {"sitting": "sitting", "standing": "standing", "lying down": "lying", "waving": "waving",
-         "raising their left arm": "raising an arm", "pointing to the left": "pointing"}  # fmt: skip
+         "raising their left arm": "raising the left arm", "raising their right arm": "raising the right arm",
+         "pointing to the left": "pointing to the left", "pointing to the right": "pointing to the right"}  # fmt: skip
 TALK = (
     "the time",
     "a joke",

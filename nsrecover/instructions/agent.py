@@ -14,12 +14,14 @@ from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.instructions.belief import Belief
+from nsrecover.instructions.choosing import text_of
+from nsrecover.instructions.feedback import YES, agrees, corrected
 from nsrecover.instructions.goals import plain
 from nsrecover.instructions.person import Person
 from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
 from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called
 from nsrecover.instructions.sentences.lexing import lexed
-from nsrecover.instructions.sentences.reading import Phrase, Sort
+from nsrecover.instructions.sentences.reading import Phrase
 from nsrecover.instructions.sentences.words import tokens
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
@@ -42,7 +44,6 @@ BOTHER_S = 15.0
 """What it costs a person to be asked, as seconds of the robot's time."""
 
 _RECOVERIES = 40
-_YES = frozenset(("yes", "yeah", "yep", "right", "exactly", "correct", "sure", "ok", "okay"))
 _REPHRASE = (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
 
 
@@ -90,6 +91,7 @@ class ServiceAgent:
         world: the robot.
         operator: who gives the commands.
         feedback: whether the operator is asked in the end whether that was wanted.
+        read_back: whether the operator is told what was understood, and has to agree, before anything moves.
         attempts: at one stage, each after everything that was looked at may be looked at again.
         rephrase: proposes other words for a sentence that is not understood, or None; see `rephrasing.Rephraser`.
         log: what happened in the current command, as pairs of a code and a text.
@@ -104,6 +106,7 @@ class ServiceAgent:
     feedback: bool = False
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
     rephrase: Callable[[str], str | None] | None = None
+    read_back: bool = False
     attempts: int = ATTEMPTS
     action_limit_s: float | None = None
     log: list[tuple[str, str]] = field(default_factory=list)
@@ -119,19 +122,33 @@ class ServiceAgent:
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
             return self._ended(OutcomeStatus.REFUSED, task.text)
+        for note in task.notes:
+            self.operator.tell(note)
+        if self.read_back and not agrees(self._ask(f"I am going to {self._meaning(task)}. Shall I?") or "no"):
+            return self._ended(OutcomeStatus.REFUSED, "I did nothing.", task)
         belief = Belief.at_start(self.understanding.home, task.operator_at)
         failure = self._carried_out(task, belief)
         for _ in range(ASKED_AGAIN * self.feedback * (not self._busy)):
             answer = self._ask("Is that what you wanted?")
-            corrected = self._corrected(task, answer, choices)
-            if corrected is None:
+            if agrees(answer):
+                break
+            other = corrected(self.understanding, task, answer, choices)
+            if other is None:
+                answer = self._ask("I did not understand what is wrong. What should I do instead?")
+                other = corrected(self.understanding, task, answer, choices)
+            if other is None:
+                failure = f"I did not understand what was wrong with that: {answer or 'no answer'}"
                 break
             self.log.append(("M2", f"corrected by the operator: {answer}"))
-            task = corrected
+            task = other
             failure = self._carried_out(task, belief)
         if failure:
             return self._ended(OutcomeStatus.ASKED_FOR_HELP, f"I need help: {failure}", task, belief)
         return self._ended(OutcomeStatus.DONE, "Done.", task, belief)
+
+    def _meaning(self, task: Task) -> str:
+        """What a task wants done, in a sentence."""
+        return text_of(self.understanding.read(task.sentence)) or task.sentence
 
     def _ended(
         self, status: OutcomeStatus, text: str, task: Task | None = None, belief: Belief | None = None
@@ -175,7 +192,7 @@ class ServiceAgent:
     def _proposal(self, sentence: str) -> str:
         """Other words for a sentence to which the operator agrees; empty if there are none."""
         proposal = self.rephrase(sentence) if self.rephrase is not None else None
-        if proposal is None or not _YES & set(tokens(self._ask(f"Do you mean '{proposal}'?"))):
+        if proposal is None or not YES & set(tokens(self._ask(f"Do you mean '{proposal}'?"))):
             return ""
         self.log.append(("M2", f"the language model proposed, and the operator agreed: {proposal}"))
         return proposal
@@ -295,26 +312,6 @@ class ServiceAgent:
         places = [item.value for item in lexed(tokens(text), self.understanding.lexicon).items if item.sort == "place"]
         known = [place for place in dict.fromkeys(places) if place in self.understanding.home.places]
         return known[0] if len(known) == 1 else ""
-
-    # --- feedback
-
-    def _corrected(self, task: Task, answer: str, choices: dict[Phrase, str]) -> Task | None:
-        """The task as the operator has corrected it; None if it was right, or the answer says nothing else."""
-        words = tokens(answer)
-        if not {"no", "not", "wrong", "instead", "meant", "nope"} & set(words):
-            return None
-        items = lexed(words, self.understanding.lexicon).items
-        named = {Sort(item.sort): item.value for item in items if item.sort in ("thing", "category", "place", "person")}
-        clauses = self.understanding.read(task.sentence).clauses
-        for sort, value in named.items():
-            for clause in reversed(clauses):
-                options = (clause.target, clause.source) if sort is Sort.PLACE else (clause.thing,)
-                phrase = next((each for each in options if each is not None), None)
-                if phrase is not None and sort is not Sort.PERSON:
-                    choices[phrase] = value
-                    break
-        found = self.understanding.task(task.sentence, choices)
-        return found if isinstance(found, Task) and found != task else None
 
 
 def _kind(question: Question) -> str:

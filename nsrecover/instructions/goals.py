@@ -312,6 +312,8 @@ class _Grounder:
         if phrase.sort is Sort.PRONOUN:
             self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand whom to {clause.verb}.")
         within = self._place(clause.person_at) if clause.person_at is not None else ""
+        if phrase in self.choices:
+            return self.choices[phrase], {self.choices[phrase]: within}, {}, ()
         if phrase.sort is Sort.POSED:
             name = f"{phrase.name} person"
             traits = frozenset({ServiceTrait.PERSON, ServiceTrait.POSED})

@@ -9,7 +9,7 @@ from typing import Protocol
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.service.kinds import OPERATOR, ROBOT
+from nsrecover.domains.service.kinds import OPERATOR, ROBOT, is_posed
 from nsrecover.errors import InvalidObservation
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Stage
@@ -186,7 +186,13 @@ class BelievedWorld:
                 continue
             pose = next((fact[2] for fact in self.stage.static if fact[:2] == ("has_pose", name)), "")
             others = [each for each in sight.people if each != OPERATOR]
-            here = pose in sight.people.values() if pose else bool(others) if name == "person" else name in sight.people
+            here = (
+                any(is_posed(seen, pose) for seen in sight.people.values())
+                if pose
+                else bool(others)
+                if name == "person"
+                else name in sight.people
+            )
             self._seen(name, here, sight.place)
 
     def _looks_again(self, name: str, place: str) -> bool:

@@ -34,6 +34,7 @@ def tell_robot(
     make_world: Callable[[Home], HomeWorld],
     sentence: str,
     feedback: bool = False,
+    read_back: bool = False,
     person: Person | None = None,
     model: LanguageModel | None = None,
 ) -> bool:
@@ -44,6 +45,7 @@ def tell_robot(
         make_world: makes the robot's world for a home.
         sentence: the command.
         feedback: whether the person is asked in the end whether that was wanted.
+        read_back: whether the person is told what was understood, and has to agree, before the robot moves.
         person: who gives the command; by default a person at the terminal.
         model: proposes other words for a sentence that is not understood.
 
@@ -62,7 +64,9 @@ def tell_robot(
         shown = len(agent.log)
 
     understanding = Understanding(place)
-    agent = ServiceAgent(understanding, make_world(place), person or TerminalPerson(), feedback, show)
+    agent = ServiceAgent(
+        understanding, make_world(place), person or TerminalPerson(), feedback, show, read_back=read_back
+    )
     if model is not None:
         agent.rephrase = Rephraser(model, understanding).proposal
     outcome = agent.run(sentence)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from nsrecover.domains.service.home import Home
 from nsrecover.instructions.choosing import MEANING, Candidate, Trust, candidates, chosen_of
+from nsrecover.instructions.gate import unserved
 from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.planning import TaskPlan, plan_task
 from nsrecover.instructions.sentences.grammar import read
@@ -57,9 +58,13 @@ class Understanding:
         """The tasks that a sentence may mean, the most probable first, and what its usual reading leads to."""
         return candidates(
             lambda flips: read(sentence, self.lexicon, flips),
-            lambda reading: ground(reading, self.home, choices),
+            lambda reading: self._served(reading, ground(reading, self.home, choices)),
             self.trust,
         )
+
+    def _served(self, reading: Reading, found: Task | Question | Refusal) -> Task | Question | Refusal:
+        """What a reading leads to, unless the sentence says more than that."""
+        return (unserved(reading, self.lexicon) or found) if isinstance(found, Task) else found
 
     def plan(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> TaskPlan | Question | Refusal:
         """The plan for a sentence."""

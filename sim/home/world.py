@@ -11,7 +11,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.service.home import Home
-from nsrecover.domains.service.kinds import OPERATOR, ServiceTrait
+from nsrecover.domains.service.kinds import OPERATOR, ServiceTrait, is_posed
 from nsrecover.instructions.seeing import Sight
 
 
@@ -149,7 +149,7 @@ class FastHome:
             return person if self._here(person) else ""
         pose = person.removesuffix("person").strip()
         here = (name for name in self.people if self._here(name) and name != OPERATOR)
-        return next((name for name in here if not pose or self.people[name].pose == pose), "")
+        return next((name for name in here if not pose or is_posed(self.people[name].pose, pose)), "")
 
     def _find_person(self, person: str, place: str) -> dict[str, object]:
         here = [name for name in self.people if self._here(name) and self.robot == place]
@@ -257,7 +257,7 @@ class FastHome:
 
     def _count_specific_pose_person(self, what: str, place: str) -> dict[str, object]:
         pose = what.split(" people at ")[0]
-        here = [name for name in self.people if self._here(name) and self.people[name].pose == pose]
+        here = [name for name in self.people if self._here(name) and is_posed(self.people[name].pose, pose)]
         return self._counted(what, place, len(here))
 
     def _toggle_on(self, thing: str) -> None:

@@ -53,8 +53,29 @@ ROBOT, OPERATOR, OPEN, CLOSE = "robot", "operator", "open", "close"
 REQUEST = "please hand it to me"
 """Sentence with which the robot asks to be handed something."""
 
-POSES = ("sitting", "standing", "lying", "waving", "raising an arm", "pointing")
+POSES = (
+    "sitting",
+    "standing",
+    "lying",
+    "waving",
+    "raising an arm",
+    "raising the left arm",
+    "raising the right arm",
+    "pointing",
+    "pointing to the left",
+    "pointing to the right",
+)
 """Poses that the robot tells apart, the usual one first."""
+_SIDES = {
+    "raising an arm": ("raising the left arm", "raising the right arm"),
+    "pointing": ("pointing to the left", "pointing to the right"),
+}
+
+
+def is_posed(pose: str, wanted: str) -> bool:
+    """Return whether a pose that was seen is the one that is meant, of either side where no side is said."""
+    return pose == wanted or pose in _SIDES.get(wanted, ())
+
 
 CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "fruit": ("apple", "banana", "orange", "pear", "peach", "lemon", "plum", "strawberry"),

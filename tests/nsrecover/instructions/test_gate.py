@@ -1,0 +1,108 @@
+"""No sentence of which a word is left out leads to a plan: the robot says which word it cannot take into account."""
+
+import pytest
+
+from eval.instructions.episodes import ScriptedOperator
+from nsrecover.domains.service.home_file import load_home
+from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
+from nsrecover.instructions.planning import TaskPlan
+from nsrecover.instructions.task import Refusal
+from nsrecover.instructions.understanding import Understanding
+from sim.home.scenes import drawn_world
+
+HOME = load_home("apartment")
+UNDERSTANDING = Understanding(HOME)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("bring me the thing on top of the bowl", "bowl"),
+        ("bring me the cola next to the banana", "banana"),
+        ("put the apple behind the sofa", "behind"),
+        ("tell me the biggest object on the kitchen table", "biggest"),
+        ("take the person wearing a blue blouse to the kitchen", "blouse"),
+        ("guide the lady in the living room to the kitchen", "lady"),
+        ("tell me how many ladies are in the kitchen", "ladies"),
+        ("bring me the red mug. no, the other one", "other"),
+        ("take the apple to charlie, actually no, to ashley", "ashley"),
+        ("bring me an apple but not the green one", "but not"),
+        ("bring me another apple", "another"),
+        ("tell ashley why the sky is blue", "why the sky is blue"),
+        ("tell me the colour of the mug", "colour"),
+        ("guide the person with the left hand up to the sofa", "hand"),
+    ],
+)
+def test_words_that_no_skill_serves_are_named(sentence: str, word: str) -> None:
+    found = UNDERSTANDING.plan(sentence)
+    assert isinstance(found, Refusal), found
+    assert word in found.text
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "tell ashley in the kitchen that the biggest parcel is hers",
+        "ask charlie whether the other train is late",
+        "the kids left the jump rope on the sofa, put it on the dresser",
+        "say what day is today to the person sitting in the kitchen",
+        "follow the person raising their left arm in the kitchen to the sofa",
+        "go to the fridge and open it",
+        "bring me the red mug",
+    ],
+)
+def test_words_that_are_told_or_tell_nothing_do_not_stop_a_plan(sentence: str) -> None:
+    assert isinstance(UNDERSTANDING.plan(sentence), TaskPlan), UNDERSTANDING.plan(sentence)
+
+
+def test_the_two_sides_of_a_gesture_are_two_poses() -> None:
+    plans = [
+        UNDERSTANDING.plan(f"follow the person pointing to the {side} in the kitchen") for side in ("left", "right")
+    ]
+    assert all(isinstance(plan, TaskPlan) for plan in plans)
+    assert plans[0].task.stages != plans[1].task.stages
+
+
+def _after(sentence: str, *answers: str) -> tuple[OutcomeStatus, dict[str, str]]:
+    world = drawn_world(HOME, 3, None, ["banana", "apple"], {"banana": "sofa", "apple": "desk"})
+    outcome = ServiceAgent(UNDERSTANDING, world, ScriptedOperator(answers), feedback=True).run(sentence)
+    return outcome.status, {name: world.objects[name] for name in ("banana", "apple")}
+
+
+@pytest.mark.parametrize(
+    ("answer", "thing", "place"),
+    [
+        ("No, I meant the dresser", "banana", "dresser"),
+        ("no, the apple", "apple", "coffee table"),
+        ("nope, the apple", "apple", "coffee table"),
+        ("on the dresser", "banana", "dresser"),
+        ("not the banana, the apple", "apple", "coffee table"),
+        ("no, put it in the sink, please. I mean put the banana in the sink", "banana", "sink"),
+        ("wrong, put the apple on the dresser", "apple", "dresser"),
+    ],
+)
+def test_a_correction_changes_what_it_names(answer: str, thing: str, place: str) -> None:
+    status, places = _after("put the banana on the coffee table", answer, "yes")
+    assert (status, places[thing]) == (OutcomeStatus.DONE, place)
+
+
+def test_a_correction_may_name_another_person() -> None:
+    world = drawn_world(HOME, 3, None, ["banana"], {"banana": "sofa"})
+    agent = ServiceAgent(UNDERSTANDING, world, ScriptedOperator(["no, to charlie", "yes"]), feedback=True)
+    task = agent.run("bring the banana to ashley").task
+    assert task is not None
+    assert task.stages[-1].goal == (("at", "banana", "charlie"),)
+
+
+@pytest.mark.parametrize(
+    "answer", ["no", "nope", "that is bad", "wrong table", "mine is green", "why did you do that?"]
+)
+def test_an_objection_that_is_not_understood_never_ends_in_done(answer: str) -> None:
+    status, places = _after("put the banana on the coffee table", answer)
+    assert status is OutcomeStatus.ASKED_FOR_HELP
+    assert places["banana"] == "coffee table"
+
+
+def test_an_objection_is_asked_about() -> None:
+    status, places = _after("put the banana on the coffee table", "that is bad", "put the banana on the dresser", "yes")
+    assert (status, places["banana"]) == (OutcomeStatus.DONE, "dresser")
