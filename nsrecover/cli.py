@@ -259,10 +259,7 @@ def tell(
     ] = "sim.home.scenes:make_world",
     plan: Annotated[bool, typer.Option("--plan", help="Print the plan and do nothing.")] = False,
     feedback: Annotated[bool, typer.Option(help="Ask in the end whether that was wanted.")] = False,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Begin at once; at a terminal, what was understood is asked about first."),
-    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask at the terminal before anything moves.")] = False,
     llm: Model = None,
 ) -> None:
     """Tell a service robot in a home what to do; exit with 1 if it does not get done.
@@ -273,16 +270,14 @@ def tell(
 
     from nsrecover.explanation.language_model.explainer import model_at
     from nsrecover.instructions.telling import print_plan, tell_robot
+    from nsrecover.util.factories import load_factory
 
     if plan:
         done = print_plan(home, sentence)
     else:
-        from nsrecover.util.factories import load_factory
-
+        make, ask = cast(Any, load_factory(world)), not yes and sys.stdin.isatty()
         with model_at(llm) if llm is not None else nullcontext() as model:
-            done = tell_robot(
-                home, cast(Any, load_factory(world)), sentence, feedback, not yes and sys.stdin.isatty(), model=model
-            )
+            done = tell_robot(home, make, sentence, feedback, ask, model=model)
     if not done:
         raise typer.Exit(1)
 

@@ -64,9 +64,8 @@ def tell_robot(
         shown = len(agent.log)
 
     understanding = Understanding(place)
-    agent = ServiceAgent(
-        understanding, make_world(place), person or TerminalPerson(), feedback, show, read_back=read_back
-    )
+    operator = person or TerminalPerson()
+    agent = ServiceAgent(understanding, make_world(place), operator, feedback, show, read_back=read_back)
     if model is not None:
         agent.rephrase = Rephraser(model, understanding).proposal
     outcome = agent.run(sentence)

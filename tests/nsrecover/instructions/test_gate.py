@@ -56,11 +56,12 @@ def test_words_that_are_told_or_tell_nothing_do_not_stop_a_plan(sentence: str) -
 
 
 def test_the_two_sides_of_a_gesture_are_two_poses() -> None:
-    plans = [
-        UNDERSTANDING.plan(f"follow the person pointing to the {side} in the kitchen") for side in ("left", "right")
-    ]
-    assert all(isinstance(plan, TaskPlan) for plan in plans)
-    assert plans[0].task.stages != plans[1].task.stages
+    stages = []
+    for side in ("left", "right"):
+        plan = UNDERSTANDING.plan(f"follow the person pointing to the {side} in the kitchen")
+        assert isinstance(plan, TaskPlan)
+        stages.append(plan.task.stages)
+    assert stages[0] != stages[1]
 
 
 def _after(sentence: str, *answers: str) -> tuple[OutcomeStatus, dict[str, str]]:
