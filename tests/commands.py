@@ -1,11 +1,17 @@
-"""Commands without a process of their own: what they import is imported once for all tests of a process."""
+"""Commands and programs for which what takes long to import is imported once for all tests of a process."""
 
+import atexit
 import contextlib
 import io
+import json
+import os
 import runpy
+import subprocess
 import sys
+import tempfile
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
@@ -63,3 +69,54 @@ def run(module: str, *arguments: str, folder: Path = ROOT) -> Done:
         finally:
             GlobalHydra.instance().clear()
     return Done(code, out.getvalue(), err.getvalue())
+
+
+_WARM = """
+import gc, json, os, sys
+import torch, torch_geometric.nn, torchvision.models
+gc.freeze()  # what is there already need not be looked at by every fork
+for line in sys.stdin:
+    arguments, folder, out, err = json.loads(line)
+    if (child := os.fork()) == 0:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+os.chdir(folder)
+for number, name in enumerate((os.devnull, out, err)):
+    os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
+sys.stdin = open(0)
+import runpy
+sys.argv = arguments[arguments[0] == "-m":]
+if arguments[0] == "-m":
+    runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+elif arguments[0] == "-c":
+    exec(compile(arguments[1], "<string>", "exec"))
+else:
+    runpy.run_path(arguments[0], run_name="__main__")
+"""
+"""Reads arguments of Python and does with each what a new process would do, but that torch is already there."""
+
+
+@cache
+def _warm() -> subprocess.Popen[str]:
+    """The process that every program is a fork of; it ends with its input."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _WARM], env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    atexit.register(process.communicate)
+    return process
+
+
+def python(*arguments: str, folder: Path) -> Done:
+    """A program as `python -c PROGRAM`, `python -m MODULE …` or `python FILE …` runs it, in a process in a folder."""
+    process = _warm()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with tempfile.TemporaryDirectory() as place:
+        out, err = Path(place, "out"), Path(place, "err")
+        process.stdin.write(f"{json.dumps([arguments, str(folder), str(out), str(err)])}\n")
+        process.stdin.flush()
+        code = int(process.stdout.readline())
+        return Done(code, out.read_text(), err.read_text())

@@ -1,15 +1,12 @@
 """The pages in docs/ are true: their programs run, their commands and settings exist, their links lead somewhere."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, run
+from tests.commands import ROOT, python, run
 
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
 IN_THE_TUTORIAL = {("your_robot.md", 1)}
@@ -36,12 +33,9 @@ COMMANDS = sorted(
 def test_every_program_runs(program: str, exports: list[str], tmp_path: Path) -> None:
     commands = [["-m", "nsrecover.cli", *shlex.split(export)] for export in exports]
     for arguments in [*commands, ["-c", program]]:
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.strip()
+        done = python(*arguments, folder=tmp_path)
+        assert done.code == 0, done.err
+        assert done.out.strip()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

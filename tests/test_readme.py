@@ -1,14 +1,12 @@
 """The README is true: its programs run, its commands exist, its links lead somewhere."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.commands import ROOT, python
+
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
@@ -19,15 +17,12 @@ def test_the_first_program_has_at_most_twelve_lines() -> None:
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 def test_every_program_runs_and_the_first_explains_the_collapse(number: int, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAMS[number]], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+    done = python("-c", PROGRAMS[number], folder=tmp_path)
+    assert done.code == 0, done.err
+    assert done.out.strip()
     if number == 0:
-        assert "went wrong:" in done.stdout
-        assert "The recovery takes" in done.stdout
+        assert "went wrong:" in done.out
+        assert "The recovery takes" in done.out
 
 
 def test_links_and_pictures_are_there() -> None:

@@ -1,15 +1,12 @@
 """The tutorial works as printed: all its blocks in order, in a new folder."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT
+from tests.commands import ROOT, python
 
 PAGE = (ROOT / "docs" / "your_robot.md").read_text(encoding="utf-8")
 PARTS = dict(zip(("boxes", "cameras", "bag"), re.split(r"^## \d\. ", PAGE, flags=re.MULTILINE)[1:], strict=True))
@@ -18,13 +15,12 @@ PARTS = dict(zip(("boxes", "cameras", "bag"), re.split(r"^## \d\. ", PAGE, flags
 def run_blocks(text: str, folder: Path) -> str:
     """Run the blocks of a part in order; return what the last command printed."""
     place, out = folder, ""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     for kind, block in re.findall(r"```(bash|python)\n(.*?)```", text, flags=re.DOTALL):
         lines = [block] if kind == "python" else block.splitlines()
         for line in lines:
             expected = 0
             if kind == "python":
-                command = [sys.executable, "-c", line]
+                command = ["-c", line]
             else:
                 words = shlex.split(line, comments=True)
                 if "||" in words:  # `command || test $? -eq CODE`
@@ -32,11 +28,11 @@ def run_blocks(text: str, folder: Path) -> str:
                 if words[0] == "cd":
                     place = place / words[1]
                     continue
-                start = {"nsrecover": [sys.executable, "-m", "nsrecover.cli"], "python": [sys.executable]}[words[0]]
+                start = {"nsrecover": ["-m", "nsrecover.cli"], "python": []}[words[0]]
                 command = [*start, *words[1:]]
-            done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=300)
-            assert done.returncode == expected, f"{line}\n{done.stdout}\n{done.stderr}"
-            out = done.stdout
+            done = python(*command, folder=place)
+            assert done.code == expected, f"{line}\n{done.out}\n{done.err}"
+            out = done.out
     return out
 
 

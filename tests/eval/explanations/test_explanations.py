@@ -1,25 +1,21 @@
 """`python -m eval.explanations` on two real episodes."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eval.explanations.command import JudgedText, summary
-
-ROOT = Path(__file__).parents[3]
+from tests.commands import run
 
 
 def test_it_leaves_metrics_a_table_and_every_text(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "eval.explanations", "seed=3", "episodes={I: 1, V: 1, II: 0, III: 0, IV: 0}"]
-    command += [f"{name}={tmp_path / name}" for name in ("errors", "footage", "states", "out")]
-    done = subprocess.run([*command, "workers=1"], cwd=ROOT, capture_output=True, text=True, timeout=400)
-    assert done.returncode == 0, done.stderr
+    folders = [f"{name}={tmp_path / name}" for name in ("errors", "footage", "states", "out")]
+    done = run("eval.explanations", "seed=3", "episodes={I: 1, V: 1, II: 0, III: 0, IV: 0}", *folders, "workers=1")
+    assert done.code == 0, done.err
     out = tmp_path / "out"
-    assert done.stdout == (out / "table.md").read_text()
+    assert done.out == (out / "table.md").read_text()
     texts = [json.loads(line) for line in (out / "texts.jsonl").read_text().splitlines()]
     assert [(text["dataset"], text["register"]) for text in texts] == [
         ("I", "lay"), ("I", "engineer"), ("V", "lay"), ("V", "engineer"),

@@ -102,7 +102,7 @@ def test_a_cluster_that_is_not_there_is_one_line(tmp_path):
 
 def test_a_sweep_on_ray_gives_the_same_table(ray_cluster, tmp_path):
     """With the learned parts and the search at work, as in published sweeps."""
-    serial = sweep(config(episodes=2, planner=OURS), tmp_path / "serial", quiet=True)
-    cluster = sweep(config(episodes=2, planner=OURS, parallel="ray"), tmp_path / "ray", quiet=True)
+    serial = sweep(config(episodes=1, planner=OURS), tmp_path / "serial", quiet=True)
+    cluster = sweep(config(episodes=1, planner=OURS, parallel="ray"), tmp_path / "ray", quiet=True)
     assert cluster["completion"] == serial["completion"]
     assert results(tmp_path / "ray") == results(tmp_path / "serial")
