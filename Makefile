@@ -21,7 +21,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0
 
-.PHONY: help install lock demo quick test cover soak lint licences sbom docs clean
+.PHONY: help install lock demo quick test cover soak style lint licences sbom docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -54,18 +54,23 @@ lock:
 demo: $(STAMP)
 	$(BIN)/python -m eval.demo scenario=all
 
-lint: $(STAMP)
+style: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+lint: style
+	$(BIN)/mypy
 
 # the fast tests are those without the marker `slow` (see pyproject.toml and tests/conftest.py)
 quick: lint
 	$(PYTEST) -q -m 'not slow'
 
-test: lint
-	$(PYTEST) --durations=10
+# mypy needs one core for minutes, so the tests begin meanwhile; what it finds is said at the end
+test: style
+	@said=$$(mktemp); $(BIN)/mypy >$$said 2>&1 & types=$$!; \
+	$(PYTEST) --durations=10; tests=$$?; \
+	wait $$types; types=$$?; cat $$said; rm -f $$said; exit $$((tests ? tests : types))
 
 # apart from the tests, which take half as long again when their lines are counted
 cover: $(STAMP)
