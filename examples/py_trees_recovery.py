@@ -1,6 +1,6 @@
 """A behaviour tree builds a tower, a block is knocked off it, and the tree recovers.
 
-    pip install 'nsrecover[py_trees]'
+    pip install 'nsrecover[py-trees]'
     python py_trees_recovery.py
 
 The world is a table of boxes in this file; no simulator, no images and no checkpoint are needed. With cameras, use

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import Box, FloatArray, SceneT_co
 from nsrecover.core.sensing import SensorFinding
+from nsrecover.util.python310 import Self, StrEnum
 
 
 class Phase(StrEnum):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Generic
 
 from nsrecover.core.actions import Action, Plan
@@ -11,6 +10,7 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT_co
+from nsrecover.util.python310 import StrEnum
 
 
 @dataclass(frozen=True, eq=False)

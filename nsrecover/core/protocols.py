@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from nsrecover.core.explanation import Explanation, Fact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.core.sensing import SensorFinding
+from nsrecover.util.python310 import Self
 
 BoundArray = npt.NDArray[np.floating[Any]]
 """Lower bounds on costs. In float32 they may be rounded to above the true cost, if costs are not whole numbers."""

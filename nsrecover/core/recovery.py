@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Generic
 
 from nsrecover.core.actions import Action
 from nsrecover.core.scene import SceneT_co
+from nsrecover.util.python310 import StrEnum
 
 
 class RecoveryStatus(StrEnum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from nsrecover.errors import InvalidObservation, UnknownObject, did_you_mean
 from nsrecover.util.printable import UNPRINTABLE
+from nsrecover.util.python310 import StrEnum
 
 FloatArray = npt.NDArray[np.float32]
 Box = tuple[float, float, float, float, float, float]

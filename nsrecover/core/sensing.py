@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+
+from nsrecover.util.python310 import StrEnum
 
 
 class SensorProblem(StrEnum):

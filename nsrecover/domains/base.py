@@ -20,11 +20,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from string import Formatter
 
 from nsrecover.core.facts import StateFact
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.python310 import StrEnum
 
 State = frozenset[StateFact]
 """All facts that hold."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 from nsrecover.core.explanation import Fact
 from nsrecover.core.facts import StateFact
@@ -35,6 +35,7 @@ from nsrecover.domains.base import (
 from nsrecover.domains.values import with_values
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.util.english import clause
+from nsrecover.util.python310 import Self
 
 _BY_ROLE = {
     Role.HELD: "{0} is in the gripper",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.phrases import instruction
 from nsrecover.util.english import doing, ordinal
+from nsrecover.util.python310 import StrEnum
 
 
 class Audience(StrEnum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
@@ -27,6 +26,7 @@ from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, T
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.loading import symbolic
 from nsrecover.monitoring.facts.outlook import unmet_goal
+from nsrecover.util.python310 import StrEnum
 
 ASKED_AGAIN = 2
 """Questions about one sentence, and answers that name no option, after which it is not done."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from nsrecover.core.facts import StateFact
 from nsrecover.instructions.sentences.reading import Phrase
+from nsrecover.util.python310 import StrEnum
 
 
 class RefusalCode(StrEnum):

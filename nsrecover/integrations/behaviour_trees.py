@@ -7,7 +7,7 @@
 
 `nsrecover.session` decides; docs/behaviour_trees.md shows how to use the behaviour in trees of your own.
 
-Needs py_trees: `pip install 'nsrecover[py_trees]'`.
+Needs py_trees: `pip install 'nsrecover[py-trees]'`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nsrecover.session import AnySession
 from nsrecover.util.english import counted
 from nsrecover.util.extras import needs_extra
 
-with needs_extra("py_trees", "py_trees"):
+with needs_extra("py-trees", "py_trees"):
     from py_trees.behaviour import Behaviour
     from py_trees.common import Access, Status
 

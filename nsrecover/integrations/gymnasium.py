@@ -14,7 +14,6 @@ Needs gymnasium: `pip install 'nsrecover[gymnasium]'`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from typing import Any, TypeVar
 
 from nsrecover.core.actions import Action, Plan
@@ -25,6 +24,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.gym_world import Info, StepResult, WorldEnv, all_achieved, register_world
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.session import AnySession
+from nsrecover.util.python310 import StrEnum
 
 # isort: split
 import gymnasium  # after gym_world, which says what to install if it is missing

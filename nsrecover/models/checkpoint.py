@@ -159,5 +159,4 @@ def restore(module: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> N
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -3,12 +3,13 @@
 `nsrecover.models.geometric.GeometricModels` computes places from boxes alone.
 """
 
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy.typing as npt
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.free_place import FreeSpaceModel
+from nsrecover.util.python310 import Self
 
 
 class RecoveryModels(FreeSpaceModel, Protocol):

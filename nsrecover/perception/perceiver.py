@@ -7,7 +7,6 @@ corrected; occluded objects and parts are filled in from memory.
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 from itertools import chain, count
 
@@ -29,6 +28,7 @@ from nsrecover.perception.objects.detections import AppearanceModel, Detections,
 from nsrecover.perception.objects.memory import Memory, supported
 from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided
 from nsrecover.perception.states import StateReader, read_states
+from nsrecover.util.python310 import StrEnum
 
 NAMELESS = 1.0
 """Cost of taking a detection for an object without a name; appearance, place and size cost up to about 3."""

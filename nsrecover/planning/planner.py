@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial
 from itertools import accumulate
 
@@ -32,6 +31,7 @@ from nsrecover.planning.search import ROUNDING, SearchResult, check_budgets, sea
 from nsrecover.planning.setting_aside import PlacementSampler, proposed_place
 from nsrecover.planning.subgoals import Subgoal, Subgoals, chosen_subgoals, steps_expected
 from nsrecover.planning.vetoes import another_way
+from nsrecover.util.python310 import StrEnum
 
 MAX_EXPANSIONS = 20_000
 """Default node budget: some seconds, so that the time budget normally decides."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
+from nsrecover.util.python310 import StrEnum
 
 
 class Subgoal(NamedTuple):

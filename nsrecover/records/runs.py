@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 from nsrecover.core import FactScene, Observation, Plan
@@ -16,6 +15,7 @@ from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
 from nsrecover.records.bags import BASE_FRAME
 from nsrecover.util.json_data import to_json
+from nsrecover.util.python310 import StrEnum
 from nsrecover.util.untrusted_json import JsonMapping
 
 Seen = Observation | FactScene | scenes_recording.Boxes

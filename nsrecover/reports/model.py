@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+
+from nsrecover.util.python310 import StrEnum
 
 
 class Kind(StrEnum):

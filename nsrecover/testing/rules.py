@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from enum import StrEnum
 
 from nsrecover.core.discrepancy import CodeWithMeaning
 from nsrecover.errors import WorldNotConforming
+from nsrecover.util.python310 import StrEnum
 
 
 class Rule(CodeWithMeaning):

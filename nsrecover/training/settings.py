@@ -1,8 +1,8 @@
 """Settings of a training."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from nsrecover.util.python310 import StrEnum
 from nsrecover.util.untrusted_json import JsonObject
 
 

@@ -1,7 +1,8 @@
 """Base class of objects that a `with` block closes."""
 
 from abc import ABC, abstractmethod
-from typing import Self
+
+from nsrecover.util.python310 import Self
 
 
 class ClosedByWith(ABC):

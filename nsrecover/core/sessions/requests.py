@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar, Generic
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import StopCode
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT_co
+from nsrecover.util.python310 import StrEnum
 
 
 class Question(StrEnum):

@@ -7,12 +7,12 @@ object that can be carried.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
 
 from nsrecover.domains.base import Kind
 from nsrecover.domains.household.names import noun, same
+from nsrecover.util.python310 import StrEnum
 
 
 class Trait(StrEnum):

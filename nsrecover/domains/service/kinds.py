@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
+
+from nsrecover.util.python310 import StrEnum
 
 
 class ServiceTrait(StrEnum):

@@ -7,7 +7,6 @@ Directions are the robot's own: it looks along +x, so `behind` is farther from t
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from nsrecover.core.geometry import CONTACT_M, bottom, footprint_overlap, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.util.python310 import StrEnum
 
 TABLE = "table"
 """Name of the surface everything stands on; not an object of the graph."""

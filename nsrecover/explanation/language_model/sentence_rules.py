@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import chain, product
 
 from nsrecover.core.explanation import Fact
 from nsrecover.explanation.language_model.vocabulary import MARK, MaskedText
 from nsrecover.util.english import DETERMINERS, NUMBERS
+from nsrecover.util.python310 import StrEnum
 
 _ARTICLE = rf"(?:(?:{'|'.join(DETERMINERS)}) )?"
 _NAME = rf"{_ARTICLE}{MARK}\d+n"

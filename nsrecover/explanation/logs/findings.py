@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
+from nsrecover.util.python310 import StrEnum
 
 
 class RootCause(StrEnum):

@@ -162,7 +162,9 @@ async def observe_files(
             422, "invalid_observation", f"expected as many images of each kind as cameras, found {counts}; send one of "
             "each kind for each view, in the order of the cameras",
         )  # fmt: skip
-    images = [[await file.read() for file in view] for view in zip(rgb, depth, instances, strict=True)]
+    images = []
+    for view in zip(rgb, depth, instances, strict=True):
+        images.append([await file.read() for file in view])
     wav = None if audio is None else await audio.read()
     see = partial(observations.observation_of, parsed, parsed.cameras, images, service.limits.pixels, wav)
     return await report(partial(observed, see), True)

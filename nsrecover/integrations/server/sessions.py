@@ -9,13 +9,13 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 
 from sse_starlette import ServerSentEvent
 
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.problems import Refused, shown
 from nsrecover.util.json_data import Json
+from nsrecover.util.python310 import StrEnum
 
 MEMORY = 256
 """Number of events kept for listeners that connect later or reconnect."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +26,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.integrations.unified_planning import visited_states
 from nsrecover.planning.planner import BELOW_TABLE_M
+from nsrecover.util.python310 import StrEnum
 
 if TYPE_CHECKING:
     from unified_planning.model import Action as UpAction

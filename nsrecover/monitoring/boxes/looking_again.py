@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy, Phase, Unseen, UnseenReason
@@ -16,6 +16,7 @@ from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.monitoring.boxes.expected_trace import ExpectedTrace, RestingPlaces
+from nsrecover.util.python310 import Self
 
 Seen = TypeVar("Seen")
 

@@ -19,7 +19,6 @@ Where the appendix is open or contradicts itself:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -30,6 +29,7 @@ from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from nsrecover.core import Camera, FloatArray, SceneGraph
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
+from nsrecover.util.python310 import StrEnum
 
 CONTACT_BELOW_M = 0.05
 """Clouds nearer than this are in contact: inside and on top of are asked for, the other relations are not."""

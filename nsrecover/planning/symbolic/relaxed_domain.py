@@ -146,7 +146,7 @@ class RelaxedDomain:
 
     def _achieving(
         self, fact: StateFact, positive: bool
-    ) -> Iterator[tuple[*Source, Sequence[base.Parameter], Binding]]:
+    ) -> Iterator[tuple[base.Operator | None, base.Effect, Sequence[base.Parameter], Binding]]:
         """The effects that make a fact true, or false, with all parameters and the objects for some of them."""
         for operator, effect, pattern in self._achievers.get((fact[0], positive), ()):
             at = _unified(pattern, fact)
@@ -196,9 +196,9 @@ class RelaxedDomain:
         if needs is not None:
             self._inferred.append(([*needs, *more], number))
 
-    def _index(self) -> dict[tuple[str, bool], list[tuple[*Source, StateFact]]]:
+    def _index(self) -> dict[tuple[str, bool], list[tuple[base.Operator | None, base.Effect, StateFact]]]:
         """Predicate, and whether it becomes true or false -> the effects of operators and laws on it."""
-        found: dict[tuple[str, bool], list[tuple[*Source, StateFact]]] = {}
+        found: dict[tuple[str, bool], list[tuple[base.Operator | None, base.Effect, StateFact]]] = {}
         domain = self.instance.domain
         sources: list[Source] = [(None, law.effect) for law in domain.laws]
         sources += [(operator, effect) for operator in domain.operators.values() for effect in operator.effects]

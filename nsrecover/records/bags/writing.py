@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from nsrecover.records.bags.images import Message, compressed
 from nsrecover.records.bags.messages import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF, stamp_fields
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra
+from nsrecover.util.python310 import StrEnum
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
 Sent = tuple[float, str, str, Message]

@@ -234,5 +234,5 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(builtins, "__import__", absent)
     monkeypatch.delitem(sys.modules, "nsrecover.integrations.behaviour_trees")
-    with pytest.raises(InvalidConfiguration, match=r"nsrecover\[py_trees\]"):
+    with pytest.raises(InvalidConfiguration, match=r"nsrecover\[py-trees\]"):
         importlib.import_module("nsrecover.integrations.behaviour_trees")

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.util.json_data import from_json, to_json
+from nsrecover.util.python310 import StrEnum
 from nsrecover.util.untrusted_json import InvalidJson, parse_json
 
 Inner = TypeVar("Inner")

@@ -1,0 +1,1 @@
+"""Installations from nothing."""
