@@ -360,7 +360,7 @@ def _token(file: Path | None) -> str | None:
     if file is None:
         return os.environ.get("NSRECOVER_TOKEN") or None
     try:
-        return file.read_text(encoding="utf-8").strip()
+        return file.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidConfiguration(f"expected a file with a token, found {file}: {error}") from None
 

@@ -76,13 +76,33 @@ def rigid_shift(boxes: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
 def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """P(boxes (..., 6) stand on the same side as others (..., 6)): (...,); 0.5 if they differ `SAME_SIZE_M` in height.
 
-    Where the sides themselves differ nothing is said (1): part of an object may be hidden, or it lies askew.
+    Where the sides themselves differ, and a turn about the vertical of one of them does not say why, nothing is said
+    (1): part of an object may be hidden, or it lies askew.
     """
     a, b = np.asarray(boxes, dtype=np.float32)[..., 3:], np.asarray(others, dtype=np.float32)[..., 3:]
     apart = np.abs(np.sort(a, axis=-1) - np.sort(b, axis=-1)).max(axis=-1)
+    # a turn fits many sides: those have to be twice as near
+    apart = np.minimum(apart, 2 * np.minimum(_apart_if_turned(a, b), _apart_if_turned(b, a)))
     higher = np.abs(a[..., 2] - b[..., 2])
     comparable = apart < np.minimum(higher / 2, SAME_SIZE_M)
     return np.where(comparable, np.exp2(-((higher / SAME_SIZE_M) ** 4)), 1.0).astype(np.float32)
+
+
+def _apart_if_turned(sides: FloatArray, seen: FloatArray) -> FloatArray:
+    """How far seen sides (..., 3) are from those around an object with some sides (..., 3): on any of them, turned.
+
+    Around a rectangle p, q that is turned by t are sides with the sum (p + q)(cos t + sin t) and the difference
+    (p - q)(cos t - sin t).
+    """
+    total, difference = seen[..., 0] + seen[..., 1], np.abs(seen[..., 0] - seen[..., 1])
+    found = []
+    for upright in range(3):
+        p, q = (sides[..., i] for i in range(3) if i != upright)
+        turn = np.clip(total / np.maximum(p + q, 1e-6), 1.0, np.sqrt(2.0))
+        expected = np.abs(p - q) * np.sqrt(np.maximum(2.0 - turn**2, 0.0))
+        off = (seen[..., 2] - sides[..., upright], total - (p + q) * turn, difference - expected)
+        found.append(np.abs(np.stack(off)).max(axis=0))
+    return np.asarray(np.min(found, axis=0), np.float32)
 
 
 def fits_into(boxes: npt.ArrayLike, others: npt.ArrayLike, room_m: float) -> npt.NDArray[np.float32]:

@@ -67,7 +67,7 @@ def _lines(file: Path | None) -> list[str]:
     if file is None:
         return []
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidConfiguration(f"expected a file with one [NAME=]URL a line, found {file}: {error}") from None
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]

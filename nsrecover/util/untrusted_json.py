@@ -59,25 +59,39 @@ def read_json(path: str | Path, max_bytes: int = MAX_BYTES) -> Parsed:
         OSError: the file cannot be read.
         InvalidJson: see `parse_json`.
     """
-    return parse_json(read_text(path, max_bytes), max_bytes)
+    with Path(path).open("rb") as file:
+        return parse_json(file.read(max_bytes + 1), max_bytes)
 
 
 def read_text(path: str | Path, max_bytes: int = MAX_BYTES) -> str:
-    """Read a UTF-8 file; of a larger file, only the limit is read.
+    """Read a text file; of a larger file, only the limit is read.
+
+    Text is UTF-8, with or without a byte order mark. Text that is not is taken for Windows' Latin-1, if all its
+    characters can be printed: files of others have such comments and names.
 
     Raises:
         OSError: the file cannot be read.
-        InvalidJson: the file is larger than the limit, or not UTF-8.
+        InvalidJson: the file is larger than the limit, or no text.
     """
     with Path(path).open("rb") as file:
-        return _decoded(file.read(max_bytes + 1), max_bytes)
+        data = file.read(max_bytes + 1)
+    try:
+        return _decoded(data, max_bytes)
+    except InvalidJson:
+        try:
+            text = data.decode("cp1252")
+        except UnicodeDecodeError:
+            text = ""
+        if len(data) > max_bytes or data.startswith(_UTF_16) or not text or not _is_text(text):
+            raise
+        return text
 
 
 def parse_json(data: bytes | str, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES) -> Parsed:
     """Parse a JSON document.
 
     Args:
-        data: the document; bytes must be UTF-8.
+        data: the document; bytes must be UTF-8, and may begin with a byte order mark.
         max_bytes: largest accepted size; of text, the number of characters.
         max_values: largest accepted number of commas and opening brackets.
 
@@ -88,7 +102,7 @@ def parse_json(data: bytes | str, max_bytes: int = MAX_BYTES, max_values: int = 
         InvalidJson: the document is no JSON, not UTF-8, too large, nested too deeply, has a number that is not finite,
             a key twice in one object, or half of a surrogate pair.
     """
-    text = _decoded(data, max_bytes) if isinstance(data, bytes) else data
+    text = _decoded(data, max_bytes) if isinstance(data, bytes) else data.removeprefix("\ufeff")
     if len(text) > max_bytes:
         raise InvalidJson(_too_large(max_bytes))
     if sum(map(text.count, MARKS)) > max_values:
@@ -111,10 +125,21 @@ def parse_json(data: bytes | str, max_bytes: int = MAX_BYTES, max_values: int = 
 def _decoded(data: bytes, max_bytes: int) -> str:
     if len(data) > max_bytes:
         raise InvalidJson(_too_large(max_bytes))
+    if data.startswith(_UTF_16):
+        raise InvalidJson("UTF-16, which is not UTF-8; save it as UTF-8")
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise InvalidJson(f"byte {problem.start} that is not UTF-8") from problem
+        raise InvalidJson(
+            f"byte {problem.start} that is not UTF-8; if it is Latin-1, convert it: iconv -f latin1 -t utf8"
+        ) from problem
+
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def _is_text(text: str) -> bool:
+    return all(each.isprintable() or each in "\t\n\r\f\xa0\xad" for each in text)
 
 
 def _too_large(max_bytes: int) -> str:

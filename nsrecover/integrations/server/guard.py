@@ -15,7 +15,10 @@ from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.problems import Refused, answer, shown
 
 OPEN = frozenset({"/v1/health", "/docs", "/openapi.json"})
-"""Paths that need no token; they reveal nothing beyond the published program."""
+"""Paths that need no token; without one they reveal nothing beyond the published program."""
+
+KNOWN = "nsrecover.known"
+"""Key of a request's scope: whether the caller has shown the token, or needs none."""
 
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^][:@/\\\s]+)(?::\d+)?")
 """Value of a `Host` header: a name or an address, with or without a port."""
@@ -64,6 +67,21 @@ class Rates:
         return allowed
 
 
+def _without_body(send: Send) -> Send:
+    """Return a sender that leaves out the body: an answer ends with its headers, and so does a stream."""
+    ended = False
+
+    async def sent(message: Message) -> None:
+        nonlocal ended
+        if message["type"] != "http.response.body":
+            await send(message)
+        elif not ended:
+            ended = True
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    return sent
+
+
 class Guard:
     """Middleware that refuses unauthorised callers, and requests that are too many, too large or too slow.
 
@@ -94,6 +112,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "HEAD":  # answered as GET, without the body
+            scope, send = {**scope, "method": "GET"}, _without_body(send)
         headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
         started = False
 
@@ -104,7 +124,8 @@ class Guard:
 
         try:
             self._check_rate(scope)
-            self._check_caller(scope["path"], headers)
+            known = self._check_caller(scope["path"], headers)
+            scope = {**scope, KNOWN: known}
             self._check_length(headers)
             await self._app(scope, self._limited(receive, headers), sent)
         except Refused as refused:
@@ -122,7 +143,8 @@ class Guard:
                 "address, found more; send fewer, or start the server with a higher limit", {"Retry-After": "1"},
             )  # fmt: skip
 
-    def _check_caller(self, path: str, headers: Mapping[str, str]) -> None:
+    def _check_caller(self, path: str, headers: Mapping[str, str]) -> bool:
+        """Return whether the caller may know what the server does; others reach the open paths only."""
         host = headers.get("host", "")
         if self._token is not None:
             scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -138,7 +160,7 @@ class Guard:
                     f"server was started with{other}, found " + ("another one" if given else "none"),
                     {"WWW-Authenticate": "Bearer"},
                 )  # fmt: skip
-            return
+            return known
         # Not Starlette's TrustedHostMiddleware: that one takes a list of names instead of all loopback addresses, and
         # refuses with status 400 and plain text instead of a problem.
         named = _HOST.fullmatch(host)
@@ -148,6 +170,7 @@ class Guard:
                 "to be reached from elsewhere, start it with a token",
             )  # fmt: skip
         self._check_origin(host, headers)
+        return True
 
     def _check_origin(self, host: str, headers: Mapping[str, str]) -> None:
         origin = headers.get("origin")

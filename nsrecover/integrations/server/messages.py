@@ -379,12 +379,12 @@ class Cancelled(BaseModel):
 
 
 class Health(BaseModel):
-    """The state of the server."""
+    """The state of the server; without the token only its status."""
 
     status: str
-    version: str
-    systems: list[str]
-    sessions: int
+    version: str | None = None
+    systems: list[str] | None = None
+    sessions: int | None = None
 
 
 class CauseCode(BaseModel):

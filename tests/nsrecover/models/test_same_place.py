@@ -26,6 +26,9 @@ NOWHERE = np.zeros((1, 0), np.float32)
         ((0.028, 0.043, 0.057), True),  # as well as a camera sees it
         ((0.06, 0.04, 0.015), False),  # partly hidden
         ((0.065, 0.05, 0.045), False),  # askew
+        ((0.0649, 0.044, 0.04), True),  # on another side, and turned by 20 degrees
+        ((0.0601, 0.0601, 0.04), True),  # by 45
+        ((0.0701, 0.0581, 0.025), False),  # turned by 20 degrees, with the same side down
     ],
 )
 def test_a_box_is_turned_over_if_its_sides_are_the_same_and_another_one_is_upright(

@@ -71,7 +71,7 @@ def test_a_port_in_use_is_told_before_anything_is_loaded() -> None:
 
 def test_with_a_token_nothing_is_told_without_it() -> None:
     with TestClient(application(TOKEN), base_url="http://robot.local") as http:
-        assert http.get("/v1/health").status_code == 200
+        assert http.get("/v1/health").json() == {"status": "ok"}
         for given_header in ({}, {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": f"Basic {TOKEN}"}):
             refused = http.post("/v1/sessions", json={"plan": ["top(a, b)"]}, headers=given_header)
             assert (refused.status_code, refused.json()["code"]) == (401, "unauthorized")
