@@ -23,6 +23,8 @@ ALIKE = 0.7
 
 _NAMED = ("thing", "category", "place", "person", "whose", "verb")
 _NOUNS = ("thing", "category", "place", "person", "people", "pronoun")
+_BEFORE_NOUNS = ("article", "possessive", "whose", "unknown", "number")
+_MOVES = (Verb.BRING, Verb.TAKE, Verb.PLACE, Verb.DISCARD)
 _CONSTRAINTS = {kind: frozenset(listed(words)) for kind, words in GRAMMAR["constraints"].items()}
 _SUPERLATIVE = re.compile(r"[a-z]{2,}(?:i?est)")
 _SIDE = re.compile(
@@ -55,6 +57,9 @@ def unserved(reading: Reading, lexicon: Lexicon) -> Refusal | None:
     for said in _constraints(items, reading):
         text = f"I cannot take '{said}' into account. I did nothing; say it in other words."
         return Refusal(RefusalCode.NO_SKILL, text)
+    if reading.not_understood:
+        words = ", ".join(f"'{word}'" for word in reading.not_understood)
+        return Refusal(RefusalCode.UNKNOWN_NAME, f"I do not know {words}. I did nothing; say it in other words.")
     for said, meant in reading.corrected:
         if SequenceMatcher(None, said, meant).ratio() < ALIKE and any(said in item.said for item in items):
             text = f"I do not know '{said}'; did you mean '{meant}'? I did nothing."
@@ -140,10 +145,16 @@ def _relations(items: Sequence[Lexeme], reading: Reading) -> Iterator[str]:
     targets = {
         clause.target.name for clause in reading.clauses if clause.verb is Verb.PLACE and clause.target is not None
     }
+    moved = {clause.thing.name for clause in reading.clauses if clause.thing is not None and clause.verb in _MOVES}
     for k, item in enumerate(items):
-        if item.sort != "at" or item.said not in _CONSTRAINTS["relation"]:
+        if item.sort not in ("at", "from", "to"):
             continue
+        after = next((each for each in items[k + 1 :] if each.sort not in _BEFORE_NOUNS), None)
+        if after is not None and after.sort == "thing" and after.value in moved:
+            yield f"{item.said} the {after.said}"  # where it is or goes to is no place of the home
         after = next((each for each in items[k + 1 :] if each.sort in _NOUNS), None)
+        if item.said not in _CONSTRAINTS["relation"]:
+            continue
         if after is not None and (after.sort in ("thing", "category") or after.value in targets):
             yield f"{item.said} the {after.said}" if after.sort != "pronoun" else item.said
 
