@@ -13,7 +13,7 @@ from itertools import chain, count
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, Unseen, UnseenReason
+from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, SensorProblem, Unseen, UnseenReason
 from nsrecover.core.entrance import check_kind
 from nsrecover.core.protocols import Reported
 from nsrecover.errors import InvalidObservation
@@ -32,6 +32,9 @@ from nsrecover.util.python310 import StrEnum
 
 NAMELESS = 1.0
 """Cost of taking a detection for an object without a name; appearance, place and size cost up to about 3."""
+
+UNRELIABLE = (SensorProblem.MOVED, SensorProblem.RESCALED, SensorProblem.COVERED)
+"""Problems of cameras that deliver images: what these show cannot be told, but they need not be taken again."""
 
 
 def object_names(observation: Observation) -> tuple[str, ...]:
@@ -157,8 +160,11 @@ class ScenePerceiver:
             memory, observation, origin, detections = self._begin(observation)
             found, self._unseen = _by_label(memory.names, detections), {}
         else:
-            observation = levelled(self._with_working_cameras(aligned(observation, self._offsets)))
+            usable = self._with_working_cameras(aligned(observation, self._offsets))
             guesses = _expected_boxes(self._memory, expected)
+            if usable is None:
+                return self._blind(self._memory, guesses)
+            observation = levelled(usable)
             memory, observation, origin, detections, found = self._follow(self._memory, observation, guesses)
         self._memory, found = self._admit(memory, detections, found)
         masks_of: dict[str, tuple[int, ...]] = {
@@ -171,12 +177,25 @@ class ScenePerceiver:
         graph = self._memory.graph()
         return graph if self._states is None else replace(graph, states=read_states(self._states, *self._shown))
 
-    def _with_working_cameras(self, observation: Observation) -> Observation:
-        """An observation without the views of cameras that fail, and with the poses of those that were moved."""
+    def _blind(self, memory: Memory, guesses: FloatArray) -> SceneGraph:
+        """The scene if no camera can be relied on: every object may be where it should be."""
+        self._memory, self._masks = memory.unconfirmed(guesses), {}
+        self._unseen = {name: Unseen(name, UnseenReason.NO_CAMERA) for name in memory.names}
+        return self._memory.graph()
+
+    def _with_working_cameras(self, observation: Observation) -> Observation | None:
+        """An observation without the views of cameras that fail, and with the poses of those that were moved.
+
+        Returns:
+            None if no view is left, and cameras that deliver images have moved or are covered.
+
+        Raises:
+            InvalidObservation: no camera delivers new images.
+        """
         if self._cameras is None:
             return observation
         cameras, usable, findings = self._cameras.look(observation)
-        if usable is None:
+        if usable is None and not any(each.problem in UNRELIABLE for each in findings):
             raise InvalidObservation(
                 f"expected images of at least one working camera, found {'; '.join(map(str, findings))}"
             )

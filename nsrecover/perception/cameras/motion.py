@@ -2,8 +2,9 @@
 
 Points of the first view that show no object are looked up in a later view: their planes in its depth, and their
 brightness in its image. The motion that explains both best is found by Gauss-Newton steps on images that are blurred
-less and less; what has changed in the scene does not fit and is left out (Tukey's weights). Directions that neither
-depth nor brightness fixes, such as along a bare table, keep the believed pose.
+less and less; what has changed in the scene does not fit and is left out (Tukey's weights). Depth decides whether it is
+real: shadows that move and an exposure that changes look like a motion along the table, and depth contradicts it.
+Directions that neither fixes, such as along a bare table, keep the believed pose.
 """
 
 from dataclasses import dataclass, replace
@@ -44,6 +45,13 @@ DEPTH_M, GREY = (0.1, 0.06, 0.03, 0.02), (80.0, 60.0, 40.0, 30.0)
 USUAL_M, USUAL_GREY = 0.004, 5.0
 """Residuals of a camera that has not moved."""
 
+SURE_GAIN = 2.0
+"""A motion that explains so much of the depth (`CameraMotion.gain`) is real, whatever the brightness says."""
+
+LEAST_GAIN, BRIGHT_GAIN, BRIGHT_SHARE = 0.2, 0.7, 0.5
+"""One that explains less is real if it explains at least so much of it, so much of depth and brightness together, and
+leaves less than this share of the differences of brightness."""
+
 MOST_UNUSUAL = 36.0
 """Limit of a squared residual in units of these."""
 
@@ -71,7 +79,7 @@ class CameraMotion:
         beyond: share of them at which something farther away is seen.
         landmarks: number of landmarks in sight.
         off_m: median distance between readings and landmarks.
-        gain: by how much it explains the view better than no motion: decrease of the mean squared residuals, in units
+        gain: by how much it explains the depth better than no motion: decrease of the mean squared residuals, in units
             of usual noise.
     """
 
@@ -105,30 +113,33 @@ def motion_of(
         camera: where it is believed to be.
         start: the motion that was found last; the search begins there.
     """
-    view = _View(brightness_of(rgb), depth, instances > 0, camera)
+    view = _View(rgb, depth, instances > 0, camera)
     nothing = CameraMotion(np.eye(4))
     if start is None:
-        state, seen = _step(landmarks, view, nothing, QUICK_LEVEL, QUICK_EVERY)
+        state, seen = _step(landmarks, view, nothing, QUICK_LEVEL, QUICK_EVERY, bright=False)
         quiet = (
             _displacement(landmarks.points[::QUICK_EVERY], view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
         )
         if seen < FEWEST_POINTS // QUICK_EVERY or quiet:
             return _measured(landmarks, view, nothing, QUICK_EVERY * seen, QUICK_EVERY)
-    state, seen = start or nothing, 0
-    for level in range(len(BLURS_PX)):
-        for _ in range(STEPS):
-            state, seen = _step(landmarks, view, state, level)
-            if seen < FEWEST_POINTS:
-                return _measured(landmarks, view, nothing, seen)
-    gain = _misfit(landmarks, view, nothing) - _misfit(landmarks, view, state)
-    return replace(_measured(landmarks, view, state, seen), gain=gain)
+    deep, bright = _misfit(landmarks, view, nothing)
+    for use_brightness in (True, False):
+        state, seen = _searched(landmarks, view, start or nothing, use_brightness)
+        if seen < FEWEST_POINTS:
+            break
+        left_deep, left_bright = _misfit(landmarks, view, state)
+        gain, brighter = deep - left_deep, bright - left_bright
+        agree = gain > LEAST_GAIN and gain + brighter > BRIGHT_GAIN and left_bright < BRIGHT_SHARE * bright
+        if gain > SURE_GAIN or agree:
+            return replace(_measured(landmarks, view, state, seen), gain=gain)
+    return _measured(landmarks, view, nothing, seen)
 
 
 class _View:
     """A view in which landmarks are looked up."""
 
-    def __init__(self, image: npt.NDArray[np.float32], depth: FloatArray, hidden: Mask, camera: Camera) -> None:
-        self.image, self.depth, self.hidden = image, depth, hidden
+    def __init__(self, rgb: npt.NDArray[np.uint8], depth: FloatArray, hidden: Mask, camera: Camera) -> None:
+        self.rgb, self.depth, self.hidden = rgb, depth, hidden
         self._padded = np.pad(np.where(depth > 0, depth, 0.0), WINDOW // 2, mode="symmetric")
         self.pose, self.k = camera.world_from_camera.astype(np.float64), camera.intrinsics.astype(np.float64)
         self._levels: dict[int, npt.NDArray[np.float32]] = {}
@@ -136,7 +147,7 @@ class _View:
     def level(self, number: int) -> npt.NDArray[np.float32]:
         """The blurred image (H, W)."""
         if number not in self._levels:
-            self._levels[number] = blurred(self.image, number)
+            self._levels[number] = blurred(brightness_of(self.rgb), number)
         return self._levels[number]
 
     def reading(self, rows: npt.NDArray[np.int_], columns: npt.NDArray[np.int_]) -> Floats:
@@ -172,8 +183,19 @@ class _View:
         return local, column, row, inside
 
 
+def _searched(landmarks: Landmarks, view: _View, start: CameraMotion, bright: bool) -> tuple[CameraMotion, int]:
+    """The motion that explains the depth, and the brightness if that counts, and the number of landmarks in sight."""
+    state, seen = start, 0
+    for level in range(len(BLURS_PX)):
+        for _ in range(STEPS):
+            state, seen = _step(landmarks, view, state, level, bright=bright)
+            if seen < FEWEST_POINTS:
+                return state, seen
+    return state, seen
+
+
 def _step(
-    landmarks: Landmarks, view: _View, motion: CameraMotion, level: int, every: int = 1
+    landmarks: Landmarks, view: _View, motion: CameraMotion, level: int, every: int = 1, bright: bool = True
 ) -> tuple[CameraMotion, int]:
     """One Gauss-Newton step from a motion by one of so many landmarks, and the number of these in sight."""
     local, column, row, inside = view.project(motion, landmarks.points[::every])
@@ -194,23 +216,12 @@ def _step(
     depth_rows = np.zeros((len(z), 9))
     depth_rows[:, :3], depth_rows[:, 3:6] = normals, np.cross(local, normals)
     depth_rows[:, 6] = -np.einsum("ij,ij->i", normals, measured)
-    depth_weights = _weights(off_plane, known, DEPTH_M[level], NOISE_M)
-
-    grey, gradient = view.brightness(level, at)
-    before = landmarks.grey(level)[::every]
-    off_grey = np.zeros_like(grey)
-    off_grey[known] = grey[known] - _brightness(before[known], grey[known])
-    over_z = gradient * np.array([[k[0, 0]], [k[1, 1]]]) / z
-    slope = np.stack([over_z[0], over_z[1], -(over_z[0] * local[:, 0] + over_z[1] * local[:, 1]) / z], axis=1)
-    grey_rows = np.zeros((len(z), 9))
-    grey_rows[:, :3], grey_rows[:, 3:6] = -slope, np.cross(slope, local)
-    grey_rows[:, 7], grey_rows[:, 8] = -before, -1.0
-    # a landmark in front of which something stands, or that is gone, has another brightness
-    grey_weights = _weights(off_grey, known, GREY[level], NOISE_GREY)
-
+    terms = [(depth_rows, off_plane, _weights(off_plane, known, DEPTH_M[level], NOISE_M))]
+    if bright:
+        terms.append(_brightness_terms(landmarks.grey(level)[::every], view, local, at, known, level))
     matrix, vector = np.diag(PRIOR**-2.0), np.zeros(9)
     vector[6] = (1.0 - motion.scale) / PRIOR[6] ** 2
-    for rows, off, weights in ((depth_rows, off_plane, depth_weights), (grey_rows, off_grey, grey_weights)):
+    for rows, off, weights in terms:
         matrix += rows.T @ (rows * weights[:, None])
         vector -= rows.T @ (weights * off)
     found = np.linalg.solve(matrix, vector)
@@ -219,6 +230,23 @@ def _step(
     change[:3, 3] = found[:3]
     scale = float(np.clip(motion.scale + found[6], 0.8, 1.25))
     return replace(motion, offset=motion.offset @ change, scale=scale), int(np.count_nonzero(known))
+
+
+def _brightness_terms(
+    before: Floats, view: _View, local: Floats, at: Floats, known: Mask, level: int
+) -> tuple[Floats, Floats, Floats]:
+    """Derivatives (M, 9), residuals (M,) and weights (M,) of the brightness of landmarks, which was `before`."""
+    grey, gradient = view.brightness(level, at)
+    off_grey = np.zeros_like(grey)
+    off_grey[known] = grey[known] - _brightness(before[known], grey[known])
+    k, z = view.k, np.maximum(local[:, 2], 1e-6)
+    over_z = gradient * np.array([[k[0, 0]], [k[1, 1]]]) / z
+    slope = np.stack([over_z[0], over_z[1], -(over_z[0] * local[:, 0] + over_z[1] * local[:, 1]) / z], axis=1)
+    grey_rows = np.zeros((len(z), 9))
+    grey_rows[:, :3], grey_rows[:, 3:6] = -slope, np.cross(slope, local)
+    grey_rows[:, 7], grey_rows[:, 8] = -before, -1.0
+    # a landmark in front of which something stands, or that is gone, has another brightness
+    return grey_rows, off_grey, _weights(off_grey, known, GREY[level], NOISE_GREY)
 
 
 def _weights(off: Floats, known: Mask, limit: float, noise: float) -> Floats:
@@ -258,8 +286,8 @@ def _displacement(points: Floats, view: _View, motion: CameraMotion) -> float:
     return float(np.median(np.linalg.norm(points @ (pose[:3, :3] - np.eye(3)).T + pose[:3, 3], axis=1)))
 
 
-def _misfit(landmarks: Landmarks, view: _View, motion: CameraMotion) -> float:
-    """Mean squared residuals of brightness and depth, in units of usual noise; outliers count up to a limit."""
+def _misfit(landmarks: Landmarks, view: _View, motion: CameraMotion) -> tuple[float, float]:
+    """Mean squared residuals of depth and of brightness, in units of usual noise; outliers count up to a limit."""
     local, column, row, inside = view.project(motion, landmarks.points)
     at = np.stack([row, column])
     nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
@@ -267,12 +295,12 @@ def _misfit(landmarks: Landmarks, view: _View, motion: CameraMotion) -> float:
     off = reading - local[:, 2]
     known = inside & (reading > 0) & ~view.hidden[nearest[0], nearest[1]] & (np.abs(off) < DEPTH_M[1])
     if np.count_nonzero(known) < FEWEST_POINTS:
-        return 0.0
+        return 0.0, 0.0
     grey, _ = view.brightness(QUICK_LEVEL, at[:, known])
-    before = landmarks.grey(QUICK_LEVEL)[known]
-    darker = grey - _brightness(before, grey)
-    usual = (darker / USUAL_GREY) ** 2, (off[known] / USUAL_M) ** 2
-    return float(sum(np.minimum(each, MOST_UNUSUAL).mean() for each in usual))
+    darker = grey - _brightness(landmarks.grey(QUICK_LEVEL)[known], grey)
+    usual = (off[known] / USUAL_M) ** 2, (darker / USUAL_GREY) ** 2
+    deep, bright = (float(np.minimum(each, MOST_UNUSUAL).mean()) for each in usual)
+    return deep, bright
 
 
 def _brightness(before: Floats, grey: Floats) -> Floats:

@@ -29,9 +29,6 @@ SLACK = 1.5
 NAMED_M = 0.006
 """A camera has moved if what it sees seems displaced by more than this."""
 
-NAMED_GAIN = 2.0
-"""A motion or a change of scale is real if it explains so much of the view (`CameraMotion.gain`)."""
-
 NAMED_SCALE, LARGEST_SCALE = 0.01, 0.06
 """The scale of depth has changed if it differs by more than this; it is corrected up to the second value."""
 
@@ -214,8 +211,6 @@ def _judged(motion: CameraMotion, observation: Observation, view: int) -> Sensor
         covered = motion.beyond <= BEYOND and motion.off_m > FAR_M
         problem = SensorProblem.COVERED if covered else SensorProblem.MOVED
         return _found(problem, observation, view, f"{motion.matched:.0%} of the background in its place")
-    if motion.gain <= NAMED_GAIN:
-        return None
     if motion.moved_m > NAMED_M:
         small = motion.shift_m <= SLACK * SHIFT_M and motion.turn_deg <= SLACK * TURN_DEG
         text = f"a background displaced by {1000 * motion.moved_m:.0f} mm"

@@ -97,6 +97,11 @@ class Memory:
         unknown = self.occluded & np.isin(np.array(self.names, dtype=object), list(names))
         return replace(self, occluded=self.occluded & ~unknown, unknown=unknown)
 
+    def unconfirmed(self, places: FloatArray) -> Memory:
+        """The memory after an observation that shows nothing: every object may be in its place (N, 6)."""
+        all_of, none_of = np.ones(len(self.names), np.bool_), np.zeros(len(self.names), np.bool_)
+        return replace(self, boxes=places.copy(), seen=none_of, occluded=none_of, unknown=all_of)
+
     def add(
         self,
         names: tuple[str, ...],

@@ -9,7 +9,7 @@ import pytest
 from scipy import ndimage
 
 import nsrecover
-from nsrecover.core import Observation, SensorProblem
+from nsrecover.core import Observation, SensorProblem, UnseenReason, Verdict
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.landmarks import BESIDE_OBJECTS_PX, landmarks_of, near_objects
 from nsrecover.perception.cameras.motion import motion_of
@@ -197,6 +197,53 @@ def test_without_any_working_camera_the_observation_is_refused_and_can_be_tried_
     with pytest.raises(InvalidObservation, match=r"one working camera, found left: 0 depth readings.*right"):
         perceiver.step(seen[1])
     assert perceiver.step(seen[2]).names == graph.names
+
+
+def test_a_single_camera_that_was_moved_cannot_tell() -> None:
+    seen = [one_view(each) for each in seen_through("d435", events=[{"kind": "bumped", "size": 0.06, "start": 2}])]
+    monitor = nsrecover.load().monitor(example().plan, seen[0])
+    assert monitor.check(seen[1]).sensors == ()
+    found = monitor.check(seen[2])
+    assert found.verdict is Verdict.CANNOT_TELL
+    assert [each.problem for each in found.sensors] == [SensorProblem.MOVED]
+    assert {each.reason for each in found.unseen} == {UnseenReason.NO_CAMERA}
+    assert len(found.unseen) == len(monitor.graph)
+
+
+def one_view(seen: Observation) -> Observation:
+    rows = slice(0, 1)
+    return replace(
+        seen, rgb=seen.rgb[rows], depth_m=seen.depth_m[rows], instances=seen.instances[rows], cameras=seen.cameras[rows]
+    )
+
+
+@pytest.mark.parametrize("exposure", [0.7, 1.0, 1.4])
+def test_shadows_that_move_over_a_bare_table_are_no_motion(exposure: float) -> None:
+    camera = example().observations[0].cameras[0]
+    rows, columns = np.indices((240, 320))
+    k, pose = camera.intrinsics, camera.world_from_camera
+    rays = np.stack([(columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1], np.ones((240, 320))])
+    table_m = -pose[2, 3] / np.einsum("i,ihw->hw", pose[2, :3], rays)
+
+    def shaded(seed: int, moved_px: int, gain: float) -> Observation:
+        """The table under soft shadows, such as of a blind."""
+        light = gain * (1 - 0.3 * np.sin((columns + 0.5 * rows - moved_px) / 12.0))
+        rgb = np.clip(120 * light, 0, 255).astype(np.uint8)
+        depth = (table_m + np.random.default_rng(seed).normal(0, 0.002, table_m.shape)).astype(np.float32)
+        instances = np.zeros((1, 240, 320), np.int32)
+        return Observation(np.repeat(rgb[None, ..., None], 3, axis=-1), depth[None], instances, (camera,), {})
+
+    assert watched([shaded(0, 0, 1.0), shaded(1, 10, exposure)])[0][1] == []
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_bump_of_ten_millimetres_and_a_degree_is_named(name: str) -> None:
+    for seed in range(3):
+        event = {"kind": "bumped", "view": seed % 2, "size": 0.01, "start": 1}
+        stream = stream_of(name, 100 + seed, [event])
+        seen = [stream.observe(recorded(observation)) for observation in example().observations[:2]]
+        ((_, findings),) = watched(seen)
+        assert findings == [(SensorProblem.MOVED, ("left", "right")[seed % 2], True)]
 
 
 def test_the_watch_can_be_left_out() -> None:
