@@ -10,17 +10,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from nsrecover.core.facts import StateFact
 from nsrecover.domains import base
 from nsrecover.domains.base import Effect, Formula
 from nsrecover.domains.domain import Domain
+
+if TYPE_CHECKING:
+    from nsrecover.domains.instance import IndexedState
 
 Test = Callable[..., bool]
 """Function of a view (`nsrecover.domains.instance.IndexedState`) and objects."""
 
 Change = Callable[..., object]
 """Function of a view, a set to which it adds deleted facts, one to which it adds new facts, and objects."""
+
+
+class Run:
+    """Facts that refer to one another, while they are worked out: what they rest on, those found true, and the new."""
+
+    def __init__(self) -> None:
+        self.rests_on: dict[StateFact, Callable[[], bool]] = {}
+        self.true: set[StateFact] = set()
+        self.waiting: list[StateFact] = []
 
 
 class CompiledOperator(NamedTuple):
@@ -43,17 +56,18 @@ def compiled(domain: Domain) -> CompiledDomain:
 class CompiledDomain:
     """Writes the functions of a domain when they are first needed, and keeps them.
 
-    In their source `V` is the view, `S` its facts, `O` the objects with their traits and `I` the index of facts.
+    In their source `V` is the view, `S` its facts, `O` the objects with their traits, `I` the index of facts,
+    and `T` and `J` facts and index of static relations.
 
     Attributes:
         derived: predicate -> function of a view and objects.
     """
 
     def __init__(self, domain: Domain) -> None:
-        self._domain, self._recursive = domain, frozenset(domain.recursive)
+        self._domain, self._circles = domain, domain.circles
         self._numbers = itertools.count()
         self._names = {predicate: f"derived_{number}" for number, predicate in enumerate(domain.derived)}
-        self._space: dict[str, object] = {"none": frozenset()}
+        self._space: dict[str, object] = {"none": frozenset(), "fixpoint": _fixpoint}
         for rule in domain.derived.values():
             self._define(self._names[rule.predicate], rule.predicate, rule.variables, rule.definition)
         self.derived = {each: cast(Test, self._space[name]) for each, name in self._names.items()}
@@ -84,17 +98,17 @@ class CompiledDomain:
         return made["made"]
 
     def _define(self, name: str, predicate: str, variables: Sequence[str], definition: Formula) -> None:
-        """A derived predicate: remembered per view; a fact does not support itself (least fixpoint)."""
-        names, nested = _named(variables), predicate in self._recursive
-        known = "False if key in above else V.derived.get(key)" if nested else "V.derived.get(key)"
+        """A derived predicate: remembered per view; what refers to itself is the least fixpoint."""
+        names, circle = _named(variables), self._circles.get(predicate)
+        expression = self._expression(definition, names)
+        worked_out = expression if circle is None else f"fixpoint(V, {circle!r}, key, lambda: {expression})"
         lines = [
-            f"def made({', '.join(('V', *names.values()))}{', above=()' if nested else ''}):",
+            f"def made({', '.join(('V', *names.values()))}):",
             f"    key = {self._tuple((predicate, *variables), names)}",
-            f"    found = {known}",
+            "    found = V.derived.get(key)",
             "    if found is None:",
-            "        S, O, I = V.state, V.objects, V.index",
-            f"        found = {self._expression(definition, names, nested)}",
-            f"        {'if not above: ' if nested else ''}V.derived[key] = found",
+            "        S, O, I, T, J = V.state, V.objects, V.index, V.static, V.static_index",
+            f"        found = V.derived[key] = {worked_out}" if circle is None else f"        found = {worked_out}",
             "    return found",
         ]
         self._space[name] = self._function(lines)
@@ -104,8 +118,8 @@ class CompiledDomain:
         names = _named(variables)
         lines = [
             f"def made({', '.join(('V', *names.values()))}):",
-            "    S, O, I = V.state, V.objects, V.index",
-            f"    return {self._expression(formula, names, False)}",
+            "    S, O, I, T, J = V.state, V.objects, V.index, V.static, V.static_index",
+            f"    return {self._expression(formula, names)}",
         ]
         return self._function(lines)
 
@@ -114,7 +128,7 @@ class CompiledDomain:
         names = _named(variables)
         lines = [
             f"def made({', '.join(('V', 'gone', 'new', *names.values()))}):",
-            "    S, O, I = V.state, V.objects, V.index",
+            "    S, O, I, T, J = V.state, V.objects, V.index, V.static, V.static_index",
         ]
         for effect in effects:
             inner, indent = dict(names), "    "
@@ -123,7 +137,7 @@ class CompiledDomain:
                 inner[each.variable] = self._new()
                 lines.append(f"{indent}for {inner[each.variable]} in {source}:")
                 indent += "    "
-            lines.append(f"{indent}if {self._expression(effect.when, inner, False)}:")
+            lines.append(f"{indent}if {self._expression(effect.when, inner)}:")
             lines += [f"{indent}    new.add({self._tuple(fact, inner)})" for fact in effect.adds]
             for fact in effect.deletes:
                 named = [f"fact[{i}] == {self._term(t, inner)}" for i, t in enumerate(fact[1:], 1) if t != "*"]
@@ -138,32 +152,34 @@ class CompiledDomain:
     def _new(self) -> str:
         return f"y{next(self._numbers)}"
 
+    def _static(self, predicate: str) -> bool:
+        return self._domain.relations.get(predicate) is base.Role.STATIC
+
     def _term(self, term: str, names: Mapping[str, str]) -> str:
         return names[term] if term in names else repr(str(term))
 
     def _tuple(self, fact: Sequence[str], names: Mapping[str, str]) -> str:
         return f"({fact[0]!r}, {''.join(f'{self._term(term, names)}, ' for term in fact[1:])})"
 
-    def _expression(self, formula: Formula, names: Mapping[str, str], nested: bool) -> str:
-        """A formula as a Python expression; `nested` in the definition of a recursive predicate."""
+    def _expression(self, formula: Formula, names: Mapping[str, str]) -> str:
+        """A formula as a Python expression."""
         match formula:
             case base.Atom(predicate, terms):
                 function = self._names.get(predicate)
                 if function is None:
-                    return f"{self._tuple((predicate, *terms), names)} in S"
-                above = ", above=(*above, key)" if nested and predicate in self._recursive else ""
-                return f"{function}({', '.join(('V', *(self._term(term, names) for term in terms)))}{above})"
+                    return f"{self._tuple((predicate, *terms), names)} in {'T' if self._static(predicate) else 'S'}"
+                return f"{function}({', '.join(('V', *(self._term(term, names) for term in terms)))})"
             case base.Not(part):
-                return f"(not {self._expression(part, names, nested)})"
+                return f"(not {self._expression(part, names)})"
             case base.And(parts):
-                return f"({' and '.join([self._expression(part, names, nested) for part in parts] or ['True'])})"
+                return f"({' and '.join([self._expression(part, names) for part in parts] or ['True'])})"
             case base.Or(parts):
-                return f"({' or '.join([self._expression(part, names, nested) for part in parts] or ['False'])})"
+                return f"({' or '.join([self._expression(part, names) for part in parts] or ['False'])})"
             case base.Exists(variable, part, trait) | base.ForAll(variable, part, trait):
                 some = isinstance(formula, base.Exists)
                 source = self._objects(base.Parameter(variable, trait), part if some else base.Not(part), names)
                 name = self._new()
-                inner = self._expression(part, {**names, variable: name}, nested)
+                inner = self._expression(part, {**names, variable: name})
                 return f"{'any' if some else 'all'}({inner} for {name} in {source})"
             case base.Has(term, trait):
                 return f"({str(trait)!r} in O.get({self._term(term, names)}, none))"
@@ -192,7 +208,8 @@ class CompiledDomain:
                 if rule is None:
                     known = [(i, term) for i, term in enumerate(terms, 1) if term in names or not term.startswith("?")]
                     key = f"{predicate!r}, " + (f"{known[0][0]}, {self._term(known[0][1], names)}" if known else "")
-                    return [f"[fact[{place}] for fact in I.get(({key}), ())]"]
+                    index = "J" if self._static(predicate) else "I"
+                    return [f"[fact[{place}] for fact in {index}.get(({key}), ())]"]
                 if predicate in above:
                     return None
                 inner = {
@@ -218,6 +235,35 @@ class CompiledDomain:
                     part, variable, {v: n for v, n in names.items() if v != inner_variable}, positive, above
                 )
         return None
+
+
+def _fixpoint(view: IndexedState, circle: str, key: StateFact, rests_on: Callable[[], bool]) -> bool:
+    """Whether a derived fact is in the least fixpoint of the predicates that refer to one another.
+
+    Only facts that it may rest on are looked at, each first when another one asks for it, and again until none changes.
+    """
+    run = view.runs.get(circle)
+    if run is not None:
+        if key not in run.rests_on:
+            run.rests_on[key] = rests_on
+            run.waiting.append(key)
+        return key in run.true
+    run = view.runs[circle] = Run()
+    run.rests_on[key] = rests_on
+    run.waiting.append(key)
+    try:
+        size = -1
+        while key not in run.true and (run.waiting or len(run.true) > size):
+            size = len(run.true)
+            again = [] if run.waiting else [fact for fact in run.rests_on if fact not in run.true]
+            while run.waiting or again:
+                fact = run.waiting.pop() if run.waiting else again.pop()
+                if run.rests_on[fact]():
+                    run.true.add(fact)
+    finally:
+        del view.runs[circle]
+    view.derived.update(dict.fromkeys(run.true, True) if key in run.true else {f: f in run.true for f in run.rests_on})
+    return key in run.true
 
 
 def _named(variables: Sequence[str]) -> dict[str, str]:

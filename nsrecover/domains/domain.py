@@ -131,6 +131,16 @@ class Domain:
         """The derived predicates that refer to themselves, directly or through others."""
         return tuple(name for name, used in _uses(self.derived).items() if name in used)
 
+    @property
+    def circles(self) -> dict[str, str]:
+        """Derived predicate that refers to itself -> one name for all that refer to one another."""
+        uses = _uses(self.derived)
+        return {
+            name: min(other for other in used if name in uses.get(other, ()))
+            for name, used in uses.items()
+            if name in used
+        }
+
     def text(self, fact: Fact | StateFact, holds: bool = True) -> str:
         """A fact, or a trait of an object, as a clause: `the mug is filled with wine`, `the fridge is not open`.
 

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
-from nsrecover.domains.base import Atom, Binding, Formula, Operator, State, bound, grounded
-from nsrecover.domains.compiled import CompiledDomain, compiled
+from nsrecover.domains.base import Atom, Binding, Formula, Operator, Role, State, bound, grounded
+from nsrecover.domains.compiled import CompiledDomain, Run, compiled
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.values import plain
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
@@ -18,20 +18,31 @@ from nsrecover.util.english import amount
 _MOST_VIEWS = 5000
 
 
+Index = dict[tuple[object, ...], list[StateFact]]
+"""A predicate, or a predicate, a place and the object there -> facts."""
+
+
 class IndexedState:
     """A state of an instance, with an index of its facts and the derived facts worked out in it so far."""
 
-    __slots__ = ("derived", "having", "index", "objects", "state")
+    __slots__ = ("derived", "having", "index", "objects", "runs", "state", "static", "static_index")
 
     def __init__(self, state: State, instance: Instance) -> None:
-        self.state = state | instance.static
+        lasting, self.static, self.static_index = instance.lasting
+        self.state = state | lasting
         self.objects, self.having = instance.objects, instance.having
         self.derived: dict[StateFact, bool] = {}
-        self.index: dict[tuple[object, ...], list[StateFact]] = {}
-        for fact in self.state:
-            self.index.setdefault(fact[:1], []).append(fact)
-            for place in range(1, len(fact)):
-                self.index.setdefault((fact[0], place, fact[place]), []).append(fact)
+        self.runs: dict[str, Run] = {}
+        self.index = _indexed(self.state)
+
+
+def _indexed(facts: State) -> Index:
+    index: Index = {}
+    for fact in facts:
+        index.setdefault(fact[:1], []).append(fact)
+        for place in range(1, len(fact)):
+            index.setdefault((fact[0], place, fact[place]), []).append(fact)
+    return index
 
 
 @dataclass(frozen=True)
@@ -63,11 +74,17 @@ class Instance:
         return compiled(self.domain)
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_code", "view")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_code", "lasting", "view")}
 
     def having(self, trait: str) -> tuple[str, ...]:
         """The objects that have a trait, in order; all objects if it is empty."""
         return tuple(name for name, traits in self.objects.items() if not trait or trait in traits)
+
+    @cached_property
+    def lasting(self) -> tuple[State, State, Index]:
+        """Static facts of relations that are not static; the others, which all states share; and an index of them."""
+        shared = frozenset(fact for fact in self.static if self.domain.relations.get(fact[0]) is Role.STATIC)
+        return self.static - shared, shared, _indexed(shared)
 
     @cached_property
     def view(self) -> Callable[[State], IndexedState]:
@@ -100,7 +117,7 @@ class Instance:
     def atom(self, state: State, fact: StateFact) -> bool:
         """Whether a fact holds in a state, or follows in it."""
         view, function = self.view(state), self._code.derived.get(fact[0])
-        return fact in view.state if function is None else function(view, *fact[1:])
+        return fact in view.state or fact in view.static if function is None else function(view, *fact[1:])
 
     def operator(self, name: str, arguments: Sequence[str]) -> tuple[Operator, dict[str, str]]:
         """An operator and the binding of its parameters.

@@ -213,7 +213,8 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     "a wrong number of terms": (of(ACT.format("(done ?b ?b)", "(done ?b)")), ["1 terms of done"]),
     "an unknown variable": (of(ACT.format("(done ?c)", "(done ?b)")), ["'?c'"]),
     "an unknown type": (of("(:action go :parameters (?b - bax) :effect (done ?b))"), ["Did you mean 'box'"]),
-    "an object of another type": (of("(:action go :parameters (?p - place) :effect (done ?p))"), ["a 'place'"]),
+    "an object of another type": (
+        of("(:constants h - place) (:action go :parameters () :effect (done h))"), ["h, a 'place'"]),
     "an action twice": (of(f"{PUSH.replace('push', 'go')}(:action go :parameters () :effect ())"), ["go twice"]),
     "a parameter twice": (of("(:action go :parameters (?b ?b - box) :effect (done ?b))"), ["?b twice"]),
     "a predicate of two sizes": (of(PUSH + "(:predicates (done))"), ["one declaration of done"]),
@@ -260,6 +261,30 @@ def test_what_is_not_read_in_a_problem_is_refused_too(init: str, goal: str, more
         scene(of(PUSH), init, goal, more=more)
     assert all(word in str(refused.value) for word in said), refused.value
     assert " in line " in str(refused.value)
+
+
+def test_a_variable_of_another_type_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match=r"a 'place' in line 2 of the domain"):
+        domain_from_pddl(of("(:action go :parameters (?p - place) :effect (done ?p))"))
+
+
+def test_long_ways_that_follow_from_themselves_take_no_time() -> None:
+    """A grid, in which the number of ways is beyond all bounds, and a way that is longer than Python's stack."""
+    text = of("(:derived (near ?a ?b - place) (or (road ?a ?b) (exists (?c - place) (and (road ?a ?c) (near ?c ?b)))))"
+              "(:action lay :parameters (?a ?b - place) :effect (road ?a ?b))",
+              predicates="(:predicates (road ?a ?b - place) (near ?a ?b - place))")  # fmt: skip
+    grid = [f"(road g{x}-{y} g{x + i}-{y + 1 - i})" for x in range(12) for y in range(12) for i in (0, 1)]
+    chain = [f"(road c{i} c{i + 1})" for i in range(1500)]
+    names = " ".join([*(f"g{x}-{y}" for x in range(13) for y in range(13)), *(f"c{i}" for i in range(1501))])
+    problem = (f"(define (problem p) (:domain d) (:objects {names} - place) (:init {' '.join(grid + chain)}) "
+               "(:goal (near c0 g0-0)))")  # fmt: skip
+    instance, state, goal = scene_from_pddl(domain_from_pddl(text), text, problem)
+    began = time.process_time()
+    assert instance.atom(state, ("near", "g0-0", "g11-12"))
+    assert not instance.atom(state, ("near", "g11-12", "g0-0"))
+    assert instance.atom(state, ("near", "c0", "c1500"))
+    assert not instance.atom(state, goal[0])
+    assert time.process_time() - began < 5.0
 
 
 def test_the_line_is_counted_from_the_first() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -150,7 +151,10 @@ class Names:
             raise form.wrong(what, repr(term), f"declare it.{did_you_mean(term, known)}")
         said, own = scope[term] if term.startswith("?") else (term, self.objects[term])
         if kind is not ANY and not self._related(own, kind):
-            raise form.wrong(f"{self.trait(kind)!r} in {form}", f"{term}, a {self.trait(own)!r}", "change its type")
+            error = form.wrong(f"{self.trait(kind)!r} in {form}", f"{term}, a {self.trait(own)!r}", "change its type")
+            if not term.startswith("?"):
+                raise error
+            warnings.warn(f"{error}; until then it never holds", stacklevel=2)
         return said
 
     # -- formulas
