@@ -167,7 +167,8 @@ class CompiledDomain:
             case base.Atom(predicate, terms):
                 function = self._names.get(predicate)
                 if function is None:
-                    return f"{self._tuple((predicate, *terms), names)} in {'T' if self._static(predicate) else 'S'}"
+                    key = self._tuple((predicate, *terms), names)
+                    return f"({key} in T or {key} in S)" if self._static(predicate) else f"{key} in S"
                 return f"{function}({', '.join(('V', *(self._term(term, names) for term in terms)))})"
             case base.Not(part):
                 return f"(not {self._expression(part, names)})"
@@ -208,8 +209,8 @@ class CompiledDomain:
                 if rule is None:
                     known = [(i, term) for i, term in enumerate(terms, 1) if term in names or not term.startswith("?")]
                     key = f"{predicate!r}, " + (f"{known[0][0]}, {self._term(known[0][1], names)}" if known else "")
-                    index = "J" if self._static(predicate) else "I"
-                    return [f"[fact[{place}] for fact in {index}.get(({key}), ())]"]
+                    indices = "IJ" if self._static(predicate) else "I"
+                    return [f"[fact[{place}] for fact in {index}.get(({key}), ())]" for index in indices]
                 if predicate in above:
                     return None
                 inner = {

@@ -1,0 +1,1 @@
+"""Tools that check the software itself."""

@@ -1,0 +1,1 @@
+"""Tries files of other people: bags, PDDL and masks."""
