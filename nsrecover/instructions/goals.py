@@ -98,9 +98,6 @@ class _Grounder:
                 report = Clause(Verb.TELL, person=Phrase(Sort.PERSON, OPERATOR), content=RESULT)
                 stages.append(self._speech(report, len(clauses) + i))
         at = self._place(reading.operator_at) if reading.operator_at is not None else ""
-        left_out = [word for word in reading.not_understood if word not in reading.unknown_names]
-        if left_out:
-            self.notes.append(f"I did not understand {', '.join(repr(word) for word in left_out)} and left it out.")
         contents = " ".join(clause.content for clause in clauses)
         self.notes += [
             f"I took '{said}' for '{meant}'."

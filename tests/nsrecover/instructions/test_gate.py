@@ -29,7 +29,7 @@ UNDERSTANDING = Understanding(HOME)
         ("bring me an apple but not the green one", "but not"),
         ("bring me another apple", "another"),
         ("fetch the apple on the newspaper", "newspaper"),
-        ("put the banana to the teddy bear", "teddy bear"),
+        ("bring the banana to the teddy bear", "teddy bear"),
         ("grab the apple lanyard", "lanyard"),
         ("tell ashley why the sky is blue", "why the sky is blue"),
         ("tell me the colour of the mug", "colour"),

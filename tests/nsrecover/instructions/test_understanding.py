@@ -207,9 +207,10 @@ def test_a_sentence_with_two_meanings_leads_to_one_question_and_the_answer_to_a_
     assert sure.task(sentence).stages[0].goal == (("at", "banana", "desk"),)
 
 
-def test_words_that_were_left_out_are_reported():
+def test_words_that_nobody_knows_are_refused_and_repairs_reported():
     found = plan("bring me the apple rapidoosly")
-    assert any("rapidoosly" in note for note in found.task.notes)
+    assert isinstance(found, Refusal)
+    assert "rapidoosly" in found.text
     assert any("'appel' for 'apple'" in note for note in plan("bring me the appel").task.notes)
 
 
