@@ -29,6 +29,8 @@ from sim.datasets.household.drawing import HouseholdDataset
 from sim.datasets.household.summary import markdown as household_markdown
 from sim.datasets.household.summary import summarise as household_summarise
 from sim.datasets.kinds import DATASETS, ErrorDataset, generate
+from sim.datasets.own_operators.build import NAME as OWN_OPERATORS
+from sim.datasets.own_operators.build import WORLDS, worlds_table, write_worlds
 from sim.datasets.shipped import SEED, manifest_of, shipped_lines
 from sim.datasets.spec import EPISODES, ErrorEpisode
 from sim.datasets.summary import markdown, summarise
@@ -99,7 +101,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
     """Generate one dataset, or all of the tabletop; continue where an earlier run stopped.
 
     Args:
-        config: see conf/datasets.yaml.
+        config: see conf/datasets.yaml; `episodes` of VII are worlds.
 
     Returns:
         Dataset -> its metrics, as in metrics.json.
@@ -107,7 +109,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
     Raises:
         InvalidConfiguration: a value is out of range, or a folder belongs to another dataset.
     """
-    known = [*DATASETS, *HOUSEHOLD_DATASETS]
+    known = [*DATASETS, *HOUSEHOLD_DATASETS, OWN_OPERATORS]
     if config.dataset != ALL and config.dataset not in known:
         raise InvalidConfiguration(
             f"expected dataset as one of {', '.join(known)} or {ALL}, found {config.dataset!r}."
@@ -118,10 +120,13 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
             f"expected workers and episodes of at least 1 and a seed of at least 0, found workers={config.workers}, "
             f"episodes={config.episodes}, seed={config.seed}"
         )
-    if config.dataset in HOUSEHOLD_DATASETS and config.scene is not None:
-        raise InvalidConfiguration(f"expected no scene for dataset {config.dataset}, which has kitchens; leave it out")
+    if config.dataset in (*HOUSEHOLD_DATASETS, OWN_OPERATORS) and config.scene is not None:
+        raise InvalidConfiguration(f"expected no scene for dataset {config.dataset}, which has its own; leave it out")
     names = list(DATASETS) if config.dataset == ALL else [config.dataset]
     out = Path(config.out)
+    if config.dataset == OWN_OPERATORS:
+        folder = out / OWN_OPERATORS if config.out == DatasetsConfig.out else out
+        return {OWN_OPERATORS: write_worlds(folder, config.seed, config.episodes or WORLDS)}
     summaries = {}
     for name in names:
         # a single dataset goes exactly into out=DIR
@@ -136,6 +141,8 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
 
 def tables(summaries: Mapping[str, Mapping[str, Any]]) -> str:
     """The tables of what `build` returns."""
+    if OWN_OPERATORS in summaries:
+        return worlds_table(dict(summaries[OWN_OPERATORS]))
     return (household_markdown if set(summaries) <= set(HOUSEHOLD_DATASETS) else markdown)(summaries)
 
 

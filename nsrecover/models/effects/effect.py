@@ -20,6 +20,8 @@ FEWEST_SHOWN = 10
 STRUCTURE = 250
 """At most so many demonstrations decide on the form of a law; all of them decide on its numbers."""
 PARTS = 4
+SLIGHT = 0.1
+"""A place that depends on where the object was by a smaller factor does not count as relative to that."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Effect:
     @property
     def relative(self) -> bool:
         """Whether the place depends on where the moved object is before."""
-        laws, terms, frames = [self.law], [self.height], set[str]()
+        laws, terms, frames = [self.law], list[Term](), set[str]()
         while laws:
             law = laws.pop()
             if isinstance(law, Law):
@@ -75,10 +77,9 @@ class Effect:
                 frames.add(law.frame.partition(" ")[0])
             else:
                 laws += [law.below, law.above]
-        own = any(
-            term.anchor in ("object 0", "bottom 0") or any(f.startswith("way 0") for f in term.features)
-            for term in terms
-        )
+        own = any(term.anchor == "object 0" for term in terms)
+        weights = [pair for term in terms for pair in zip(term.features, term.coefficients[1:], strict=True)]
+        own = own or any(name.startswith("way 0") and abs(weight) > SLIGHT for name, weight in weights)
         return own or "start" in frames or (self.arity == 1 and bool(frames - {"table"}))
 
     @property

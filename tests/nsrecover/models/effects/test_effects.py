@@ -1,0 +1,91 @@
+"""Effects are learned from demonstrations of conventions that they have not been told."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover import Action, Plan
+from nsrecover.core.geometry import as_box
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.models.effects.context import Shown
+from nsrecover.models.effects.effect import fit
+from nsrecover.models.effects.operator import learn, operators_in, save_operators, with_operators
+from nsrecover.models.effects.sparse import select
+from sim.datasets.own_operators.conventions import Convention, convention
+from sim.datasets.own_operators.scenes import demonstrations, episode, noisy
+
+SEED = 3
+
+
+def shown(world: Convention, number: int, count: int) -> list[Shown]:
+    """Demonstrations of a world."""
+    return [
+        Shown(nsrecover.scene_of_boxes(each.before), each.arguments, as_box(each.after[each.arguments[0]]))
+        for each in demonstrations(SEED, number, world, count)
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 3, 4, 12, 14, 16, 17])
+def test_fifty_demonstrations_are_enough(number: int) -> None:
+    world, rng = convention(SEED, number), np.random.default_rng(0)
+    effect, errors = fit(shown(world, number, 50)), []
+    for plan in (episode(SEED, number, world, index) for index in range(10)):
+        for before, after, arguments in zip(plan.scenes, plan.scenes[1:], plan.actions, strict=False):
+            imagined = effect(nsrecover.scene_of_boxes(noisy(rng, before)), Action("place", arguments))
+            errors.append(float(np.linalg.norm(np.array(imagined[:3]) - after[arguments[0]][:3])))
+    assert np.median(errors) < 0.005
+    assert np.median(effect.errors_m) < 0.006
+    assert effect.relative == (number in (3, 16, 17))
+
+
+def test_one_argument_counts_from_the_place_before() -> None:
+    world = convention(SEED, 16)
+    operator = learn("push", shown(world, 16, 30))
+    system = nsrecover.geometric(domain=with_operators(TABLETOP, [operator]))
+    boxes = {"red cup": np.array([0.6, 0.1, 0.05, 0.06, 0.06, 0.1])}
+    plan, pushed = Plan.parse("push(red cup)"), {"red cup": world.place(boxes, ("red cup",))}
+    assert system.monitor(plan, boxes).step(plan[0], pushed).as_expected
+    assert system.monitor(plan, boxes).step(plan[0], boxes).deviating == ("red cup",)
+    graphs = [nsrecover.scene_of_boxes(each) for each in (boxes, pushed)]
+    assert operator.achieved(graphs[0], graphs[1], plan[0])
+    assert not operator.achieved(graphs[1], graphs[1], plan[0])
+
+
+def test_it_is_kept_in_a_checkpoint(tmp_path: Path) -> None:
+    operator = learn("serve", shown(convention(SEED, 7), 7, 40))
+    domain = with_operators(TABLETOP, [operator])
+    nsrecover.geometric(domain=domain).save(tmp_path)
+    (again,) = operators_in(tmp_path)
+    assert again == operator
+    assert nsrecover.load(tmp_path).domain.operators["serve"] == operator
+    with pytest.raises(InvalidConfiguration, match="not taken, found 'top'"):
+        with_operators(TABLETOP, [learn("top", shown(convention(SEED, 0), 0, 12))])
+    path = tmp_path / "operators" / "serve.json"
+    path.write_text(path.read_text().replace('"coefficients"', '"others"'))
+    with pytest.raises(InvalidCheckpoint, match="learn it again"):
+        nsrecover.load(tmp_path)
+
+
+def test_too_few_demonstrations_are_refused_and_random_ones_are_uncertain() -> None:
+    world, rng = convention(SEED, 0), np.random.default_rng(0)
+    with pytest.raises(InvalidConfiguration, match="at least 10"):
+        fit(shown(world, 0, 9))
+    random = [Shown(s.graph, s.arguments, (*rng.uniform(0.3, 0.9, 2), *s.after[2:])) for s in shown(world, 0, 30)]
+    assert fit(random, cases=False).spread_m > 0.1
+
+
+def test_a_sparse_regression_takes_what_matters() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(60, 20))
+    found = select(features, 0.03 + 0.5 * features[:, 4] - 0.2 * features[:, 9] + rng.normal(0, 0.001, 60))
+    assert set(found.columns) == {4, 9}
+    np.testing.assert_allclose(found.coefficients[0], 0.03, atol=1e-3)
+
+
+def test_no_folder_has_no_operators(tmp_path: Path) -> None:
+    assert operators_in(tmp_path) == []
+    save_operators(TABLETOP, tmp_path)
+    assert not list(tmp_path.iterdir())
