@@ -20,7 +20,6 @@ prints or starts a thread. It can be pickled between two calls and goes on after
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum, auto
 from typing import Any, cast
 
 from nsrecover.core.actions import Plan
@@ -47,25 +46,9 @@ from nsrecover.explanation.templates import proposal
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.monitoring.parts import Parts
-from nsrecover.monitoring.session_state import SessionState
+from nsrecover.monitoring.session_state import Purpose, SessionState
 from nsrecover.planning.vetoes import Vetoes
 from nsrecover.util.english import objects
-
-
-class _Stage(Enum):
-    """What the next observation is for."""
-
-    START = auto()
-    CHECK = auto()
-    """The scene has to be observed again before an action."""
-    ANEW = auto()
-    """A person has changed the scene that was judged."""
-    JUDGE = auto()
-    """An action was executed."""
-    CONFIRM = auto()
-    """A verdict has to be settled."""
-    FINISH = auto()
-    """Parts of the goal must be observed."""
 
 
 class Session(SessionState[SceneT]):
@@ -98,7 +81,7 @@ class Session(SessionState[SceneT]):
             raise InvalidConfiguration(f"expected nsrecover.session.SessionSettings, found {type(settings).__name__}")
         super().__init__(system, plan, settings or SessionSettings(), listener or Listener())
         self._perceiver = perceiver
-        self._stage, self._attempts = _Stage.START, 0
+        self._stage, self._attempts = Purpose.START, 0
         self._turn: StepRecord[SceneT] | None = None
         self._vetoes = Vetoes[SceneT]()
         self._alarms = Alarms(system.domain, self.settings.max_recoveries)
@@ -123,7 +106,7 @@ class Session(SessionState[SceneT]):
         self._expect(Act, Look)
         self.problem = ""
         if isinstance(self._request, Act):
-            self._stage, self._executed, self._attempts = _Stage.JUDGE, True, 0
+            self._stage, self._executed, self._attempts = Purpose.JUDGE, True, 0
         try:
             self._clock.take(observation, time_s)
             self._taken(observation)
@@ -163,7 +146,7 @@ class Session(SessionState[SceneT]):
         assert turn is not None
         if answer is Answer.LOOK_AGAIN:
             self._keep(replace(turn, recovery=None))
-            self._look(_Stage.ANEW)
+            self._look(Purpose.ANEW)
         elif request.decision.question is Question.GIVE_UP:
             self._decided(replace(turn, recovery=request.decision.recovery if answer is Answer.YES else turn.recovery))
         elif answer is Answer.YES:
@@ -179,7 +162,7 @@ class Session(SessionState[SceneT]):
             OutOfTurn: no action was asked for.
         """
         self._expect(Act)
-        self._look(_Stage.CHECK)
+        self._look(Purpose.CHECK)
 
     def stop(self, reason: str = "") -> None:
         """End the session; a session that has ended stays as it is."""
@@ -204,27 +187,27 @@ class Session(SessionState[SceneT]):
     def _taken(self, observation: object) -> None:
         """Use an observation for what it was made for."""
         match self._stage:
-            case _Stage.START:
+            case Purpose.START:
                 self._monitor = self.system.monitor(
                     self._plan, observation, self._perceiver, check_sensors=self.settings.check_sensors
                 )
                 self._start, self._start_s = self._monitor.graph, self.time_s
                 self._next_turn()
-            case _Stage.CHECK:
+            case Purpose.CHECK:
                 self.monitor.check(observation)
                 self._settle()
-            case _Stage.ANEW:
+            case Purpose.ANEW:
                 self.monitor.judge_anew(observation)
                 self._settle()
-            case _Stage.JUDGE:
+            case Purpose.JUDGE:
                 action = self.monitor.next_action
                 assert action is not None
                 self.monitor.step(action, observation)
                 self._settle()
-            case _Stage.CONFIRM:
+            case Purpose.CONFIRM:
                 self.monitor.look_again(observation)
                 self._settle()
-            case _Stage.FINISH:
+            case Purpose.FINISH:
                 self.monitor.look_again(observation)
                 self._attempts += 1
                 if self.monitor.found.deviates:
@@ -235,23 +218,23 @@ class Session(SessionState[SceneT]):
     def _unusable(self, problem: InvalidObservation | UnknownObject) -> None:
         """Ask for another observation, or end if there were too many that cannot be used."""
         self.problem = str(problem)
-        if self._stage is _Stage.CONFIRM:
+        if self._stage is Purpose.CONFIRM:
             self.monitor.look_failed()
             self._settle()
             return
         self._attempts = LOOKS if self.settings.reviews else self._attempts + 1
         if self._attempts < LOOKS:
             self._request = Look()
-        elif self._stage is _Stage.START or self.settings.reviews:
+        elif self._stage is Purpose.START or self.settings.reviews:
             raise problem
-        elif self._stage is _Stage.FINISH:
+        elif self._stage is Purpose.FINISH:
             self._finish()
         else:
             action = self.monitor.next_action
             when = "after" if self._executed else "before"
             self._stop(StopCode.NO_OBSERVATION, f"the scene {when} {action} cannot be judged: {problem}")
 
-    def _look(self, stage: _Stage, names: tuple[str, ...] = ()) -> None:
+    def _look(self, stage: Purpose, names: tuple[str, ...] = ()) -> None:
         self._stage, self._attempts, self._request = stage, 0, Look(names)
 
     def _next_turn(self) -> None:
@@ -271,7 +254,7 @@ class Session(SessionState[SceneT]):
         """Look again until the verdict is settled, then draw the conclusion."""
         names = self.monitor.wanted
         if names is not None and not self.settings.reviews:
-            self._stage, self._request = _Stage.CONFIRM, Look(names)
+            self._stage, self._request = Purpose.CONFIRM, Look(names)
             return
         found = self.monitor.found
         if found.as_expected and not self._executed:
@@ -288,7 +271,7 @@ class Session(SessionState[SceneT]):
         self.listener.compares(found)
         recovery = self._recovery(found) if found.deviates else None
         if recovery is not None and not recovery.found and self.listener.cancels():
-            self._look(_Stage.ANEW)  # a search that was cut short proves nothing
+            self._look(Purpose.ANEW)  # a search that was cut short proves nothing
             return
         action = found.action if self._executed else None
         turn = StepRecord(
@@ -303,13 +286,14 @@ class Session(SessionState[SceneT]):
         self._decided(turn)
 
     def _recovery(self, found: Discrepancy[SceneT]) -> Recovery[SceneT]:
-        monitor, planner = self.monitor, self.system.planner
+        monitor, planner, seen = self.monitor, self.system.planner, found.observed
+        budget_s, cancels = self.settings.budget_s, self.listener.cancels
         recovery = monitor.accepted() or planner.recover(
-            found.observed, monitor.trace, found, budget_s=self.settings.budget_s,
-            on_improvement=self.listener.improves, cancelled=self.listener.cancels,
-        )  # fmt: skip
+            seen, monitor.trace, found, budget_s=budget_s, on_improvement=self.listener.improves, cancelled=cancels
+        )
         if self._alarms.seen(found, recovery) and isinstance(planner, OtherWays):
-            return cast("Recovery[SceneT] | None", planner.otherwise(found.observed, monitor.trace, found)) or recovery
+            other = planner.otherwise(seen, monitor.trace, found, budget_s=budget_s, cancelled=cancels)
+            return cast("Recovery[SceneT] | None", other) or recovery
         return recovery
 
     def _decided(self, turn: StepRecord[SceneT]) -> None:
@@ -346,7 +330,12 @@ class Session(SessionState[SceneT]):
     def _other_way(self, turn: StepRecord[SceneT]) -> None:
         """After a veto, ask about another recovery; stop if there is none."""
         found = turn.discrepancy
-        other = self._vetoes.other(self.system.planner, self.monitor.trace, found, self.settings.budget_s)
+        planner, budget_s, cancels = self.system.planner, self.settings.budget_s, self.listener.cancels
+        other = self._vetoes.other(planner, self.monitor.trace, found, budget_s, cancels)
+        if other is None and cancels():
+            self._turn = None
+            self._look(Purpose.ANEW)  # as in `_conclude`
+            return
         if other is None:
             self._keep(turn)
             self._stop(StopCode.VETOED, self._vetoes.reason)
@@ -375,7 +364,7 @@ class Session(SessionState[SceneT]):
         if self.settings.reviews:
             self._request = Done()
         elif unseen and self._attempts < LOOKS and self.monitor.last_found is not None:
-            self._stage, self._request = _Stage.FINISH, Look(unseen)
+            self._stage, self._request = Purpose.FINISH, Look(unseen)
             if self._attempts == 0:
                 self._attempts = 1
         elif unseen:

@@ -5,6 +5,7 @@ observations that hide, miss or misplace things, or are of before. The truth is 
 `EPISODES=1000 pytest tests/test_false_completion.py` runs that many.
 """
 
+import json
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -15,8 +16,10 @@ import numpy as np
 import pytest
 
 from nsrecover import Action, FactScene, Plan, symbolic
+from nsrecover.core import StopCode
 from nsrecover.core.scene import Box
 from nsrecover.core.sessions.requests import Act, Ask, Done, Look
+from nsrecover.records import episode_log
 from nsrecover.session import Session, SessionSettings
 from tests.scenarios import LAB, SIDE_M, Boxes, Facts, ScriptedWorld
 
@@ -270,9 +273,13 @@ def test_no_episode_is_completed_while_its_goal_can_be_seen_to_be_false(kind: ty
     for seed in range(EPISODES // 2):
         world = kind(rng=np.random.default_rng(seed))
         session = drive(world)
+        episode = session.episode
+        assert episode.why is not StopCode.GOAL_MISSED, f"seed {seed}: what was seen to be false was not recovered"
+        document = json.loads(json.dumps(episode_log.to_document(episode, world.system().domain)))
+        assert episode_log.from_document(document).why is episode.why
         if isinstance(session.request, Done):
             completed += 1
-            unmet = set(world.false_conditions()) - set(session.episode.given_up)
+            unmet = set(world.false_conditions()) - set(episode.given_up)
             if any(world.shown >= set(fact[1:]) & world.things() for fact in unmet):
                 false.append(seed)
     assert false == []

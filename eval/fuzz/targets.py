@@ -27,7 +27,7 @@ from nsrecover.explanation.logs import is_household_log
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.domain_model import Limits, solve
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.bags.writing import BagSettings, Storage, write_bag
@@ -166,7 +166,7 @@ def read_domain(data: bytes) -> None:
             domain = domain_from_pddl(domain_file, words_file if parts[2] else None)
             if parts[1]:
                 instance, state, goal = scene_from_pddl(domain, domain_file, problem_file)
-                solve(instance, state, [instance.condition(fact) for fact in goal], max_expansions=50)
+                solve(instance, state, [instance.condition(fact) for fact in goal], limits=Limits(50))
             return
         (folder / "home.yaml").write_bytes(data)
         home = load_home(folder / "home.yaml")

@@ -247,6 +247,6 @@ class _TimedPlannerOfOtherWays(_TimedPlanner):
         super().__init__(recover)
         self._otherwise = otherwise
 
-    def otherwise(self, *error: Any) -> Recovery | None:
+    def otherwise(self, *error: Any, **limits: Any) -> Recovery | None:
         """Plan another recovery."""
-        return self._timed(self._otherwise, *error)
+        return self._timed(self._otherwise, *error, **limits)

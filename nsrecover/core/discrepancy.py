@@ -212,7 +212,8 @@ class Discrepancy(Generic[SceneT_co]):
         newcomers: objects that are neither in the first scene nor in the plan, such as a hand, and those that the
             detector does not name, such as masks that show nothing. They may be in the way, but they never deviate, and
             a recovery must not move them.
-        plan_problem: why the rest of a symbolic plan does not lead to its goal (only before an action).
+        plan_problem: why the rest of a symbolic plan does not lead to its goal (before an action), or what of the goal
+            does not hold (after the last one).
         cause: the smallest set of deviating objects without which a symbolic plan would have reached the goal, in the
             domain's simulation; empty if it reaches it anyway, or if it would not even without any.
         before: of boxes, the scene before the action (only after an action); its effect may be relative to that.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -129,8 +129,18 @@ class ReportingPerceiver(Perceiver[SeenT_contra], Protocol[SeenT_contra]):
 class OtherWays(Protocol):
     """A planner that knows other ways than the shortest one."""
 
-    def otherwise(self, observed: Any, trace: Any, discrepancy: Any) -> Recovery[Any] | None:
-        """Another recovery, for when the shortest one has not helped; None if there is none."""
+    def otherwise(
+        self, observed: Any, trace: Any, discrepancy: Any, *, budget_s: float | None, cancelled: Callable[[], bool]
+    ) -> Recovery[Any] | None:
+        """Another recovery, for when the shortest one has not helped; None if there is none.
+
+        Args:
+            observed: the scene to recover from.
+            trace: what the plan was expected to lead through.
+            discrepancy: what is wrong.
+            budget_s: time for all of it, seconds; None: no limit.
+            cancelled: called again and again; if it returns true, there is none.
+        """
         ...
 
 
@@ -139,7 +149,14 @@ class TakesVetoes(Protocol):
     """A planner that finds other ways than those that a person does not want."""
 
     def instead(
-        self, observed: Any, trace: Any, discrepancy: Any, vetoed: Sequence[Recovery[Any]], budget_s: float | None
+        self,
+        observed: Any,
+        trace: Any,
+        discrepancy: Any,
+        vetoed: Sequence[Recovery[Any]],
+        *,
+        budget_s: float | None,
+        cancelled: Callable[[], bool],
     ) -> Recovery[Any] | None:
         """A recovery that leaves out a part at least of every vetoed way; None if there is none.
 
@@ -149,6 +166,7 @@ class TakesVetoes(Protocol):
             discrepancy: what is wrong.
             vetoed: the ways that are not wanted.
             budget_s: time of one search, seconds; None: no limit.
+            cancelled: called again and again; if it returns true, the best way so far is returned.
         """
         ...
 

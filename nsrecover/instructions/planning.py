@@ -13,7 +13,7 @@ from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Refusal, RefusalCode, Stage, Task
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.domain_model import Limits, solve
 
 EXPANSIONS = 400
 """States that the search for one stage expands at most."""
@@ -84,7 +84,7 @@ def plan_stage(stage: Stage, belief: Belief, most: int = 1) -> StagePlan | None:
     instance = belief.instance(stage, most)
     state = belief.state(instance, stage)
     goal = [instance.condition(fact) for fact in stage.goal]
-    found = solve(instance, state, goal, forbidden=instance.unwanted(stage.goal), max_expansions=EXPANSIONS)
+    found = solve(instance, state, goal, forbidden=instance.unwanted(stage.goal), limits=Limits(EXPANSIONS))
     if not found.found:
         return None
     return StagePlan(stage, instance, state, found.steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import Enum, auto
 from typing import Any, Generic
 
 from nsrecover.core.actions import Plan
@@ -16,6 +17,22 @@ from nsrecover.errors import OutOfTurn
 from nsrecover.monitoring.clock import Clock
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.monitoring.parts import Parts
+
+
+class Purpose(Enum):
+    """What the next observation is for."""
+
+    START = auto()
+    CHECK = auto()
+    """The scene has to be observed again before an action."""
+    ANEW = auto()
+    """A person has changed the scene that was judged."""
+    JUDGE = auto()
+    """An action was executed."""
+    CONFIRM = auto()
+    """A verdict has to be settled."""
+    FINISH = auto()
+    """Parts of the goal must be observed."""
 
 
 class SessionState(Generic[SceneT]):

@@ -182,7 +182,9 @@ class RecoveryPlanner:
         trace: Trace,
         discrepancy: Discrepancy,
         vetoed: Sequence[Recovery],
+        *,
         budget_s: float | None = 1.0,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> Recovery | None:
         """A recovery that does not touch an object at least that each vetoed way moves; None if there is none.
 
@@ -194,15 +196,27 @@ class RecoveryPlanner:
             discrepancy: what is wrong.
             vetoed: the ways that are not wanted.
             budget_s: wall time of one search, seconds; None: no limit.
+            cancelled: if it returns true, the best way so far is returned.
         """
         lenient = replace(self, rejoin=Rejoin.RELATIONS)
         return another_way(
             vetoed,
             lambda way: (action.arguments[0] for action in way.actions),
-            lambda names: replace(lenient, untouched=names).recover(graph, trace, discrepancy, budget_s),
+            lambda names: replace(lenient, untouched=names).recover(
+                graph, trace, discrepancy, budget_s, cancelled=cancelled
+            ),
+            cancelled,
         )
 
-    def otherwise(self, observed: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Recovery | None:
+    def otherwise(
+        self,
+        observed: SceneGraph,
+        trace: Trace,
+        discrepancy: Discrepancy,
+        *,
+        budget_s: float | None = 1.0,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Recovery | None:
         """Another recovery, for when the shortest one has not helped (`OtherWays`).
 
         If an object was not lifted again and again, what is next to it may hinder the fingers, or lean on it: the
@@ -212,12 +226,18 @@ class RecoveryPlanner:
             observed: the scene as it is now.
             trace: the expected trace, over the same objects.
             discrepancy: what is wrong; its action has failed.
+            budget_s: wall time for all searches together, seconds; None: no limit.
+            cancelled: if it returns true, no further search is begun, and the one that runs ends.
 
         Returns:
-            The way by the nearest neighbour from which there is one; None if there is none.
+            The way by the nearest neighbour from which there is one; None if there is none in time.
         """
+        began = time.perf_counter()
         for actions, graphs in with_room(self.models, self.domain, observed, discrepancy):
-            rest = self.recover(graphs[-1], trace, discrepancy)
+            left_s = None if budget_s is None else budget_s - (time.perf_counter() - began)
+            if cancelled() or (left_s is not None and left_s <= 0):
+                break
+            rest = self.recover(graphs[-1], trace, discrepancy, left_s, cancelled=cancelled)
             if rest.found:
                 return replace(
                     rest,

@@ -34,7 +34,12 @@ class Vetoes(Generic[SceneT]):
         self.reason = ""
 
     def other(
-        self, planner: object, trace: Trace[SceneT], found: Discrepancy[SceneT], budget_s: float | None
+        self,
+        planner: object,
+        trace: Trace[SceneT],
+        found: Discrepancy[SceneT],
+        budget_s: float | None,
+        cancelled: Callable[[], bool],
     ) -> Recovery[SceneT] | None:
         """Another recovery; None if there is none, or if there were too many vetoes.
 
@@ -43,12 +48,13 @@ class Vetoes(Generic[SceneT]):
             trace: what the plan was expected to lead through.
             found: what is wrong.
             budget_s: time of one search, seconds; None: no limit.
+            cancelled: ends the searches.
         """
         vetoed = "the recovery" if len(self.ways) == 1 else counted(len(self.ways), "recovery")
         self.reason = f"a person vetoed {vetoed}"
         if len(self.ways) >= MOST_VETOES or not isinstance(planner, TakesVetoes):
             return None
-        other = planner.instead(found.observed, trace, found, self.ways, budget_s)
+        other = planner.instead(found.observed, trace, found, self.ways, budget_s=budget_s, cancelled=cancelled)
         self.reason += ", and no other one exists"
         return other
 
@@ -57,6 +63,7 @@ def another_way(
     vetoed: Sequence[Recovery[SceneT]],
     parts: Callable[[Recovery[SceneT]], Iterable[Part]],
     search: Callable[[frozenset[Part]], Recovery[SceneT]],
+    cancelled: Callable[[], bool],
 ) -> Recovery[SceneT] | None:
     """The cheapest way that leaves out a part at least of every vetoed way; None if there is none.
 
@@ -66,11 +73,13 @@ def another_way(
         vetoed: the ways that are not wanted.
         parts: what may be left out of a way: its actions, or the objects that it moves.
         search: the way without some parts.
+        cancelled: called before every search; if it returns true, the best way so far is returned.
     """
     choices = {frozenset(each) for each in itertools.product(*(dict.fromkeys(parts(way)) for way in vetoed))}
     least = [each for each in choices if not any(other < each for other in choices)]
     ordered = sorted(least, key=lambda each: (len(each), sorted(map(str, each))))[:MOST_SEARCHES]
-    found = [way for way in map(search, ordered) if way.found]
+    searched = map(search, itertools.takewhile(lambda _: not cancelled(), ordered))
+    found = [way for way in searched if way.found]
     if not found:
         return None
     # the search was not free, so nothing is proven about all ways

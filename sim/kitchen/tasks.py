@@ -23,7 +23,7 @@ from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of
 from nsrecover.domains.household.scene import Household, formula_of, holds
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.domain_model import Limits, solve
 from sim.kitchen.scenes import DEFAULT_THINGS, HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.states import ObjectState
 from sim.kitchen.truth import household_of, start_state
@@ -317,7 +317,7 @@ def _shortest(
     best: Sequence[Action] | None = None
     for budget in BUDGETS:
         formulas = [formula_of(condition) for condition in goal]
-        found = solve(home, start, formulas, familiar=names, forbidden=forbidden, objects=names, max_expansions=budget)
+        found = solve(home, start, formulas, familiar=names, forbidden=forbidden, objects=names, limits=Limits(budget))
         if found.found and (best is None or len(found.steps) < len(best)):
             best = found.steps
         if found.proven_optimal or found.status is RecoveryStatus.IMPOSSIBLE:

@@ -1,11 +1,14 @@
 """The session: what it asks for, beyond the scenarios that every driver shares."""
 
+from dataclasses import replace
 from typing import Any
 
 from nsrecover import Plan, geometric
-from nsrecover.core.sessions.requests import Act, Done, Look
+from nsrecover.core import ReasonCode
+from nsrecover.core.sessions.requests import Act, Ask, Done, Look
 from nsrecover.core.sessions.supervision import Listener
-from nsrecover.session import Session
+from nsrecover.session import Session, SessionSettings
+from tests.scenarios import Facts
 
 SIDE = 0.05
 PLAN = Plan.parse("top(green, red); top(blue, green)")
@@ -46,6 +49,32 @@ def test_a_search_that_was_cut_short_proves_nothing() -> None:
     assert isinstance(session.request, Look)
     session.observed(blocks(green=box(0.6, 0.2), grey=box(0.6, 0.2, 1)))
     assert isinstance(session.request, Act)
+
+
+def test_after_a_veto_a_search_that_was_cut_short_proves_nothing_either() -> None:
+    listener = Impatient()
+    listener.hurry = False
+    session = geometric().session(PLAN, blocks(), SessionSettings(budget_s=None, approve=True), listener=listener)
+    fallen(session, grey=box(0.6, 0.2, 1))
+    assert isinstance(session.request, Ask)
+    listener.hurry = True
+    session.answered(False)
+    assert isinstance(session.request, Look)
+    assert session.records == ()
+
+
+def test_searches_over_facts_can_be_cancelled() -> None:
+    world, told = Facts({0: "fails"}), Facts.plan()
+    monitor, planner = world.system().monitor(told, world.observe()), world.system().planner
+    found = monitor.step(told[0], world.observe())
+    seen, trace = found.observed, monitor.trace
+    assert planner.otherwise(seen, trace, found) is not None
+    assert planner.otherwise(seen, trace, found, budget_s=0) is None
+    assert planner.otherwise(seen, trace, found, cancelled=lambda: True) is None
+    dropped = replace(seen, facts=frozenset({("at", "tube", "floor"), ("at", "flask", "centrifuge")}))
+    rest = replace(trace, plan=Plan(told.actions[1:]), graphs=trace.graphs[1:])
+    assert planner.recover(dropped, rest).found
+    assert planner.recover(dropped, rest, cancelled=lambda: True).reason_code is ReasonCode.CANCELLED
 
 
 def test_the_rest_of_a_recovery_that_is_mended_still_belongs_to_it() -> None:

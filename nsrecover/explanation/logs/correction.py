@@ -14,7 +14,7 @@ from nsrecover.domains.household.scene import Household, formula_of, holds, plac
 from nsrecover.explanation.logs.inference.effects import SWITCHES
 from nsrecover.explanation.logs.inference.tracking import PLACING
 from nsrecover.explanation.logs.run import state_after
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.domain_model import Limits, solve
 
 MAX_EXPANSIONS, MOST_EXPANSIONS = 150, 600
 """States that a search expands at most, first and last; plans rarely get shorter beyond the first."""
@@ -60,7 +60,7 @@ def correct(
             goal = [formula_of(condition) for condition in wanted]
             found = solve(
                 home, start, goal, familiar=known, prefer=plan, forbidden=forbidden, objects=objects,
-                max_expansions=most,
+                limits=Limits(most),
             )  # fmt: skip
             if found.found:
                 return _in_order(start, found.steps, wanted, home, order or plan)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy, Phase, Unknown
+from nsrecover.core.discrepancy import Discrepancy, Phase, PlanFault, PlanProblem, Unknown
 from nsrecover.core.facts import FactScene, Property
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
@@ -314,8 +314,10 @@ class FactMonitor(Monitor[FactScene, Seen]):
             self.instance, judged.action, judged.before, judged.expected, observed, rest, self.goal, done
         )
         found, facts = deviations(situation), observed.facts
-        unmet, problem, missing = tuple[explanation.Fact, ...](), None, tuple[Unknown, ...]()
+        unmet, missing = tuple[explanation.Fact, ...](), tuple[Unknown, ...]()
+        problem: PlanProblem | None = None
         if after:
+            problem = None if rest or found else self._goal_missed(observed, unseen_effects)
             missing = tuple(Unknown(name, variable) for variable, name in sorted(acted_on - _known(observed, acted_on)))
         elif self._rules.check:
             unmet = unmet_conditions(self.instance, facts, rest[0])
@@ -344,6 +346,17 @@ class FactMonitor(Monitor[FactScene, Seen]):
             plan_problem=problem,
             cause=cause,
         )
+
+    def _goal_missed(self, scene: FactScene, unseen: Collection[Property]) -> PlanProblem | None:
+        """Conditions of the goal that are known not to hold although every action is done."""
+        domain = self.instance.domain
+        seen = [
+            fact
+            for fact in unmet_goal(self.instance, scene.facts, self.goal)
+            if scene.knows(prop := property_of(literal(fact, domain)[0], domain)) and prop not in unseen
+        ]
+        unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in seen)
+        return PlanProblem(PlanFault.FAILS, self.num_executed - 1, unmet=unmet) if unmet else None
 
 
 def _known(scene: FactScene, props: Collection[Property]) -> frozenset[Property]:

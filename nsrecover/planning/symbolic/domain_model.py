@@ -201,6 +201,19 @@ class Solution:
         return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a search.
+
+    Attributes:
+        max_expansions: states that it expands at most; with that the outcome is deterministic.
+        cancelled: called before every expansion; if it returns true, the search ends.
+    """
+
+    max_expansions: int = EXPANSIONS
+    cancelled: Callable[[], bool] | None = None
+
+
 def solve(
     instance: Instance,
     state: State,
@@ -210,7 +223,7 @@ def solve(
     prefer: Sequence[Action] = (),
     forbidden: Collection[Action] = (),
     objects: Collection[str] | None = None,
-    max_expansions: int = EXPANSIONS,
+    limits: Limits = Limits(),
 ) -> Solution:
     """A cheap plan from a state to a goal, by the common search.
 
@@ -222,7 +235,7 @@ def solve(
         prefer: a plan whose objects and order are preferred among plans that are equally long.
         forbidden: steps that may not be used.
         objects: the objects that may be used; all if None.
-        max_expansions: states that the search expands at most; with that the outcome is deterministic.
+        limits: of the search.
     """
     usable = instance.objects if objects is None else objects
     model = DomainModel(instance, state, goal, usable, familiar, prefer, forbidden)
@@ -233,6 +246,7 @@ def solve(
         if not improvements or cost < improvements[-1].cost:
             improvements.append(Improvement(found.seconds, found.expansions, cost))
 
-    result = search(model, state, [0.0], max_expansions=max_expansions, on_improvement=improved)
+    most, cancelled = limits.max_expansions, limits.cancelled
+    result = search(model, state, [0.0], max_expansions=most, on_improvement=improved, cancelled=cancelled)
     steps = tuple(model.steps[a] for a in result.path)
     return Solution(result.status, steps, result.proven_optimal, result.expansions, tuple(improvements))

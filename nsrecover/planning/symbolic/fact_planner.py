@@ -18,11 +18,15 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with, literal, property_of
 from nsrecover.monitoring.facts.outlook import outlook, unmet_conditions, unmet_goal
-from nsrecover.planning.symbolic.domain_model import EXPANSIONS, Solution, solve
+from nsrecover.planning.symbolic.domain_model import EXPANSIONS, Limits, Solution, solve
 from nsrecover.planning.vetoes import another_way
 
 _AROUND = 2
 """Rounds in which what objects are in or on, and what is in or on them, is added to the objects of a search."""
+
+
+def _never() -> bool:
+    return False
 
 
 def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[str, ...]:
@@ -70,7 +74,7 @@ class FactPlanner:
             discrepancy: what is wrong; its objects may be used.
             budget_s: after this time no further search is begun, seconds.
             on_improvement: called with the recovery, if the search finds one.
-            cancelled: not used, as searches have a limit of their own.
+            cancelled: called before every expansion; if it returns true, the search ends.
         """
         began = time.perf_counter()
         plan, state, goal = trace.plan.actions, observed.facts, trace.goal
@@ -78,7 +82,7 @@ class FactPlanner:
         if step is not None:
             return Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=step, cost=self.cost(plan[step:]))
         names = _names(plan, discrepancy)
-        found = self._tidily(state, trace, names)
+        found = self._tidily(state, trace, names, cancelled=cancelled)
         seconds = time.perf_counter() - began
         if found.found:
             recovery = self._rejoined(found, plan, seconds, (state, goal, trace.tidy))
@@ -86,9 +90,10 @@ class FactPlanner:
                 on_improvement(recovery)
             return recovery
         if found.status is RecoveryStatus.BUDGET_EXHAUSTED:
-            code = ReasonCode.NODE_BUDGET
+            code = ReasonCode.CANCELLED if cancelled is not None and cancelled() else ReasonCode.NODE_BUDGET
             return Recovery(found.status, expansions=found.expansions, seconds=seconds, reason_code=code)
-        lost, closest = self._closest(state, goal, names, plan, None if budget_s is None else began + budget_s)
+        until = None if budget_s is None else began + budget_s
+        lost, closest = self._closest(state, goal, names, plan, (until, cancelled or _never))
         blamed = tuple(dict.fromkeys(name for fact in lost for name in fact[1:2]))
         return Recovery(
             RecoveryStatus.IMPOSSIBLE,
@@ -101,7 +106,13 @@ class FactPlanner:
         )
 
     def otherwise(
-        self, observed: FactScene, trace: Trace[FactScene], discrepancy: Discrepancy[FactScene]
+        self,
+        observed: FactScene,
+        trace: Trace[FactScene],
+        discrepancy: Discrepancy[FactScene],
+        *,
+        budget_s: float | None = None,
+        cancelled: Callable[[], bool] = _never,
     ) -> Recovery[FactScene] | None:
         """Another recovery, for when the shortest one has not helped (Obinata et al., 2024: another approach).
 
@@ -113,6 +124,8 @@ class FactPlanner:
             observed: the scene.
             trace: of the plan, with its goal.
             discrepancy: what is wrong; its action has failed.
+            budget_s: after this time no other object is tried, seconds.
+            cancelled: if it returns true, no other object is tried, and the search that runs ends.
 
         Returns:
             The way through the first object for which there is one; None if there is none.
@@ -122,16 +135,18 @@ class FactPlanner:
         for name in discrepancy.deviating + self._in_the_way(observed.facts, discrepancy):
             state = observed.facts
             places = tuple(fact for fact in sorted(state) if self._is_place(fact) and fact[1] == name)
+            if cancelled() or (budget_s is not None and time.perf_counter() - began > budget_s):
+                break
             if not places:
                 continue
             names = [name, *discrepancy.deviating, *(n for action in plan for n in action.arguments)]
-            away = self.search(state, (), names, without=places)
+            away = self.search(state, (), names, without=places, cancelled=cancelled)
             if not away.steps or away.steps[0] == discrepancy.action:
                 continue
             for step in away.steps:
                 state = self.instance.apply(state, step.operator, step.arguments)
             gone = () if name in discrepancy.deviating else places
-            found = self.search(state, goal, names, plan, without=(*trace.tidy, *gone))
+            found = self.search(state, goal, names, plan, (*trace.tidy, *gone), cancelled=cancelled)
             if found.found:
                 # the costs of the search's improvements are without what takes the object away
                 whole = replace(found, steps=(*away.steps, *found.steps), proven_optimal=False, improvements=())
@@ -144,7 +159,9 @@ class FactPlanner:
         trace: Trace[FactScene],
         discrepancy: Discrepancy[FactScene],
         vetoed: Sequence[Recovery[FactScene]],
+        *,
         budget_s: float | None = None,
+        cancelled: Callable[[], bool] = _never,
     ) -> Recovery[FactScene] | None:
         """A recovery without an action at least of each vetoed way; None if there is none.
 
@@ -153,25 +170,33 @@ class FactPlanner:
             trace: of the plan, with its goal.
             discrepancy: what is wrong.
             vetoed: the ways that are not wanted.
-            budget_s: not used, as searches have a limit of their own.
+            budget_s: not used, as each search has a limit of its own.
+            cancelled: if it returns true, the best way so far is returned.
         """
         plan, state, began = trace.plan.actions, observed.facts, time.perf_counter()
 
         def without(actions: frozenset[Action]) -> Recovery[FactScene]:
-            found = self._tidily(state, trace, _names(plan, discrepancy), actions)
+            found = self._tidily(state, trace, _names(plan, discrepancy), actions, cancelled)
             if not found.found:
                 return Recovery(found.status)
             return self._rejoined(found, plan, time.perf_counter() - began)
 
-        return another_way(vetoed, lambda way: way.actions, without)
+        return another_way(vetoed, lambda way: way.actions, without, cancelled)
 
     def _tidily(
-        self, state: State, trace: Trace[FactScene], names: Sequence[str], forbidden: Collection[Action] = ()
+        self,
+        state: State,
+        trace: Trace[FactScene],
+        names: Sequence[str],
+        forbidden: Collection[Action] = (),
+        cancelled: Callable[[], bool] | None = None,
     ) -> Solution:
         """A plan to the goal of a trace that leaves what its plan tidies up tidy, if there is one."""
         plan, goal = trace.plan.actions, trace.goal
-        found = self.search(state, goal, names, plan, trace.tidy, forbidden)
-        return found if found.found or not trace.tidy else self.search(state, goal, names, plan, (), forbidden)
+        found = self.search(state, goal, names, plan, trace.tidy, forbidden, cancelled)
+        if found.found or not trace.tidy:
+            return found
+        return self.search(state, goal, names, plan, (), forbidden, cancelled)
 
     def _in_the_way(self, state: State, discrepancy: Discrepancy[FactScene]) -> tuple[str, ...]:
         """What else is in or on what deviates, or where that is or should be."""
@@ -199,6 +224,7 @@ class FactPlanner:
         plan: Sequence[Action] = (),
         without: Sequence[StateFact] = (),
         forbidden: Collection[Action] = (),
+        cancelled: Callable[[], bool] | None = None,
     ) -> Solution:
         """A cheap plan to a goal by the common search.
 
@@ -211,6 +237,7 @@ class FactPlanner:
             plan: actions whose objects and order are preferred.
             without: facts that must not hold in the end.
             forbidden: steps that may not be used.
+            cancelled: called before every expansion; if it returns true, the search ends.
         """
         instance = self.instance.limited(state)
         formulas = [instance.condition(fact) for fact in goal]
@@ -227,7 +254,7 @@ class FactPlanner:
                 prefer=plan,
                 forbidden=forbidden,
                 objects=objects,
-                max_expansions=self._most,
+                limits=Limits(self._most, cancelled),
             )
             if found.status is not RecoveryStatus.IMPOSSIBLE:
                 break
@@ -302,18 +329,27 @@ class FactPlanner:
         return actions
 
     def _closest(
-        self, state: State, goal: Sequence[StateFact], names: Sequence[str], plan: Sequence[Action], until: float | None
+        self,
+        state: State,
+        goal: Sequence[StateFact],
+        names: Sequence[str],
+        plan: Sequence[Action],
+        limits: tuple[float | None, Callable[[], bool]],
     ) -> tuple[tuple[StateFact, ...], Recovery[FactScene] | None]:
-        """The conditions that are lost for good, and the way to as many others as possible."""
+        """The conditions that are lost for good, and the way to as many others as possible.
+
+        Limits are the time after which no further search is begun, and what ends all of them.
+        """
+        until, cancelled = limits
         lost = tuple(fact for fact in goal if self.search(state, [fact], names).status is RecoveryStatus.IMPOSSIBLE)
         rest = [fact for fact in goal if fact not in lost]
         for given_up in itertools.chain.from_iterable(itertools.combinations(rest, size) for size in range(len(rest))):
             kept = [fact for fact in rest if fact not in given_up]
-            found = self.search(state, kept, names, plan)
+            found = self.search(state, kept, names, plan, cancelled=cancelled)
             if found.found:
                 gone = tuple(fact for fact in goal if fact not in kept)
                 return lost or gone, replace(self._rejoined(found, plan, 0.0), lost=gone)
-            if until is not None and time.perf_counter() > until:
+            if cancelled() or (until is not None and time.perf_counter() > until):
                 break
         return lost or tuple(goal), None
 

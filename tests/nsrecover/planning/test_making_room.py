@@ -88,6 +88,8 @@ def test_the_way_is_no_proof_and_costs_its_actions() -> None:
     assert len(way.graphs) == len(way.actions)
     assert way.cost == len(way.actions) + len(way.rest)
     assert not way.proven_optimal
+    assert geometric().planner.otherwise(seen, trace, found, budget_s=0) is None
+    assert geometric().planner.otherwise(seen, trace, found, cancelled=lambda: True) is None
 
 
 def test_what_the_object_is_to_be_put_on_stays_though_it_is_nearest() -> None:

@@ -283,3 +283,4 @@ def test_after_a_veto_what_does_no_harm_stays_and_what_is_needed_has_no_other_wa
     assert words(one) == ["top(green, red)"]
     assert not one.proven_optimal
     assert planner.instead(graph, trace, found, [both, one]) is None
+    assert planner.instead(graph, trace, found, [both], cancelled=lambda: True) is None
