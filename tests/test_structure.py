@@ -19,8 +19,6 @@ FLAT = {"__init__.py", "agent.py", "cli.py", "errors.py", "session.py", "system.
 PACKAGES = ("nsrecover", "sim", "train", "eval", "conf", "tests")
 
 NOT_YET_LONG = {
-    "nsrecover/explanation/templates.py": 408,
-    "nsrecover/session.py": 410,
     "nsrecover/explanation/logs/templates.py::_cause": 87,
     "nsrecover/instructions/sentences/commands.py::_command": 89,
     "nsrecover/instructions/sentences/frames.py::clauses_of": 123,
@@ -34,19 +32,16 @@ NOT_YET_FEW_PARAMETERS = {
     "eval/displacement/looks.py::looks_at": 9,
     "eval/fuzz/server.py::_attack": 9,
     "eval/soak/episodes.py::_run": 10,
-    "eval/symbolic/command.py::_judged": 10,
     "nsrecover/integrations/unified_planning/__init__.py::repair": 9,
     "nsrecover/live/__init__.py::page": 9,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 10,
-    "sim/kitchen/appliances.py::_door": 9,
-    "sim/kitchen/appliances.py::cupboard": 9,
     "sim/kitchen/observing.py::observe": 9,
     "sim/kitchen/reach.py::find_station": 10,
     "sim/tabletop/world.py::__init__": 9,
 }
 NOT_YET_FEW_MODULES = {"nsrecover/instructions/sentences": 17}
 NOT_YET_FLAT = {"loading.py"}
-NOT_YET_ANY = 320
+NOT_YET_ANY = 300
 """What does not keep the limits yet, and by how much."""
 
 

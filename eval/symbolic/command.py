@@ -145,14 +145,15 @@ def run_case(case: RepairCase, budget_s: float) -> RepairOutcome:
             done = rng.randint(0, len(steps))
             now = disturbed(rng, states[done], kind)
             if now != states[done] and not reaches(now, steps[done:], goal):
-                return _judged(case, kind, done, domain, problem, domain.plan(steps), start, now, goal, budget_s)
+                changes, after = domain.changes(start, now), domain.problem(now, goal)
+                problems = (problem, after)
+                return _judged(case, kind, done, problems, domain.plan(steps), changes, budget_s)
 
 
 def _judged(
-    case: RepairCase, kind: str, done: int, domain: Any, problem: Any, plan: Any, start: Any, now: Any, goal: Any,
-    budget_s: float,
-) -> RepairOutcome:  # fmt: skip
-    """Repair a plan and judge the repair."""
+    case: RepairCase, kind: str, done: int, problems: tuple[Any, Any], plan: Any, changes: Any, budget_s: float
+) -> RepairOutcome:
+    """Repair a plan for the problem before something changed, and judge the repair by the problem after it."""
     from nsrecover.integrations.unified_planning import PlanRepair, repair
 
     improvements, used = list[PlanRepair](), list[float]()
@@ -161,16 +162,16 @@ def _judged(
         improvements.append(improvement)
         used.append(time.process_time() - began)
 
+    problem, after = problems
     began = time.process_time()
     found = repair(
         problem,
         plan,
-        domain.changes(start, now),
+        changes,
         budget_s=budget_s,
         shortcuts=True,
         on_improvement=better,
     )
-    after = domain.problem(now, goal)
     optimum, planner_s = (None, None) if case.large else shortest(after)
     return RepairOutcome(
         case,

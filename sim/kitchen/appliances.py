@@ -22,7 +22,6 @@ _INSIDE: Colour = (0.95, 0.95, 0.95)
 
 def cupboard(
     name: str,
-    kind: str,
     position: Vector,
     yaw: float,
     width_m: float,
@@ -34,8 +33,7 @@ def cupboard(
     """A tall fridge or cabinet: closed below, a shelf behind a door above.
 
     Args:
-        name: of the fixture.
-        kind: noun of the domain.
+        name: of the fixture, and noun of the domain.
         position: of its frame, metres.
         yaw: of its frame, radians.
         width_m: of the whole.
@@ -49,11 +47,13 @@ def cupboard(
         box((DEPTH_M, width_m, shelf_m), (-DEPTH_M / 2, 0.0, shelf_m / 2), colour),
         *_shell(width_m, room, DEPTH_M, shelf_m, colour),
     )
-    joint, door = _door(width_m - 0.004, room + _WALL_M, shelf_m, hinge_left, colour, finish.metal, 0.26, 5.0)
+    joint, door = _door(
+        width_m - 0.004, room + _WALL_M, (0.0, 0.0, shelf_m), hinge_left, colour, finish.metal, 0.26, 5.0
+    )
     place = Place((-0.20, 0.0, shelf_m), (0.09, width_m / 2 - 0.16), room)
     return Fixture(
         name,
-        kind,
+        name,
         Assembly(Link(parts, 0.0), (joint,)),
         position,
         yaw,
@@ -79,11 +79,11 @@ def microwave(name: str, on: Fixture, top_m: float, finish: Finish, hinge_left: 
                                                        (room + base + _WALL_M) / 2), _GLASS),
         )
     )  # fmt: skip
-    at = (-back, centre_y, top_m)
     shifted = tuple(
         Part(part.shape, part.size, (part.at[0], part.at[1], part.at[2] + top_m), part.colour) for part in parts
     )
-    joint, door = _door(inner - 0.004, room + _WALL_M, base, hinge_left, _GLASS, finish.metal, 0.18, 1.5, at)
+    foot = (-back, centre_y, top_m + base)
+    joint, door = _door(inner - 0.004, room + _WALL_M, foot, hinge_left, _GLASS, finish.metal, 0.18, 1.5)
     button_at = (-back + _BUTTON_M / 2, sign * inner / 2, top_m + 0.16)
     button, switch = _button(1, button_at, (0.2, 0.7, 0.3))
     place = Place((-back - 0.118, centre_y, top_m + base), (0.02, 0.02), room, single=True)
@@ -142,13 +142,12 @@ def _shell(width: float, room: float, deep: float, floor: float, colour: Colour)
 def _door(
     width: float,
     tall: float,
-    floor: float,
+    foot: Vector,
     hinge_left: bool,
     colour: Colour,
     metal: Colour,
     bar_m: float,
     mass_kg: float,
-    at: Vector = (0.0, 0.0, 0.0),
 ) -> tuple[Joint, Control]:
     """A door in front of a shell, and how it is opened; it opens to positive joint angles."""
     # seen from the robot in front, the left is at negative y
@@ -162,7 +161,7 @@ def _door(
         "door",
         JointKind.HINGE,
         (0.0, 0.0, -sign),
-        (at[0], at[1] - sign * width / 2, at[2] + floor + tall / 2),
+        (foot[0], foot[1] - sign * width / 2, foot[2] + tall / 2),
         (0.0, DOOR_LIMIT),
         Link(parts, mass_kg),
         HINGE_NM,

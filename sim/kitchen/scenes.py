@@ -223,7 +223,7 @@ def _module(
 ) -> Iterator[Fixture]:
     if name in ("fridge", "cabinet"):
         colour = finish.appliance if name == "fridge" else finish.body
-        yield cupboard(name, name, position, yaw, width, height, finish, colour, bool(rng.integers(2)))
+        yield cupboard(name, position, yaw, width, height, finish, colour, bool(rng.integers(2)))
     elif name == "countertop":
         under = worktop("countertop", position, yaw, width, height, finish)
         yield under
