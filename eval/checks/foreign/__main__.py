@@ -1,4 +1,4 @@
-"""`python -m eval.checks.foreign DIR` tries bags, PDDL and masks of a folder, and counts what is refused and why."""
+"""`python -m eval.checks.foreign DIR` tries PDDL, bags, masks, logs, plans, runs, and counts refusals and why."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from typing import Annotated, TypeVar
 import typer
 
 from conf.command import run_function
-from eval.checks.foreign import pddl
+from eval.checks.foreign import files, pddl
 from eval.common.tables import markdown_table
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
-from nsrecover.perception.masks.formats import mask_of
-from nsrecover.records.bags.rates import topic_rates
-from nsrecover.util.untrusted_json import read_json
 
 MOST_S = 5.0
 """Longest time for one file that is no fault, seconds of the processor."""
@@ -26,36 +23,12 @@ MOST_S = 5.0
 Tried = TypeVar("Tried")
 
 
-def bags_of(folder: Path) -> Iterator[Path]:
-    """The bags below a folder."""
-    yield from sorted(path for kind in ("*.mcap", "*.db3", "*.bag") for path in folder.rglob(kind))
-
-
-def bag(path: Path) -> str:
-    """Read the topics of a bag."""
-    return f"a bag with {len(topic_rates(path))} topics"
-
-
-def coco_files(folder: Path) -> Iterator[Path]:
-    """Files of COCO's format below a folder."""
-    yield from sorted(p for p in folder.rglob("*.json") if b'"segmentation"' in p.read_bytes())
-
-
-def coco(path: Path) -> str:
-    """Read all masks of a file in COCO's format."""
-    found = read_json(path)
-    sizes = {image["id"]: (image["height"], image["width"]) for image in found["images"]}
-    for each in found["annotations"]:
-        mask_of(each["segmentation"], *sizes[each["image_id"]])
-    return "masks"
-
-
-def rows_of(what: str, files: Iterable[Tried], read: Callable[[Tried], str]) -> Iterator[tuple[str, ...]]:
+def rows_of(what: str, given: Iterable[Tried], read: Callable[[Tried], str]) -> Iterator[tuple[str, ...]]:
     """What became of each file: its kind, outcome and text, and the file.
 
     The outcome is `read`, `refused`, `slow` or `crashed`.
     """
-    for file in files:
+    for file in given:
         began = time.process_time()
         try:
             outcome, text = "read", read(file)
@@ -75,7 +48,9 @@ def reason(text: str) -> str:
 
 
 def foreign(
-    folder: Annotated[Path, typer.Argument(help="A folder with bags, PDDL or masks of COCO's format.")],
+    folder: Annotated[
+        Path, typer.Argument(help="A folder with PDDL, bags, masks of COCO's format, logs, plans, recorded runs.")
+    ],
     each: Annotated[bool, typer.Option(help="Print every file that is not read, and why.")] = False,
 ) -> None:
     """Try the files of a folder; exit with 1 if one crashes or takes more than 5 s."""
@@ -83,11 +58,12 @@ def foreign(
         raise InvalidConfiguration(f"expected a folder, found {str(folder)!r}; give one with bags, PDDL or masks")
     rows = [
         *rows_of("PDDL", pddl.pairs_of(folder), pddl.tried),
-        *rows_of("bags", bags_of(folder), bag),
-        *rows_of("masks", coco_files(folder), coco),
+        *(row for kind in files.Kind for row in rows_of(kind.value, files.files_in(folder, kind), files.tried)),
     ]
     if not rows:
-        raise InvalidConfiguration(f"expected bags, PDDL or masks in {str(folder)!r}, found none; give another folder")
+        raise InvalidConfiguration(
+            f"expected PDDL, bags, masks or logs in {str(folder)!r}, found none; give another folder"
+        )
     if each:
         for _, outcome, text, name in rows:
             if outcome != "read":

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.checks.foreign import pddl
-from eval.checks.foreign.__main__ import bags_of, coco, reason, rows_of
+from eval.checks.foreign import files, pddl
+from eval.checks.foreign.__main__ import reason, rows_of
 from nsrecover.errors import InvalidConfiguration
 from tests.commands import run
 
@@ -32,14 +32,33 @@ def test_files_are_read_refused_or_have_crashed(tmp_path: Path) -> None:
     assert [outcome for _, outcome, *_ in rows_of("any", [tmp_path], lambda _: str(1 // 0))] == ["crashed"]
 
 
-def test_masks_and_bags_are_tried_too(tmp_path: Path) -> None:
-    runs = {"size": [2, 2], "counts": [1, 2, 1]}
-    masks = {"images": [{"id": 1, "height": 2, "width": 2}], "annotations": [{"image_id": 1, "segmentation": runs}]}
-    (tmp_path / "a.json").write_text(json.dumps(masks))
-    assert coco(tmp_path / "a.json") == "masks"
-    (tmp_path / "b.bag").write_bytes(b"no bag")
-    (row,) = rows_of("bags", bags_of(tmp_path), lambda path: pddl.tried((path, None)))
-    assert row[1] == "refused"
+def coco(segmentation: object) -> str:
+    image = {"id": 1, "height": 8, "width": 9}
+    return json.dumps({"images": [image], "annotations": [{"image_id": 1, "segmentation": segmentation}]})
+
+
+OTHERS = {
+    "good.json": (coco([[1, 1, 5, 1, 5, 5, 1, 5]]), ("masks", "read", "masks")),
+    "results.json": (json.dumps([{"segmentation": {"size": [2, 2], "counts": [1, 3]}}]), ("masks", "read", "masks")),
+    "shares.json": (coco([[0.1, 0.1, 0.5, 0.1, 0.5, 0.5]]), ("masks", "refused", "shares of its sides")),
+    "sizes.json": (json.dumps({"segmentation": [[1, 1, 5, 1, 5, 5]]}), ("masks", "refused", "height and width")),
+    "other.json": ('{"what": "is this"}', ("logs", "refused", "other.json")),
+    "p01.plan": ("0.000: (go) [1.000]", ("plans", "read", "a plan")),
+    "old.bag": ("#ROSBAG V2.0", ("bags", "refused", "ROS 1")),
+    "run.npz": ("PK", ("recorded runs", "refused", "run.npz")),
+}
+
+
+def test_masks_bags_logs_plans_and_runs_are_tried_too(tmp_path: Path) -> None:
+    for name, (text, _) in OTHERS.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "picture.svg").write_text("<svg/>")
+    found = [row for kind in files.Kind for row in rows_of(kind.value, files.files_in(tmp_path, kind), files.tried)]
+    assert {Path(name).name: (kind, outcome) for kind, outcome, _, name in found} == {
+        name: expected[:2] for name, (_, expected) in OTHERS.items()
+    }
+    for *_, text, name in found:
+        assert OTHERS[Path(name).name][1][2] in text
 
 
 def test_the_command_says_what_it_found(tmp_path: Path) -> None:
