@@ -36,6 +36,7 @@ COMMANDS = {
     "models": "eval.models",
     "own_operators": "eval.own_operators",
     "sensing": "eval.sensing",
+    "real": "eval.real",
     "shapes": "eval.shapes",
     "sensor_checks": "eval.sensor_checks",
     "symbolic": "eval.symbolic",

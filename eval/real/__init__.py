@@ -1,0 +1,1 @@
+"""`python -m eval.real`: public sets of real RGB-D frames."""
