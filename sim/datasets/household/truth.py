@@ -14,7 +14,7 @@ from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.household.scene import Household, formula_of
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.domain_model import Limits, solve
 from sim.kitchen.faults import Fault, Snapshot
 from sim.kitchen.tasks import TaskSpec, plan_for, usable
 from sim.kitchen.truth import FLOOR
@@ -132,7 +132,7 @@ def reachable(spec: TaskSpec, now: Snapshot, involved: Collection[str] = ()) -> 
         return True
     names = tuple(name for name in home.objects if name in objects | _places(now.facts, objects))
     formulas = [formula_of(condition) for condition in goal]
-    found = solve(home, home.settle(now.facts), formulas, familiar=names, objects=names, max_expansions=_EXPANSIONS)
+    found = solve(home, home.settle(now.facts), formulas, familiar=names, objects=names, limits=Limits(_EXPANSIONS))
     if found.found:
         return True
     return False if found.status is RecoveryStatus.IMPOSSIBLE else None
