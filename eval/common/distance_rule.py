@@ -15,7 +15,8 @@ from sim.tabletop.truth import TOLERANCE_M
 class DistanceRule(Bundle):
     """A checkpoint whose discriminator is replaced by the distance of two centres; everything else is as learned.
 
-    The same rule as `eval.detectors.distance`, in whole episodes. How much room an object takes does not count.
+    The same rule as `eval.detectors.distance`, in whole episodes. On crowded tables room counts as it does for the
+    checkpoint (`RecoveryModels.room_m`), and as it does in ground truth.
     """
 
     @classmethod
@@ -24,11 +25,6 @@ class DistanceRule(Bundle):
         rule = cls(bundle.config)
         rule.load_state_dict(bundle.state_dict())
         return rule
-
-    @property
-    def room_m(self) -> None:
-        """None: room does not count."""
-        return
 
     def same(
         self,

@@ -153,7 +153,9 @@ def _fitted(shown: Sequence[Shown], cases: bool) -> Effect:
 
 
 def _refit(law: Law | Cases, fitter: LawFitter, rows: Array) -> Law | Cases:
-    """A law with the numbers that fit all demonstrations best; its form stays."""
+    """A law with the numbers that fit all demonstrations best; cases and frames stay, as do laws of rare cases."""
+    if len(rows) < FEWEST_SHOWN:
+        return law
     if isinstance(law, Cases):
         low = fitter.context.conditions[law.condition][rows] <= law.level
         below, above = _refit(law.below, fitter, rows[low]), _refit(law.above, fitter, rows[~low])

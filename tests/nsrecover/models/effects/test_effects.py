@@ -10,8 +10,10 @@ from nsrecover import Action, Plan
 from nsrecover.core.geometry import as_box
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.models.effects import effect as effect_module
 from nsrecover.models.effects.context import Shown
-from nsrecover.models.effects.effect import fit
+from nsrecover.models.effects.effect import Effect, fit
+from nsrecover.models.effects.law import Cases
 from nsrecover.models.effects.operator import learn, operators_in, save_operators, with_operators
 from nsrecover.models.effects.sparse import select
 from sim.datasets.own_operators.conventions import Convention, convention
@@ -75,6 +77,22 @@ def test_too_few_demonstrations_are_refused_and_random_ones_are_uncertain() -> N
         fit(shown(world, 0, 9))
     random = [Shown(s.graph, s.arguments, (*rng.uniform(0.3, 0.9, 2), *s.after[2:])) for s in shown(world, 0, 30)]
     assert fit(random, cases=False).spread_m > 0.1
+
+
+def test_more_demonstrations_than_decide_on_the_form_leave_no_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(effect_module, "STRUCTURE", 50)
+    world = convention(0, 10)
+    known = [
+        Shown(nsrecover.scene_of_boxes(each.before), each.arguments, as_box(each.after[each.arguments[0]]))
+        for each in demonstrations(0, 10, world, 60)
+    ]
+    operator = learn("nest", known)
+    assert isinstance(operator.place, Effect)
+    assert isinstance(operator.place.law, Cases)
+    save_operators(with_operators(TABLETOP, [operator]), tmp_path)
+    assert operators_in(tmp_path) == [operator]
 
 
 def test_a_sparse_regression_takes_what_matters() -> None:
