@@ -114,7 +114,6 @@ class UnseenReason(CodeWithMeaning):
     NO_MASK = "no_mask", "Something is in its place, but no mask shows it."
     NO_DEPTH = "no_depth", "No camera has depth readings at its place."
     MERGED_MASKS = "merged_masks", "A mask at its place shows another object, too."
-    PLACE_UNCERTAIN = "place_uncertain", "Its mask is where it should be, with too few depth readings for a place."
     NO_CAMERA = "no_camera", "Every camera has moved or is covered."
     LOOKS_DISAGREE = "looks_disagree", "The observations disagree on whether it is in its place."
 

@@ -17,6 +17,9 @@ class SensorProblem(StrEnum):
     INVERTED_POSE = "inverted_pose"
     EXCHANGED_CAMERAS = "exchanged_cameras"
     TABLE_PLANE = "table_plane"
+    LITTLE_TABLE = "little_table"
+    RAY_DEPTH = "ray_depth"
+    INTRINSICS = "intrinsics"
     OUT_OF_REACH = "out_of_reach"
     VIEWS_DISAGREE = "views_disagree"
     FROZEN = "frozen"
@@ -33,6 +36,9 @@ ADVICE = {
     SensorProblem.INVERTED_POSE: "give world_from_camera, the inverse of the extrinsics",
     SensorProblem.EXCHANGED_CAMERAS: "give the cameras in the order of their images",
     SensorProblem.TABLE_PLANE: "calibrate the camera again; the table's top has to be at z = 0",
+    SensorProblem.LITTLE_TABLE: "point the camera at the table; floor and walls should be less of the picture",
+    SensorProblem.RAY_DEPTH: "give depth_m along the optical axis (z), not the distance along each ray",
+    SensorProblem.INTRINSICS: "give the intrinsics that belong to images of this size, or calibrate the camera again",
     SensorProblem.OUT_OF_REACH: "check the frame of the poses: the robot's base is the origin",
     SensorProblem.VIEWS_DISAGREE: (
         "check that all cameras deliver images of the same moment, and calibrate them to each other again"

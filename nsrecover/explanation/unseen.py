@@ -16,7 +16,6 @@ _WHY = {
     UnseenReason.NO_MASK: "something is in the place of {0}, but the segmenter gives no mask of it",
     UnseenReason.NO_DEPTH: "no camera has depth readings at the place of {0}",
     UnseenReason.MERGED_MASKS: "{0} and {1} share one mask",
-    UnseenReason.PLACE_UNCERTAIN: "{0} is still there, but its mask has too few depth readings to say where exactly",
     UnseenReason.NO_CAMERA: "no camera can be relied on to see {0}",
     UnseenReason.LOOKS_DISAGREE: "the observations disagree on whether {0} is in its place",
 }

@@ -36,6 +36,16 @@ TABLE_SHARE = 0.3
 TILT_DEG = 2.0
 """Maximum apparent tilt of the table."""
 
+LITTLE_SHARE = 0.05
+"""Share of the readings that shows some of a table that is in its place, though little of it."""
+
+BENT_M, FLATTER = 0.004, 0.5
+"""A table is bent if its points are farther than this from a plane, and readings along rays make it flatter by this
+factor."""
+
+SIZES, FOCAL_LENGTHS = (0.5, 2.0), (0.5, 0.9, 1.1, 2.0)
+"""Other intrinsics that are tried: those of images of another size, and other focal lengths."""
+
 REACH_M = 1.5
 """No object that matters is farther from the robot's base."""
 
@@ -57,7 +67,7 @@ _FLIP = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
 
 def check_observation(observation: Observation) -> tuple[SensorFinding, ...]:
     """What is implausible about an observation that should show a table with objects; empty if nothing is."""
-    broken = tuple(_broken_views(observation))
+    broken = tuple(_broken_views(observation)) or tuple(_bent_views(observation))
     if broken:
         return broken
     if _plausible(observation):
@@ -92,6 +102,37 @@ def _broken_views(observation: Observation) -> Iterator[SensorFinding]:
         yield SensorFinding(SensorProblem.NO_MASKS, "", "no instance mask")
 
 
+def _bent_views(observation: Observation) -> Iterator[SensorFinding]:
+    """Views in which the table is bent, and is flat if the readings are distances along the rays."""
+    for view, camera in enumerate(observation.cameras):
+        bent_m = _unevenness(observation, view)
+        if bent_m > BENT_M and _unevenness(_along_rays(observation), view) < FLATTER * bent_m:
+            found = f"a table bent by {1000 * bent_m:.0f} mm, which is flat if depth is the distance along each ray"
+            yield SensorFinding(SensorProblem.RAY_DEPTH, camera.name, found)
+
+
+def _along_rays(observation: Observation) -> Observation:
+    """The observation if its readings are distances along the rays."""
+    depth = np.empty_like(observation.depth_m)
+    for view, (camera, image) in enumerate(zip(observation.cameras, observation.depth_m, strict=True)):
+        k, (height, width) = camera.intrinsics, image.shape
+        x, y = (np.arange(width) + 0.5 - k[0, 2]) / k[0, 0], (np.arange(height) + 0.5 - k[1, 2]) / k[1, 1]
+        depth[view] = image / np.sqrt(1 + x**2 + y[:, None] ** 2)
+    return replace(observation, depth_m=depth)
+
+
+def _unevenness(observation: Observation, view: int) -> float:
+    """Median distance of table points from the plane through them, metres; 0 if no table is in view."""
+    points = _beside_objects(observation, view)
+    points = points[(np.linalg.norm(points[:, :2], axis=1) < REACH_M) & (np.abs(points[:, 2]) < 0.15)]
+    found = fitted_plane(points, np.zeros(2), (0.15, 0.1, 0.08, 0.06), READINGS // 4)
+    if found is None:
+        return 0.0
+    (slope_x, slope_y, height), near = found
+    off = points[near, 2] - points[near, 0] * slope_x - points[near, 1] * slope_y - height
+    return float(np.median(np.abs(off)))
+
+
 def _without_masks(observation: Observation) -> Iterator[SensorFinding]:
     """Views without masks that see what has masks in other views."""
     for view, camera in enumerate(observation.cameras):
@@ -118,6 +159,13 @@ def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, O
         finding = SensorFinding(problem or SensorProblem.DEPTH_UNIT, "", " and ".join(filter(None, (unit, pose))))
         yield finding, replace(observation, depth_m=(depth * scale).astype(np.float32), cameras=changed)
     yield from _exchanged(observation)
+    for change, sizes in (("a size", SIZES), ("a focal length", FOCAL_LENGTHS)):
+        for factor in sizes:
+            scale = np.array([[factor, 1, factor], [1, factor, factor], [1, 1, 1]], dtype=np.float32)
+            scale[:2, 2] = factor if change == "a size" else 1.0
+            changed = tuple(replace(camera, intrinsics=camera.intrinsics * scale) for camera in cameras)
+            found = f"intrinsics that are plausible with {change} {factor:g} times theirs"
+            yield SensorFinding(SensorProblem.INTRINSICS, "", found), replace(observation, cameras=changed)
 
 
 def _exchanged(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
@@ -152,12 +200,17 @@ def _remaining(observation: Observation) -> Iterator[SensorFinding]:
             yield SensorFinding(SensorProblem.DEPTH_UNIT, camera.name, f"a median depth of {median:.3g} m")
             return
         height, tilt, share = table_plane(observation, view)
-        if share < TABLE_SHARE:
+        level = abs(height) <= HEIGHT_M and tilt <= TILT_DEG
+        if level and LITTLE_SHARE <= share < TABLE_SHARE:
+            yield SensorFinding(
+                SensorProblem.LITTLE_TABLE, camera.name, f"{share:.0%} of the readings beside the objects on the table"
+            )
+        elif share < TABLE_SHARE:
             yield SensorFinding(
                 SensorProblem.TABLE_PLANE, camera.name,
                 f"{share:.0%} of the readings beside the objects on a plane near z = 0",
             )  # fmt: skip
-        elif abs(height) > HEIGHT_M or tilt > TILT_DEG:
+        elif not level:
             yield SensorFinding(
                 SensorProblem.TABLE_PLANE, camera.name, f"a table at {1000 * height:.0f} mm, tilted by {tilt:.1f}°"
             )

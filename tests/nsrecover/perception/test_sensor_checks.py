@@ -12,6 +12,7 @@ from nsrecover.core import Observation, Plan, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.agreement import contradictions, unmasked
 from nsrecover.perception.cameras.checks import check_observation, require_plausible, table_plane
+from nsrecover.perception.lifting import to_world
 from nsrecover.records.recording import Recording, example
 from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import recorded
@@ -61,11 +62,48 @@ def without(seen: Observation, name: str, views: tuple[int, ...]) -> Observation
     return replace(seen, **{name: stack})
 
 
+def along_rays(seen: Observation) -> Observation:
+    """Distances along the rays instead of depth."""
+    rows, columns = np.indices(seen.depth_m.shape[1:])
+    depth = [
+        image * np.sqrt(1 + ((columns + 0.5 - k[0, 2]) / k[0, 0]) ** 2 + ((rows + 0.5 - k[1, 2]) / k[1, 1]) ** 2)
+        for image, k in zip(seen.depth_m, (camera.intrinsics for camera in seen.cameras), strict=True)
+    ]
+    return replace(seen, depth_m=np.array(depth, dtype=np.float32))
+
+
+def with_intrinsics(seen: Observation, factor: float, size: bool) -> Observation:
+    """Intrinsics of another size, or with another focal length."""
+    scale = np.array([[factor, 1, factor if size else 1], [1, factor, factor if size else 1], [1, 1, 1]])
+    cameras = [replace(each, intrinsics=(each.intrinsics * scale).astype(np.float32)) for each in seen.cameras]
+    return replace(seen, cameras=tuple(cameras))
+
+
+def above_floor(seen: Observation, half_side_m: float) -> Observation:
+    """The table ends so far from its middle; beyond it the floor is seen, 0.7 m lower."""
+    depth = seen.depth_m.copy()
+    rows, columns = np.indices(depth.shape[1:])
+    for view, (image, camera) in enumerate(zip(seen.depth_m, seen.cameras, strict=True)):
+        points = to_world(seen, view, rows.ravel(), columns.ravel())
+        beyond = np.abs(points[:, :2] - (0.525, 0.0)).max(axis=1).reshape(image.shape) > half_side_m
+        k, pose = camera.intrinsics, camera.world_from_camera
+        rays = np.stack([(columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1], np.ones(image.shape)])
+        floor = (-0.7 - pose[2, 3]) / np.einsum("i,ihw->hw", pose[2, :3], rays)
+        depth[view] = np.where(beyond & (seen.instances[view] == 0), floor, image)
+    return replace(seen, depth_m=depth)
+
+
 MISTAKES: list[tuple[str, SensorProblem, Callable[[Observation], Observation]]] = [
     ("millimetres", SensorProblem.DEPTH_UNIT, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
     ("centimetres", SensorProblem.DEPTH_UNIT, lambda seen: replace(seen, depth_m=100 * seen.depth_m)),
     ("opengl", SensorProblem.CAMERA_CONVENTION, lambda seen: posed(seen, lambda pose: pose @ FLIP)),
     ("inverted", SensorProblem.INVERTED_POSE, lambda seen: posed(seen, np.linalg.inv)),
+    ("along rays", SensorProblem.RAY_DEPTH, along_rays),
+    ("intrinsics of half the size", SensorProblem.INTRINSICS, lambda seen: with_intrinsics(seen, 0.5, True)),
+    ("intrinsics of twice the size", SensorProblem.INTRINSICS, lambda seen: with_intrinsics(seen, 2.0, True)),
+    ("focal length too long", SensorProblem.INTRINSICS, lambda seen: with_intrinsics(seen, 1.1, False)),
+    ("focal length too short", SensorProblem.INTRINSICS, lambda seen: with_intrinsics(seen, 0.9, False)),
+    ("little table", SensorProblem.LITTLE_TABLE, lambda seen: above_floor(seen, 0.2)),
     ("exchanged", SensorProblem.EXCHANGED_CAMERAS, lambda seen: replace(seen, cameras=seen.cameras[::-1])),
     ("no depth", SensorProblem.NO_DEPTH, lambda seen: without(seen, "depth_m", (0, 1))),
     ("no depth in one view", SensorProblem.NO_DEPTH, lambda seen: without(seen, "depth_m", (1,))),
@@ -96,6 +134,16 @@ def test_what_sensors_deliver_is_plausible(seen: Observation, preset: str) -> No
         observed = sensor(preset).stream(2, seed).observe(recorded(seen))
         assert check_observation(observed) == ()
         assert check_observation(one_view(observed, seed % 2)) == ()
+
+
+@pytest.mark.parametrize("preset", presets())
+def test_depth_along_rays_is_named_through_every_sensor(seen: Observation, preset: str) -> None:
+    observed = along_rays(sensor(preset).stream(2, 0).observe(recorded(seen)))
+    assert {each.problem for each in check_observation(observed)} == {SensorProblem.RAY_DEPTH}
+
+
+def test_little_table_is_no_matter_of_calibration(seen: Observation) -> None:
+    assert {each.problem for each in check_observation(above_floor(seen, 0.2))} == {SensorProblem.LITTLE_TABLE}
 
 
 def test_small_calibration_errors_are_accepted(seen: Observation) -> None:
