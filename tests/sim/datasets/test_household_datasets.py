@@ -170,7 +170,7 @@ def test_a_run_goes_on_in_the_middle_of_a_kitchen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("dataset=H6",), "H1, H2, H3, H4, H5 or all, found 'H6'"),
+        (("dataset=H6",), "H5, VII or all, found 'H6'"),
         (("dataset=H11",), "Did you mean 'H1'"),
         (("dataset=H1", "scene=unseen"), "expected no scene for dataset H1"),
     ],
