@@ -10,15 +10,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 from nsrecover.core.facts import StateFact
 from nsrecover.domains import base
 from nsrecover.domains.base import Effect, Formula
 from nsrecover.domains.domain import Domain
-
-if TYPE_CHECKING:
-    from nsrecover.domains.instance import IndexedState
 
 Test = Callable[..., bool]
 """Function of a view (`nsrecover.domains.instance.IndexedState`) and objects."""
@@ -238,7 +235,14 @@ class CompiledDomain:
         return None
 
 
-def _fixpoint(view: IndexedState, circle: str, key: StateFact, rests_on: Callable[[], bool]) -> bool:
+class _Deriving(Protocol):
+    """A view of a state: what is derived in it so far, and the fixpoints that are being worked out."""
+
+    derived: dict[StateFact, bool]
+    runs: dict[str, Run]
+
+
+def _fixpoint(view: _Deriving, circle: str, key: StateFact, rests_on: Callable[[], bool]) -> bool:
     """Whether a derived fact is in the least fixpoint of the predicates that refer to one another.
 
     Only facts that it may rest on are looked at, each first when another one asks for it, and again until none changes.
