@@ -27,7 +27,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0
 
-.PHONY: help install lock pythons demo quick test cover soak style lint licences sbom docs clean
+.PHONY: help install lock pythons ros demo quick test cover soak style lint licences sbom docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo '  make docs    the pages in docs/ as a site: outputs/site/index.html'
 	@echo '  make soak    a thousand episodes in which robots, sensors and people fail: outputs/soak; half an hour'
 	@echo '  make licences, make sbom   licences of all packages; a bill of materials: outputs/sbom.json'
+	@echo '  make ros     builds the ROS 2 packages, and runs the node with its launch file against a robot over Fast DDS'
 	@echo '  make pythons   the library and its light tests in a new environment of every Python from 3.10 on'
 	@echo '  make lock    new versions of all packages into requirements.lock'
 	@echo '  make clean   remove the files of the tools (not .venv, data or outputs)'
@@ -63,6 +64,10 @@ lock:
 # new virtual environments of every Python from 3.10 on that is here: the library in all of them, and its light tests
 pythons:
 	@$(PYTHON) -m tests.fresh
+
+# the ROS 2 node on rclpy and Fast DDS; the build (a minute or two) is kept in the user's cache
+ros: $(STAMP)
+	$(BIN)/python -m tests.ros.workspace --durations=8
 
 demo: $(STAMP)
 	$(BIN)/python -m eval.demo scenario=all

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 SLOW = (
     "eval/", "sim/", "train/",
-    "test_docs.py", "test_examples.py", "test_readme.py", "test_site.py", "test_tutorial.py",
+    "ros/", "test_docs.py", "test_examples.py", "test_ros.py", "test_readme.py", "test_site.py", "test_tutorial.py",
     "test_wheel.py", "nsrecover/onboarding/", "nsrecover/records/test_bags.py", "nsrecover/test_without_torch.py",
     "nsrecover/explanation/language_model/test_embedded_model.py",
     "nsrecover/explanation/language_model/test_endpoint.py",

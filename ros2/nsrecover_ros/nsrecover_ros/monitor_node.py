@@ -6,20 +6,18 @@ callback is a coroutine: it awaits the worker's answer, so that the executor goe
 
 from __future__ import annotations
 
-import copy
 import threading
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import rclpy
 from nsrecover_interfaces import msg, srv
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
-from rosidl_runtime_py.set_message import set_message_fields
-from rosidl_runtime_py.utilities import get_message
 
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import NsrecoverError
@@ -27,7 +25,8 @@ from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
 from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, REPORT, STATE, report_fields
 from nsrecover.loading import geometric, system_at
-from nsrecover.records.bags.messages import type_of
+from nsrecover.records.bags.messages import TF, type_of
+from nsrecover_ros.messages import class_of, fill
 
 PARAMETERS: dict[str, Any] = {
     "cameras": ["/left", "/right"], "checkpoint": "", "base_frame": "base_link", "slop_s": 0.1, "transform_slop_s": 0.2,
@@ -37,6 +36,8 @@ PARAMETERS: dict[str, Any] = {
 TYPES = {DISCREPANCY: msg.Discrepancy, RECOVERY: msg.RecoveryPlan, STATE: msg.State}
 LATCH = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 LOSSY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+FIXED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+"""Of /tf_static: every publisher has one message kept, and all of them arrive at once."""
 
 
 class MonitorNode(LifecycleNode):
@@ -70,8 +71,8 @@ class MonitorNode(LifecycleNode):
         }
         core.active = False
         for topic in core.topics:
-            kind = get_message(type_of(topic))
-            qos = LATCH if topic in LATCHED else LOSSY
+            kind = class_of(type_of(topic))
+            qos = FIXED if topic == TF[1] else LATCH if topic in LATCHED else LOSSY
             self._made.append(
                 self.create_subscription(kind, topic, partial(core.take, topic), qos, callback_group=self._group)
             )
@@ -95,15 +96,16 @@ class MonitorNode(LifecycleNode):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget everything."""
-        self._release()
+        self.release()
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """End the worker."""
-        self._release()
+        self.release()
         return TransitionCallbackReturn.SUCCESS
 
-    def _release(self) -> None:
+    def release(self) -> None:
+        """End the worker and forget everything; nothing if the node is not configured."""
         if self._core is None:
             return
         self._core.stop()
@@ -121,25 +123,25 @@ class MonitorNode(LifecycleNode):
         answer = self._core.submit(report_fields(report))
         answer.add_done_callback(lambda each: done.set_result(each.result()))
         done.add_done_callback(lambda _: None)  # wakes the executor
-        set_message_fields(response, copy.deepcopy(await done))  # it changes lists in place
+        fill(response, await done)
         return response
 
     def _publish(self, topic: str, fields: dict[str, Any]) -> None:
         message = TYPES[topic]()
-        set_message_fields(message, copy.deepcopy(fields))
+        fill(message, fields)
         self._publishers_of[topic].publish(message)
 
 
 def main() -> None:
-    """Run the node."""
+    """Run the node until it is interrupted."""
     rclpy.init()
     node = MonitorNode()
     executor = MultiThreadedExecutor()
     executor.add_node(node)
     try:
-        executor.spin()
-    except KeyboardInterrupt:
-        pass
+        with suppress(KeyboardInterrupt, ExternalShutdownException):
+            executor.spin()
     finally:
+        node.release()
         node.destroy_node()
         rclpy.try_shutdown()

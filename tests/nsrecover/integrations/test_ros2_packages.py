@@ -56,7 +56,7 @@ def test_files_and_dependencies_of_the_packages_fit() -> None:
         for each in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             module = each.module if isinstance(each, ast.ImportFrom) and each.module else ""
             name = module.split(".")[0]
-            if name and name not in ("nsrecover", "setuptools", *sys.stdlib_module_names):
+            if name and name not in ("nsrecover", NODE.name, "setuptools", *sys.stdlib_module_names):
                 assert name in needed, (file.name, name)
     setup = (NODE / "setup.py").read_text(encoding="utf-8")
     for file in ("launch/monitor.launch.py", "config/monitor.yaml", "resource/nsrecover_ros"):
@@ -146,15 +146,14 @@ def node_module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module("nsrecover_interfaces", msg=names(**messages), srv=names(Report="Report"))
     module("rclpy")
     module("rclpy.callback_groups", ReentrantCallbackGroup=object)
-    module("rclpy.executors", MultiThreadedExecutor=object)
+    module("rclpy.executors", ExternalShutdownException=Exception, MultiThreadedExecutor=object)
     results = names(SUCCESS="success", FAILURE="failure")
     module("rclpy.lifecycle", LifecycleNode=StandInNode, LifecycleState=object, TransitionCallbackReturn=results)
     policy = names(TRANSIENT_LOCAL=1, RELIABLE=1, BEST_EFFORT=2)
     module("rclpy.qos", DurabilityPolicy=policy, QoSProfile=lambda **kw: kw, ReliabilityPolicy=policy)
     module("rclpy.task", Future=StandInFuture)
-    module("rosidl_runtime_py")
-    module("rosidl_runtime_py.set_message", set_message_fields=Message.set)
-    module("rosidl_runtime_py.utilities", get_message=lambda kind: kind)
+    module("nsrecover_ros")
+    module("nsrecover_ros.messages", class_of=lambda kind: kind, fill=Message.set)
     spec = importlib.util.spec_from_file_location("monitor_node", NODE / "nsrecover_ros" / "monitor_node.py")
     assert spec is not None
     assert spec.loader is not None
