@@ -79,9 +79,7 @@ def test_too_few_demonstrations_are_refused_and_random_ones_are_uncertain() -> N
     assert fit(random, cases=False).spread_m > 0.1
 
 
-def test_more_demonstrations_than_decide_on_the_form_leave_no_gap(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_demonstrations_than_decide_on_the_form_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(effect_module, "STRUCTURE", 50)
     world = convention(0, 10)
     known = [
@@ -91,8 +89,10 @@ def test_more_demonstrations_than_decide_on_the_form_leave_no_gap(
     operator = learn("nest", known)
     assert isinstance(operator.place, Effect)
     assert isinstance(operator.place.law, Cases)
-    save_operators(with_operators(TABLETOP, [operator]), tmp_path)
-    assert operators_in(tmp_path) == [operator]
+    law = operator.place.law
+    while isinstance(law, Cases):  # the last one is for kinds that nobody has shown
+        law = law.below
+    assert 0.0 not in (law.first.coefficients[0], law.second.coefficients[0])
 
 
 def test_a_sparse_regression_takes_what_matters() -> None:
