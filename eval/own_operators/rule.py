@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -35,7 +34,7 @@ class Case:
     @property
     def base(self) -> Array:
         """Centre (2,) of what the place is relative to: the second argument, or the object itself."""
-        return cast(Array, self.boxes[min(1, len(self.boxes) - 1), :2])
+        return self.boxes[min(1, len(self.boxes) - 1), :2]
 
     @property
     def long(self) -> bool:
@@ -60,7 +59,7 @@ def _mean_by(cases: Sequence[Case], values: Array, variant: int) -> Callable[[Ca
     keys = np.array([_groups(variant, case) for case in cases])
     for key in np.unique(keys):
         parts[str(key)] = np.median(values[keys == key], axis=0)
-    return lambda case: cast(Array, parts.get(_groups(variant, case), whole))
+    return lambda case: parts.get(_groups(variant, case), whole)
 
 
 def offset(cases: Sequence[Case], after: Array, variant: int) -> Place:
@@ -86,7 +85,7 @@ def beside(cases: Sequence[Case], after: Array, variant: int) -> Place:
     """On the usual side, face to face with the middle gap, in line with it."""
 
     def sides(case: Case) -> Array:
-        return cast(Array, case.boxes[:2, 3:5].sum(axis=0) / 2)
+        return np.asarray(case.boxes[:2, 3:5].sum(axis=0) / 2)
 
     away = after - np.array([case.base for case in cases])
     gaps = np.abs(away) - np.array([sides(case) for case in cases])
@@ -143,7 +142,7 @@ def nearest(cases: Sequence[Case], after: Array, variant: int) -> Place:
     def place(case: Case) -> Array:
         other = (kinds != np.array([kind_of(name) for name in case.names])).sum(axis=1)
         order = np.argsort(np.linalg.norm(known - features(case), axis=1) + other)
-        return cast(Array, case.base + away[order[:count]].mean(axis=0))
+        return np.asarray(case.base + away[order[:count]].mean(axis=0))
 
     return place
 
@@ -172,7 +171,7 @@ class Rule:
             found[3:5] = found[4:2:-1]
         found[:2] = self.place(case)
         found[2] = _floors(case)[self.floor] + self.above_m + found[5] / 2
-        return found
+        return np.asarray(found)
 
 
 def _floors(case: Case) -> Array:

@@ -77,11 +77,11 @@ class View:
 
     def local(self, vectors: Array) -> Array:
         """Vectors (N, 2) of the table's frame in this frame."""
-        return np.einsum("nij,ni->nj", self.axes, vectors)
+        return np.asarray(np.einsum("nij,ni->nj", self.axes, vectors))
 
     def table(self, vectors: Array) -> Array:
         """Vectors (N, 2) of this frame in the table's frame."""
-        return np.einsum("nij,nj->ni", self.axes, vectors)
+        return np.asarray(np.einsum("nij,nj->ni", self.axes, vectors))
 
 
 def usual_sides(names: npt.NDArray[np.str_], boxes: Array, after: Array) -> dict[str, int]:
@@ -154,8 +154,8 @@ class Context:
         if name == "robot":
             return -base[:, :2]
         if name == "long":
-            return np.where((base[:, 4] > base[:, 3])[:, None], DIRECTIONS[1], DIRECTIONS[0])
-        return self.boxes[:, 0 if name == "start" else 2, :2] - base[:, :2]
+            return np.asarray(np.where((base[:, 4] > base[:, 3])[:, None], DIRECTIONS[1], DIRECTIONS[0]))
+        return np.asarray(self.boxes[:, 0 if name == "start" else 2, :2] - base[:, :2])
 
     def axes(self, frame: str) -> Array:
         """(N, 2, 2) axes of a frame as columns."""

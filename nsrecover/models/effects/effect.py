@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from nsrecover.core.actions import Action
 from nsrecover.core.geometry import as_box
@@ -152,7 +153,7 @@ def _fitted(shown: Sequence[Shown], cases: bool) -> Effect:
     return Effect(context.arity, kinds, law, height, turn, context.sides)
 
 
-def _refit(law: Law | Cases, fitter: LawFitter, rows: Array) -> Law | Cases:
+def _refit(law: Law | Cases, fitter: LawFitter, rows: npt.NDArray[np.intp]) -> Law | Cases:
     """A law with the numbers that fit all demonstrations best; cases and frames stay, as do laws of rare cases."""
     if len(rows) < FEWEST_SHOWN:
         return law
@@ -160,5 +161,4 @@ def _refit(law: Law | Cases, fitter: LawFitter, rows: Array) -> Law | Cases:
         low = fitter.context.conditions[law.condition][rows] <= law.level
         below, above = _refit(law.below, fitter, rows[low]), _refit(law.above, fitter, rows[~low])
         return Cases(law.condition, law.level, below, above)
-    found = fitter.law(rows, [law.frame], anchors=(law.first.anchor, law.second.anchor)).law
-    return found
+    return fitter.law(rows, [law.frame], anchors=(law.first.anchor, law.second.anchor)).law
