@@ -251,8 +251,8 @@ def _differences(records: Sequence[dict[str, Any]], shown: Sequence[int]) -> dic
     result = {}
     for one, other in pairs:
         first, second = np.array(goals(*one)), np.array(goals(*other))
-        counts = [int(np.sum(a & b)) for a, b in ((first, second), (first, ~second), (~first, second))]
-        low, high = paired_interval(*counts, len(first))
+        both, only, other_only = (int(np.sum(a & b)) for a, b in ((first, second), (first, ~second), (~first, second)))
+        low, high = paired_interval(both, only, other_only, len(first))
         name = f"{one[0]} - {other[0]} {other[1]}"
         result[name] = {"value": float(first.mean() - second.mean()), "low": low, "high": high}
     return result
