@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
+from scipy.special import ndtr
 
 from nsrecover.errors import InvalidConfiguration
 from sim.sensors.values import check_values
@@ -18,8 +20,9 @@ Mask = npt.NDArray[np.bool_]
 JUMP_M = 0.02
 """Neighbouring pixels that differ in depth by more than this lie on two sides of an edge."""
 
-DARK, SHINY = 30, 250
-"""Brightness (0 to 255) below which too little light comes back, and above which the sensor saturates."""
+DARK, BRIGHT, SHINY = 30, 230, 250
+"""Brightness (0 to 255) below which too little light comes back, above which a pattern of light is hard to see, and
+above which the sensor saturates."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class DepthErrors:
     Attributes:
         noise_m: standard deviation of the noise at 0.4 m, metres.
         noise_growth: growth of it with distance, metres per (metre - 0.4)².
-        correlation_px: standard deviation of the Gaussian with which neighbouring errors are alike, pixels.
+        correlation_px: distance over which the correlation of neighbouring errors falls to 1/e, exponentially, pixels.
         bias_m: largest bias; it drifts slowly between its negative and positive value.
         bias_period_s: time in which the bias drifts there and back.
         scale: depth is multiplied by 1 + scale.
@@ -40,7 +43,9 @@ class DepthErrors:
         flying_px: width of the band along depth edges in which readings lie between the near and the far surface.
         flying_share: share of the pixels of that band that do.
         material_holes: probability of no reading on dark, shiny or very slanted surfaces.
+        bright_holes: probability of no reading on bright surfaces, such as white cloth.
         random_holes: probability of no reading anywhere.
+        hole_px: standard deviation of the Gaussian that makes blobs of missing readings, pixels; 0 for single pixels.
         shadow: whether places that only one imager sees have no reading; needs a baseline.
     """
 
@@ -57,11 +62,14 @@ class DepthErrors:
     flying_px: int = 0
     flying_share: float = 0.5
     material_holes: float = 0.0
+    bright_holes: float = 0.0
     random_holes: float = 0.0
+    hole_px: float = 0.0
     shadow: bool = False
 
     def __post_init__(self) -> None:
-        check_values(self, ("edge_holes_share", "flying_share", "material_holes", "random_holes"), signed=("scale",))
+        shares = ("edge_holes_share", "flying_share", "material_holes", "bright_holes", "random_holes")
+        check_values(self, shares, signed=("scale",))
         if not self.bias_period_s > 0:
             raise InvalidConfiguration(f"expected a bias_period_s above 0, found {self.bias_period_s}")
         if (self.quantum_px or self.shadow) and not self.baseline_m:
@@ -93,13 +101,15 @@ class DepthErrors:
             z = self._flying(z, _grown(edges, self.flying_px), rng)
         holes = ~valid
         if edges is not None and self.edge_holes_px:
-            holes |= _grown(edges, self.edge_holes_px) & (rng.random(z.shape) < self.edge_holes_share)
+            holes |= _grown(edges, self.edge_holes_px) & self._drawn(z.shape, self.edge_holes_share, rng)
         if self.shadow:
             holes |= shadowed(z, focal_px * self.baseline_m)
         if self.material_holes:
-            holes |= self._lost(z, rgb, focal_px) & (rng.random(z.shape) < self.material_holes)
+            holes |= self._lost(z, rgb, focal_px) & self._drawn(z.shape, self.material_holes, rng)
+        if self.bright_holes:
+            holes |= (rgb.min(axis=2) > BRIGHT) & self._drawn(z.shape, self.bright_holes, rng)
         if self.random_holes:
-            holes |= rng.random(z.shape) < self.random_holes
+            holes |= self._drawn(z.shape, self.random_holes, rng)
         sigma = self.noise_m + self.noise_growth * (z - 0.4) ** 2
         z = z * (1 + self.scale) + self.bias_m * math.sin(phase + 2 * math.pi * time_s / self.bias_period_s)
         z += sigma * _noise(z.shape, self.correlation_px, rng)
@@ -107,6 +117,13 @@ class DepthErrors:
             disparity = focal_px * self.baseline_m / np.maximum(z, 1e-3)
             z = focal_px * self.baseline_m / (np.maximum(np.round(disparity / self.quantum_px), 1.0) * self.quantum_px)
         return np.where(holes, 0.0, np.maximum(z, 0.0)).astype(np.float32)
+
+    def _drawn(self, shape: tuple[int, ...], share: float, rng: np.random.Generator) -> Mask:
+        """A share of the pixels, in blobs."""
+        if not self.hole_px:
+            return rng.random(shape) < share
+        field = ndimage.gaussian_filter(rng.standard_normal(shape), self.hole_px, mode="wrap")
+        return np.asarray(ndtr(field * 2 * math.sqrt(math.pi) * self.hole_px) < share)
 
     def _flying(self, z: npt.NDArray[np.float64], band: Mask, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         size = 2 * self.flying_px + 1
@@ -154,11 +171,16 @@ def _grown(edges: Mask, width_px: int) -> Mask:
 
 
 def _noise(shape: tuple[int, ...], correlation_px: float, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Gaussian noise with unit variance and a correlation length."""
+    """Gaussian noise with unit variance, whose correlation falls exponentially."""
     white = rng.standard_normal(shape)
     if correlation_px <= 0:
         return white
-    smooth = ndimage.gaussian_filter(white, correlation_px)
-    return (
-        np.asarray(smooth * 2 * math.sqrt(math.pi) * correlation_px) if correlation_px > 0.5 else smooth / smooth.std()
-    )
+    return np.asarray(np.fft.irfft2(np.fft.rfft2(white) * _gain(shape, correlation_px), shape))
+
+
+@cache
+def _gain(shape: tuple[int, ...], correlation_px: float) -> npt.NDArray[np.float64]:
+    """Gain of every frequency that makes white noise correlate as exp(-distance / correlation_px)."""
+    rows, columns = (np.minimum(np.arange(n), n - np.arange(n)) for n in shape)
+    spectrum = np.fft.rfft2(np.exp(-np.hypot(rows[:, None], columns) / correlation_px)).real
+    return np.sqrt(np.maximum(spectrum, 0.0))
