@@ -161,9 +161,9 @@ def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, O
     yield from _exchanged(observation)
     for change, sizes in (("a size", SIZES), ("a focal length", FOCAL_LENGTHS)):
         for factor in sizes:
-            scale = np.array([[factor, 1, factor], [1, factor, factor], [1, 1, 1]], dtype=np.float32)
-            scale[:2, 2] = factor if change == "a size" else 1.0
-            changed = tuple(replace(camera, intrinsics=camera.intrinsics * scale) for camera in cameras)
+            times = np.array([[factor, 1, factor], [1, factor, factor], [1, 1, 1]], dtype=np.float32)
+            times[:2, 2] = factor if change == "a size" else 1.0
+            changed = tuple(replace(camera, intrinsics=camera.intrinsics * times) for camera in cameras)
             found = f"intrinsics that are plausible with {change} {factor:g} times theirs"
             yield SensorFinding(SensorProblem.INTRINSICS, "", found), replace(observation, cameras=changed)
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from nsrecover.core import FloatArray, Observation
+from nsrecover.core import Observation
 
 Costs = npt.NDArray[np.float64]
 
@@ -46,7 +46,8 @@ def likely_orders(observation: Observation) -> Iterator[tuple[int, ...]]:
     anchor = int(np.argmax([len(numbers) for numbers in kinds]))
     found = list[tuple[float, tuple[int, ...]]]()
     for camera in range(views):
-        costs = unary + OBJECT_WEIGHT * _apart(places, kinds, anchor, camera, observation.shared_ids)
+        costs = unary.copy()
+        costs += OBJECT_WEIGHT * _apart(places, kinds, anchor, camera, observation.shared_ids)
         others = [view for view in range(views) if view != anchor]
         free = [each for each in range(views) if each != camera]
         rows, columns = linear_sum_assignment(costs[np.ix_(others, free)])
@@ -58,7 +59,7 @@ def likely_orders(observation: Observation) -> Iterator[tuple[int, ...]]:
     yield from list(dict.fromkeys(order for _, order in sorted(found) if order != given))[:TRIED]
 
 
-def _fit(observation: Observation) -> tuple[Costs, list[npt.NDArray[np.float64]], list[npt.NDArray[np.int32]]]:
+def _fit(observation: Observation) -> tuple[Costs, list[Costs], list[npt.NDArray[np.int32]]]:
     """How badly each image fits each camera by the table and the robot (V, V), and where it shows the objects.
 
     Returns:
@@ -88,7 +89,7 @@ def _fit(observation: Observation) -> tuple[Costs, list[npt.NDArray[np.float64]]
 
 
 def _apart(
-    places: list[FloatArray], kinds: list[npt.NDArray[np.int32]], anchor: int, camera: int, shared_ids: bool
+    places: list[Costs], kinds: list[npt.NDArray[np.int32]], anchor: int, camera: int, shared_ids: bool
 ) -> Costs:
     """Mean distance (V, V), over `APART_M`, of the objects of each image with each camera from those of one image."""
     there, names = places[anchor][camera], kinds[anchor]
