@@ -15,11 +15,11 @@ from nsrecover.domains.entrances import check_goal
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
 from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import Calibration
 from nsrecover.models.effects.operator import operators_in, with_operators
-from nsrecover.models.geometric import GeometricModels, load_geometric
+from nsrecover.models.geometric import CONFIG, GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.facts.rules import FactRules
 from nsrecover.monitoring.watching import BoxWatching, FactWatching
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 HOUSEHOLD_CHECKPOINT = "household"
 """Name of the shipped checkpoint for households."""
+SHIPPED = Path(__file__).parent / "checkpoints"
+"""Folder of the shipped checkpoints."""
 _TORCH = "torch (nsrecover.geometric() works with boxes alone, without it)"
 
 
@@ -175,6 +177,22 @@ def of_boxes(
     """
     planner = RecoveryPlanner(models, domain=domain)
     return System(BoxWatching(models, domain), planner, GroundedExplainer(domain), calibration)
+
+
+def check_place(place: str | Path | None) -> None:
+    """Refuse a place without a system at once, before torch is loaded; arguments and errors as for `system_at`."""
+    if place is None:
+        return
+    if is_factory(str(place)):
+        file = Path(str(place).rpartition(":")[0])
+        if file.suffix == ".py" and not file.is_file():
+            load_factory(str(place))
+    elif not any((folder / place / CONFIG).is_file() for folder in (Path(), SHIPPED)):
+        raise InvalidCheckpoint(
+            f"expected a checkpoint in a folder with {CONFIG}, found none in {place}; give the folder that `python -m "
+            "train` or `nsrecover calibrate` wrote, file.py:factory, or the name of a shipped one."
+            f"{did_you_mean(str(place), [each.name for each in SHIPPED.iterdir()])}"
+        )
 
 
 def system_at(place: str | Path | None) -> System[Any]:

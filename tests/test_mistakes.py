@@ -132,6 +132,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve to all without a token": ("serve --host 0.0.0.0 --boxes-only", "token"),
     "serve at no port": ("serve --port 99999", "port"),
     "serve a system without a name": ("serve --system nowhere", "NAME=DIR"),
+    "serve an unknown checkpoint": ("serve --system mine=nowhere", "nowhere"),
+    "serve a file that does not exist": ("serve --system mine=nowhere.py:make", "nowhere.py"),
     "serve with a missing token": ("serve --token-file nowhere", "nowhere"),
     "serve nobody": ("serve --sessions 0", "sessions"),
     "a new project nowhere": ("new", "DIR"),

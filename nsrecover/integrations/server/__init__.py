@@ -97,10 +97,15 @@ def serve(
             f"expected a token for {host}, which other machines can reach, found none; put one into a file and give "
             "--token-file, or set NSRECOVER_TOKEN, or listen on 127.0.0.1"
         )
+    from nsrecover.loading import check_place
+
+    named = {"tabletop": None} if systems is None else systems
+    for place in named.values():
+        check_place(place)  # processes load them, and need long to begin
     with listen(host, port) as listening:
         from nsrecover.integrations.server.running import run
 
-        run(listening, {"tabletop": None} if systems is None else systems, token, limits or Limits(), on_ready)
+        run(listening, named, token, limits or Limits(), on_ready)
 
 
 def need_extra() -> None:
