@@ -166,7 +166,7 @@ class Rule:
     def __call__(self, boxes: Boxes, arguments: Sequence[str]) -> Array:
         """The moved object's box (6,) afterwards."""
         case = Case.of(boxes, arguments)
-        found = case.boxes[0].copy()
+        found: Array = case.boxes[0].copy()
         if _turned(case, self.turn):
             found[3:5] = found[4:2:-1]
         found[:2] = self.place(case)

@@ -126,7 +126,7 @@ def judge(frame: Frame, system: System[Any], other: Observation | None) -> tuple
     if len(names) < 2:
         return row, seen
     first, second = list(names.values())[:2]
-    plan = Plan([Action("top", (first, second))])
+    plan = Plan((Action("top", (first, second)),))
     try:
         row.still = list(_deviating(system, plan, seen, seen, row).values())
         for n, name in names.items():

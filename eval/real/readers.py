@@ -85,7 +85,7 @@ def frame_of_cloud(path: Path) -> Frame:
     for axis, (name, places) in enumerate((("x", columns), ("y", rows))):
         slope = points[name][rows, columns] / z[rows, columns]
         k[axis, axis], k[axis, 2] = np.polyfit(slope, places + 0.5, 1)
-    colour = points["rgb" if "rgb" in points.dtype.names else "rgba"].copy().view(np.uint32)
+    colour = points["rgb" if "rgb" in (points.dtype.names or ()) else "rgba"].copy().view(np.uint32)
     rgb = np.stack([(colour >> shift) & 255 for shift in (16, 8, 0)], axis=-1).astype(np.uint8)
     labels = _objects(points["label"].astype(np.int32))
     return Frame("mOSD", path.stem, rgb, z.astype(np.float32), k, labels)
@@ -166,7 +166,8 @@ def _converted(listing: Path) -> Iterator[Frame]:
         image = {kind: _image(listing.parent / f"{name}-{kind}.png") for kind in ("color", "depth", "labels")}
         k = _intrinsics(numbers["fx"], numbers["fy"], numbers["cx"] + 0.5, numbers["cy"] + 0.5)
         depth = (image["depth"] / 10_000).astype(np.float32)
-        yield Frame("mOSD", name, image["color"][..., :3], depth, k, _objects(image["labels"].astype(np.int32)))
+        rgb, labels = image["color"][..., :3].astype(np.uint8), _objects(image["labels"].astype(np.int32))
+        yield Frame("mOSD", name, rgb, depth, k, labels)
 
 
 def _pair(path: Path) -> Frame:

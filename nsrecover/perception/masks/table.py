@@ -291,7 +291,7 @@ def _area(points: Floats, on: npt.NDArray[np.bool_]) -> float:
 
 
 def _step(depth_m: FloatArray) -> int:
-    return max(1, round(depth_m.shape[1] / WORKING_WIDTH_PX))
+    return int(max(1, round(depth_m.shape[1] / WORKING_WIDTH_PX)))
 
 
 def _lens(camera: Camera | FloatArray, step: int) -> Pinhole:
