@@ -12,11 +12,12 @@ import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Discrepancy
+from nsrecover.core.geometry import as_box
 from nsrecover.core.recovery import Improvement, ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.domains.costs import cost_of
-from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.operators import PUT_BACK, SET_ASIDE, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.models.free_place import within_reach
@@ -353,11 +354,18 @@ def _recovery(model: NeuralModel, result: SearchResult[State, Move], newcomers: 
         staying=_staying(model, subgoal),
         cost=cost,
         # the search counts each move by the name it has in the model; refined actions may have others
-        proven_optimal=result.proven_optimal and cost <= result.cost + ROUNDING,
+        proven_optimal=result.proven_optimal and cost <= result.cost + ROUNDING and not _renaming_pays(model),
         expansions=result.expansions,
         reason_code=result.reason_code,
-        lower_bound=min(result.lower_bound, cost),
+        lower_bound=0.0 if _renaming_pays(model) else min(result.lower_bound, cost),
     )
+
+
+def _renaming_pays(model: NeuralModel) -> bool:
+    """Whether `free` costs less than the `restore` as which the search counts moves to known places."""
+    boxes = zip(model.graph.names, map(as_box, model.graph.boxes), strict=True)
+    moves = ((Action(SET_ASIDE, (name,)), Action(PUT_BACK, (name,), box)) for name, box in boxes)
+    return any(model.action_cost(free) < model.action_cost(restore) for free, restore in moves)
 
 
 def _staying(model: NeuralModel, subgoal: Subgoal) -> tuple[str, ...]:

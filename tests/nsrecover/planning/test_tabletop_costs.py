@@ -54,6 +54,12 @@ def test_costs_of_making_room_count(models: GeometricModels) -> None:
     assert (cheaper.cost, cheaper.proven_optimal) == (3.0, True)
 
 
+def test_nothing_is_proven_where_setting_aside_costs_less_than_the_search_counts(models: GeometricModels) -> None:
+    assert recovered(models, swapped=True).proven_optimal
+    cheap = recovered(models, swapped=True, free=0.5)
+    assert (cheap.proven_optimal, cheap.lower_bound) == (False, 0.0)
+
+
 def test_equal_costs_change_no_action(models: GeometricModels) -> None:
     for swapped in (False, True):
         plain = recovered(models, swapped)
