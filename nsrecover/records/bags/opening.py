@@ -57,10 +57,10 @@ class Bag:
             return
         for connection in chosen:
             self._learn(connection)
-        for connection, time_ns, data in self.reader.messages(connections=chosen):
-            with readable(f"messages of {connection.msgtype} on {connection.topic}", "record the topic again"):
+        with readable("messages in a ROS 2 bag", "it is damaged: fetch it again"):
+            for connection, time_ns, data in self.reader.messages(connections=chosen):
                 message = self._store.deserialize_cdr(data, connection.msgtype)
-            yield connection.topic, time_ns / 1e9, message
+                yield connection.topic, time_ns / 1e9, message
 
     def _learn(self, connection: Any) -> None:
         """Take in the definition of a type that ROS 2 does not have; a known one may be left out of the bag."""
