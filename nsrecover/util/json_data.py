@@ -89,6 +89,8 @@ def _read(kind: _Data, data: _Data, readers: Readers, where: str) -> object:
     if kind in readers:
         return readers[kind](data)
     origin: _Data = get_origin(kind) or kind
+    if hasattr(origin, "__value__"):  # a `type` statement, as numpy's NDArray from Python 3.12 on
+        return _read(origin.__value__[get_args(kind)], data, readers, where)
     parts = get_args(kind)
     if origin in (Union, types.UnionType):
         return _one_of(parts, data, readers, where)
