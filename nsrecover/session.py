@@ -41,7 +41,7 @@ from nsrecover.core.sessions.requests import (
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
-from nsrecover.explanation.alarms import Alarms
+from nsrecover.explanation.giving_up import Alarms
 from nsrecover.explanation.templates import proposal
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.monitor import LOOKS

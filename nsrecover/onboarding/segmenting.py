@@ -13,9 +13,6 @@ from PIL import Image
 from nsrecover.core import FloatArray, Observation
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.options import AsJson, show, spread
-from nsrecover.onboarding.setup_check import draw_views
-from nsrecover.perception.masks.table import TableMasks, camera_over_table
-from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.records.runs import read_run
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.english import amount
@@ -46,6 +43,10 @@ def segment(
     segmented in turn, and objects keep their numbers. Masks are written as images with the number of its object in
     every pixel, 0 for the background. The drawings of the last observation show masks, boxes and the table's plane.
     """
+    from nsrecover.onboarding.setup_check import draw_views
+    from nsrecover.perception.masks.table import TableMasks
+    from nsrecover.perception.objects.detections import lift_boxes
+
     observations = _of_images(Path(place), given) if given.depth is not None else _of_run(place)
     masks, found = TableMasks(), list[Observation]()
     for number, each in enumerate(observations):
@@ -95,6 +96,8 @@ def _of_images(colour: Path, given: Segmented) -> list[Observation]:
             "without colours"
         )
     depth = (steps * (given.unit_mm / 1000)).astype(np.float32)
+    from nsrecover.perception.masks.table import camera_over_table
+
     camera = camera_over_table(depth, intrinsics, colour.stem)
     return [Observation(rgb[None], depth[None], np.zeros((1, *depth.shape), np.int32), (camera,), {})]
 

@@ -89,7 +89,6 @@ class Examination:
         if not self.seen:
             carried = now.only(self.setting.portable)
             observation_rules.check_depth(log, carried, limits)
-            observation_rules.check_poses(log, observation)
             observation_rules.check_table(log, carried, limits, self.setting.grounded)
             observation_rules.check_agreement(log, carried, limits)
             observation_rules.check_sizes(log, carried, limits)

@@ -186,22 +186,6 @@ def check_intrinsics(log: RuleLog, observation: Observation) -> None:
     )  # fmt: skip
 
 
-def check_poses(log: RuleLog, observation: Observation) -> None:
-    """Check that camera poses are rigid transforms."""
-    odd = ""
-    for camera in observation.cameras:
-        pose = np.asarray(camera.world_from_camera, dtype=float)
-        error = float(np.abs(pose[:3, :3] @ pose[:3, :3].T - np.eye(3)).max())
-        if error > 1e-3 or np.abs(pose[3] - (0, 0, 0, 1)).max() > 1e-6:
-            odd = f"one of {camera.name!r} that is off by {error:.2g}, with last row {pose[3].tolist()}"
-        elif np.linalg.det(pose[:3, :3]) < 0:
-            odd = f"a mirrored one of {camera.name!r} (determinant -1)"
-    log.check(
-        Rule.POSE_RIGID, not odd, "world_from_camera with orthonormal axes, determinant +1 and last row 0 0 0 1", odd,
-        "check the order of axes, and for a scale in the matrix",
-    )  # fmt: skip
-
-
 def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits, grounded: bool = True) -> None:
     """Check for every camera that the objects stand on the table; if not `grounded`, that none is below the floor."""
     observation = lifted.observation

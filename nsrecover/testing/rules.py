@@ -49,7 +49,6 @@ class Rule(CodeWithMeaning):
         "K is [[fx, 0, cx], [0, fy, cy], [0, 0, 1]] in pixels of these images, with the centre inside them and a "
         "realistic field of view.",
     )
-    POSE_RIGID = "pose-rigid", "world_from_camera is a rotation (orthonormal, determinant +1) and a translation."
     CAMERA_CONVENTION = (
         "camera-convention",
         "world_from_camera maps camera to world coordinates, in OpenCV's convention (x right, y down, z forward).",

@@ -4,7 +4,7 @@ import nsrecover
 from nsrecover.core import Action, Episode, EpisodeStatus
 from nsrecover.domains.base import State
 from nsrecover.domains.household.scene import holds
-from nsrecover.explanation.alarms import SAME_ALARM
+from nsrecover.explanation.giving_up import SAME_ALARM
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, FactWorld
 
 

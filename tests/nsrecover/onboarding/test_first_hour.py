@@ -55,7 +55,7 @@ def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: 
         "watch", f"{project}/world.py:disturbed_world", "--checkpoint", str(out), "--out", str(log), "--json"
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert json.loads(done.out) == {"status": "completed", "reason": "", "errors": 1, "log": str(log)}
+    assert json.loads(done.out) == {"status": "completed", "reason": "", "errors": 1, "why": None, "log": str(log)}
     page = tmp_path / "report.html"
     assert nsr("report", str(log), "--out", str(page)).code == 0
     assert "What went wrong?" in page.read_text()
@@ -242,7 +242,7 @@ def test_a_project_of_facts_is_watched_recorded_checked_and_reported(
     world, system = f"{project}/world.py:disturbed_world", ["--system", f"{project}/world.py:system"]
     watched = nsr("watch", world, *system, "--out", str(log), "--json")
     assert watched.code == 0, watched.err
-    assert json.loads(watched.out) == {"status": "completed", "reason": "", "errors": 1, "log": str(log)}
+    assert json.loads(watched.out) == {"status": "completed", "reason": "", "errors": 1, "why": None, "log": str(log)}
     assert nsr("record", world, *system, "--out", str(runs)).code == 0
     run = str(runs / "run000.json")
     assert nsr("check-setup", run, *system).code == 0

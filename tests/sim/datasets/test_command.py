@@ -58,7 +58,7 @@ def test_a_folder_of_another_seed_is_refused_and_untouched(dataset):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("dataset=VII",), "expected dataset as one of I, II, III, IV, V, VI"),
+        (("dataset=IX",), "expected dataset as one of I, II, III, IV, V, VI"),
         (("dataset=I", "episodes=0"), "episodes of at least 1"),
         (("datset=I",), "datset"),
         (("parallel=slurm",), "parallel"),
