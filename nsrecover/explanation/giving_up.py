@@ -73,6 +73,8 @@ def _alarm(found: Discrepancy[object], recovery: Recovery[object]) -> object:
     """What was wrong and what is done about it, without places, which vary a little."""
     deviations = frozenset((each.name, each.cause) for each in found.deviations)
     actions = tuple((action.operator, action.arguments) for action in recovery.actions)
+    if not actions and found.action is not None:  # it is done again: which action it is says what is repeated
+        actions = ((found.action.operator, found.action.arguments),)
     return deviations, found.unmet, recovery.status, actions
 
 

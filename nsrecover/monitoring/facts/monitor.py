@@ -21,7 +21,7 @@ from nsrecover.monitoring.facts.causes import FactSituation, deviations
 from nsrecover.monitoring.facts.expected_trace import imagined_trace, what_it_leaves
 from nsrecover.monitoring.facts.failures import Failures
 from nsrecover.monitoring.facts.looking_again import Judged, Stage
-from nsrecover.monitoring.facts.outlook import counterfactual_cause, rests_on, unmet_conditions, unmet_goal
+from nsrecover.monitoring.facts.outlook import counterfactual_cause, decides, rests_on, unmet_conditions, unmet_goal
 from nsrecover.monitoring.facts.rules import ExpectingPerceiver, FactPerceiver, FactRules
 from nsrecover.monitoring.monitor import LOOKS, Monitor, Seen, check_done
 
@@ -104,6 +104,8 @@ class FactMonitor(Monitor[FactScene, Seen]):
     def unconfirmed(self) -> tuple[str, ...]:
         """Objects of the goal that are not known to be as it says."""
         unseen = [prop for prop in self._wanted if not self.graph.knows(prop) or prop in self._unseen_effects]
+        unknown = {prop for prop in self.graph.certainty if not self.graph.knows(prop)} | set(self._unseen_effects)
+        unseen += decides(self.instance, self.graph.facts, self.goal, unknown - set(unseen))  # what is derived of them
         return tuple(dict.fromkeys(name for _, name in unseen))
 
     @property

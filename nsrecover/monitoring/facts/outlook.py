@@ -78,6 +78,24 @@ def unmet_goal(instance: Instance, state: State, goal: Sequence[StateFact]) -> t
     return tuple(fact for fact in goal if not instance.holds(state, instance.condition(fact)))
 
 
+def decides(
+    instance: Instance, state: State, goal: Sequence[StateFact], props: Collection[Property]
+) -> tuple[Property, ...]:
+    """Those of some properties with which, if they were otherwise than in a state, other parts of a goal would hold."""
+    unmet = unmet_goal(instance, state, goal)
+
+    def otherwise(prop: Property, value: State) -> State:
+        return instance.settle(with_properties_of(state, value, [prop], instance.domain))
+
+    return tuple(
+        prop
+        for prop in sorted(props)
+        if any(
+            unmet_goal(instance, otherwise(prop, value), goal) != unmet for value in values_of(prop, state, instance)
+        )
+    )
+
+
 def outlook(instance: Instance, state: State, actions: Sequence[Action], goal: Sequence[StateFact]) -> Outlook:
     """Imagine actions from a state."""
     states, step, unmet = [state], len(actions), tuple[explanation.Fact, ...]()
