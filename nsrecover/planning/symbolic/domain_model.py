@@ -20,7 +20,7 @@ from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.relaxed_domain import RelaxedDomain
 from nsrecover.planning.symbolic.strips import GroundAction
 
-EXPANSIONS = 300
+EXPANSIONS = 1500
 """States that a search expands at most."""
 
 UNFAMILIAR = 0.01
