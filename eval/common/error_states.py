@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from eval.common.episodes import EpisodesConfig, episodes_of
+from eval.common.identity import code_of, weights_of
 from eval.common.output import in_workers
 from eval.common.recordings import RecordedEpisode, load_recording, record_episode
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
-from eval.common.systems import fingerprint, system_of
+from eval.common.systems import system_of
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
@@ -35,14 +36,8 @@ from sim.tabletop.poses import PoseEstimates, poses_of
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.truth import Truth, room_of
 
-FORMAT = 1
-"""Version of the files; increased when their content changes."""
-
 VIEWS = ("left", "right")
 """Cameras from which error states are perceived."""
-
-SEEN_BY = ("encoder", "transition")
-"""Learned parts that error states depend on: perception and imagination."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +179,8 @@ def _truths(episode: ErrorEpisode) -> tuple[dict[int, Truth], tuple[Truth, ...]]
 
 
 def _key(episode: ErrorEpisode, checkpoint: str | None) -> str:
-    content = f"{FORMAT} {VIEWS} {episode.to_json()} {fingerprint(checkpoint, SEEN_BY)}"
+    """Name of a file: of an episode, the weights, and the code that executes, renders, perceives and imagines."""
+    content = f"{episode.to_json()} {weights_of(checkpoint)} {code_of(__name__)}"
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 

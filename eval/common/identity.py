@@ -48,7 +48,7 @@ def identity(
     """
     manifest = {**settings, "code": code_of(module, *_targets(settings))}
     if names := sorted({DEFAULT if each is None else str(each) for each in checkpoints}):
-        manifest["weights"] = ",".join(weights_of(name) for name in names)
+        manifest["weights"] = ",".join(map(weights_of, names))
     if episodes:
         manifest["content_of_episodes"] = content_of(episodes)
     return {**manifest, REVISION: machine()["revision"]}
@@ -59,9 +59,9 @@ def content_of(episodes: Iterable[Specified]) -> str:
     return _hash(episode.to_json() for episode in episodes)
 
 
-def weights_of(checkpoint: str) -> str:
-    """Return a hash of the weights and settings of a checkpoint."""
-    folder = folder_of(checkpoint)
+def weights_of(checkpoint: str | None) -> str:
+    """Return a hash of the weights and settings of a checkpoint, the shipped one if None."""
+    folder = folder_of(DEFAULT if checkpoint is None else checkpoint)
     files = sorted(path for pattern in WEIGHTS for path in folder.rglob(pattern))
     return _hash(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)
 
@@ -74,14 +74,15 @@ def code_of(*modules: str) -> str:
     return _hash(f"{name} {_source(name)}" for name in sorted(imported_by(*modules)))
 
 
-def imported_by(*modules: str) -> set[str]:
+@cache
+def imported_by(*modules: str) -> frozenset[str]:
     """Return the modules of this project that some modules import, also indirectly, and they themselves."""
     graph, reached = _graph(), set[str]()
     for module in modules:
         if module in graph.modules:
             reached |= {module} | graph.find_upstream_modules(module)
     parents = {".".join(name.split(".")[:depth]) for name in reached for depth in range(1, name.count(".") + 1)}
-    return reached | parents
+    return frozenset(reached | parents)
 
 
 def _targets(settings: Any) -> Iterator[str]:

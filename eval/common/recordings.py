@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from eval.common.identity import code_of
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -187,4 +188,5 @@ def _check(episode: ErrorEpisode, found: Sequence[StepError]) -> None:
 
 
 def _key(episode: ErrorEpisode) -> str:
-    return hashlib.sha256(f"{episode.to_json()}{asdict(RIG)}".encode()).hexdigest()[:24]
+    """Name of a recording: of an episode, the cameras, and the code that executes and renders it."""
+    return hashlib.sha256(f"{episode.to_json()}{asdict(RIG)}{code_of(__name__)}".encode()).hexdigest()[:24]
