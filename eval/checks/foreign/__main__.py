@@ -44,7 +44,7 @@ def rows_of(what: str, given: Iterable[Tried], read: Callable[[Tried], str]) -> 
 
 def reason(text: str) -> str:
     """The kind of a refusal: what was found, without places and names of files."""
-    return re.sub(r" in line \d+ of .*|; .*", "", text.partition(", found ")[2] or text)[:70]
+    return re.sub(r" in line \d+ of .*| at /.*|; .*", "", text.partition(", found ")[2] or text)[:70]
 
 
 def foreign(

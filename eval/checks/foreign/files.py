@@ -33,7 +33,10 @@ def kind_of(path: Path) -> Kind | None:
         return Kind.BAG
     match path.suffix.lower():
         case ".json" | ".jsonl":
-            return Kind.MASKS if _has_masks(path) else Kind.LOG
+            start = _start(path)
+            if b'"segmentation"' in start or (b'"counts"' in start and b'"size"' in start):
+                return Kind.MASKS
+            return Kind.LOG if b'"plan"' in start or b'"event_summary"' in start else None
         case ".plan" | ".soln":
             return Kind.PLAN
         case ".npz" | ".h5" | ".hdf5":
@@ -72,11 +75,10 @@ def tried(path: Path) -> str:
     return f"a run of {amount(len(read_run(path).plan), 'action')}"
 
 
-def _has_masks(path: Path) -> bool:
-    """Whether a JSON file has segmentations, as COCO's annotations and results have them."""
+def _start(path: Path) -> bytes:
+    """The first megabyte of a file."""
     with path.open("rb") as file:
-        start = file.read(1_000_000)
-    return b'"segmentation"' in start or (b'"counts"' in start and b'"size"' in start)
+        return file.read(1_000_000)
 
 
 def _masks(path: Path) -> str:

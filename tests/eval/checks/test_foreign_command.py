@@ -42,7 +42,7 @@ OTHERS = {
     "results.json": (json.dumps([{"segmentation": {"size": [2, 2], "counts": [1, 3]}}]), ("masks", "read", "masks")),
     "shares.json": (coco([[0.1, 0.1, 0.5, 0.1, 0.5, 0.5]]), ("masks", "refused", "shares of its sides")),
     "sizes.json": (json.dumps({"segmentation": [[1, 1, 5, 1, 5, 5]]}), ("masks", "refused", "height and width")),
-    "other.json": ('{"what": "is this"}', ("logs", "refused", "other.json")),
+    "half.json": ('{"plan": []}', ("logs", "refused", "half.json")),
     "p01.plan": ("0.000: (go) [1.000]", ("plans", "read", "a plan")),
     "old.bag": ("#ROSBAG V2.0", ("bags", "refused", "ROS 1")),
     "run.npz": ("PK", ("recorded runs", "refused", "run.npz")),
@@ -53,6 +53,7 @@ def test_masks_bags_logs_plans_and_runs_are_tried_too(tmp_path: Path) -> None:
     for name, (text, _) in OTHERS.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "picture.svg").write_text("<svg/>")
+    (tmp_path / "settings.json").write_text('{"what": "is this"}')
     found = [row for kind in files.Kind for row in rows_of(kind.value, files.files_in(tmp_path, kind), files.tried)]
     assert {Path(name).name: (kind, outcome) for kind, outcome, _, name in found} == {
         name: expected[:2] for name, (_, expected) in OTHERS.items()
