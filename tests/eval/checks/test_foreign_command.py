@@ -42,7 +42,7 @@ OTHERS = {
     "results.json": (json.dumps([{"segmentation": {"size": [2, 2], "counts": [1, 3]}}]), ("masks", "read", "masks")),
     "shares.json": (coco([[0.1, 0.1, 0.5, 0.1, 0.5, 0.5]]), ("masks", "refused", "shares of its sides")),
     "sizes.json": (json.dumps({"segmentation": [[1, 1, 5, 1, 5, 5]]}), ("masks", "refused", "height and width")),
-    "half.json": ('{"plan": []}', ("logs", "refused", "half.json")),
+    "half.json": ('{"plan": 3}', ("logs", "refused", "half.json")),
     "p01.plan": ("0.000: (go) [1.000]", ("plans", "read", "a plan")),
     "old.bag": ("#ROSBAG V2.0", ("bags", "refused", "ROS 1")),
     "run.npz": ("PK", ("recorded runs", "refused", "run.npz")),
