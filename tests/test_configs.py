@@ -44,6 +44,7 @@ COMMANDS = {
     "planning": "eval.planning",
     "scaling": "eval.scaling",
     "logs": "eval.logs",
+    "foreign_sentences": "eval.foreign_sentences",
     "explanations": "eval.explanations",
     "language": "eval.language",
     "fleet": "eval.fleet",
@@ -101,7 +102,9 @@ def test_no_key_of_a_setting_has_a_space() -> None:
 def test_it_composes_and_resolves(module: str) -> None:
     done = run(module, "--cfg", "job", "--resolve")
     assert done.code == 0, done.err
-    assert "seed:" in done.out or module in ("eval.mutations", "eval.real"), "nothing there is drawn"
+    assert "seed:" in done.out or module in ("eval.mutations", "eval.real", "eval.foreign_sentences"), (
+        "nothing there is drawn"
+    )
 
 
 @pytest.mark.parametrize(("group", "choice", "module"), CHOICES)
@@ -112,9 +115,12 @@ def test_every_option_of_every_group_composes(group: str, choice: str, module: s
 
 @pytest.mark.parametrize(("name", "module"), COMMANDS.items())
 def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: str) -> None:
-    known, misspelt = {"logs": ("file", "flie"), "mutations": ("only", "olny"), "real": ("frames", "fraems")}.get(
-        name, ("seed", "sede")
-    )
+    known, misspelt = {
+        "logs": ("file", "flie"),
+        "mutations": ("only", "olny"),
+        "real": ("frames", "fraems"),
+        "foreign_sentences": ("files", "fiels"),
+    }.get(name, ("seed", "sede"))
     done = run(module, f"{misspelt}=1")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: expected a known setting, found ")

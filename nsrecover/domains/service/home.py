@@ -42,6 +42,7 @@ class Place:
         leads_to: the room behind a door; empty otherwise.
         open: whether a door, or furniture with a door, is open at the start.
         looks: words that describe it, such as "high" or "stair-like".
+        parts: what it has that its name does not say: "door", "switch".
     """
 
     name: str
@@ -51,6 +52,7 @@ class Place:
     leads_to: str = ""
     open: bool = False
     looks: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
     @property
     def is_room(self) -> bool:
@@ -64,7 +66,7 @@ class Place:
             return frozenset({ServiceTrait.ROOM, ServiceTrait.LOCATION, Trait.FIXTURE})
         if self.leads_to:
             return frozenset({ServiceTrait.ROOM_DOOR, ServiceTrait.LOCATION, Trait.FIXTURE})
-        usual = traits_of(self.name) - {Trait.PORTABLE, Trait.ONE_PLACE}
+        usual = (traits_of(self.name) | set(self.parts)) - {Trait.PORTABLE, Trait.ONE_PLACE}
         return (
             usual | {ServiceTrait.LOCATION, Trait.FIXTURE} | (set() if usual & _BEARS else {Trait.FLAT, Trait.SURFACE})
         )
@@ -83,6 +85,7 @@ class Item:
         place: where it is believed to be; empty if that is not known.
         owner: the person to whom it belongs; empty if that is not known.
         notes: phrases that tell it from others, such as "bought the other day".
+        also: other names for it.
     """
 
     name: str
@@ -90,6 +93,7 @@ class Item:
     place: str = ""
     owner: str = ""
     notes: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

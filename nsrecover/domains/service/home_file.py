@@ -45,6 +45,7 @@ def load_home(source: str | Path) -> Home:
     return home_of(document, path.stem)
 
 
+_PARTS = ("door", "switch")
 _TOP = ("name", "robot", "operator", "rooms", "places", "doors", "people", "objects", "categories", "likely")
 
 
@@ -63,13 +64,14 @@ def home_of(document: object, name: str = "home") -> Home:
         raise InvalidConfiguration("expected at least one room under 'rooms', found none")
     rooms = list(places)
     for place, entry in _section(top.get("places"), "places").items():
-        fields = _section(entry, f"place {place!r}", ("room", "at", "also", "open", "looks"))
+        fields = _section(entry, f"place {place!r}", ("room", "at", "also", "open", "looks", "parts"))
         room = _one_of(fields.get("room"), rooms, f"room of the place {place!r}")
         at = _point(fields, f"place {place!r}", places[room].at)
         _new(place, places)
-        places[place] = Place(
-            place, room, at, _texts(fields, "also"), open=bool(fields.get("open", False)), looks=_texts(fields, "looks")
-        )
+        parts = tuple(_one_of(each, _PARTS, f"part of the place {place!r}") for each in _texts(fields, "parts"))
+        opened = bool(fields.get("open", False))
+        looks = _texts(fields, "looks")
+        places[place] = Place(place, room, at, _texts(fields, "also"), open=opened, looks=looks, parts=parts)
     for door, entry in _section(top.get("doors"), "doors").items():
         fields = _section(entry, f"door {door!r}", ("between", "at", "open"))
         ends = [_one_of(end, rooms, f"room of the door {door!r}") for end in _texts(fields, "between")]
@@ -92,12 +94,13 @@ def home_of(document: object, name: str = "home") -> Home:
         categories[category] = tuple(map(str, nouns)) if isinstance(nouns, list) else (str(nouns),)
     items = {}
     for item, entry in _section(top.get("objects"), "objects").items():
-        fields = _section(entry, f"object {item!r}", ("kind", "place", "owner", "notes"))
+        fields = _section(entry, f"object {item!r}", ("kind", "place", "owner", "notes", "also"))
         spot = fields.get("place")
         at_place = _one_of(spot, places, f"place of the object {item!r}") if spot is not None else ""
         owner = fields.get("owner")
         known = _one_of(owner, people, f"owner of the object {item!r}") if owner is not None else ""
-        items[item] = Item(item, str(fields.get("kind", noun(item))), at_place, known, _texts(fields, "notes"))
+        kind, also = str(fields.get("kind", noun(item))), _texts(fields, "also")
+        items[item] = Item(item, kind, at_place, known, _texts(fields, "notes"), also)
     likely = {}
     for kind, entry in _section(top.get("likely"), "likely").items():
         weights = _section(entry, f"likely places of {kind!r}")

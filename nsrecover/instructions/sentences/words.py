@@ -95,8 +95,12 @@ class Lexicon:
                 if person != OPERATOR:
                     self.entries[text] = Lexeme("person", text, person)
                     self.entries[f"{text}'s"] = Lexeme("whose", text, person)
-        for name in (*home.items, *(noun for noun in home.nouns if noun not in home.categories)):
-            self._noun(name, "thing", name)
+        for item in home.items.values():
+            for text in (item.name, *item.also):
+                self._noun(text, "thing", item.name)
+        for name in home.nouns:
+            if name not in home.categories:
+                self._noun(name, "thing", name)
         for category in home.categories:
             self._noun(category, "category", category)
         for name, place in home.places.items():

@@ -1,0 +1,146 @@
+"""`python -m eval.foreign_sentences FILES`: the measurement and its tables."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eval.common.output import write_results
+from eval.common.statistics import share
+from eval.common.tables import markdown_table, percent_of
+from eval.foreign_sentences.frames import wishes_of
+from eval.foreign_sentences.introplan import Scene, scenes_of
+from eval.foreign_sentences.judging import Verdict, verdict
+from eval.foreign_sentences.maps import home_of_map
+from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.instructions.planning import TaskPlan
+from nsrecover.instructions.task import Question
+from nsrecover.instructions.understanding import Understanding
+
+ORDER = (Verdict.WRONG, Verdict.RIGHT, Verdict.ASKED, Verdict.NAMED, Verdict.REFUSED)
+
+
+@dataclass
+class ForeignConfig:
+    """Top level of conf/foreign_sentences.yaml."""
+
+    files: list[str] = field(default_factory=list)
+    out: str = "outputs/foreign_sentences"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judged sentence: its id, the verdict, the kinds of its frames, the sentence, and what it led to."""
+
+    name: str
+    verdict: Verdict
+    kinds: tuple[str, ...]
+    sentence: str
+    answer: str
+
+
+def with_files_named(arguments: Sequence[str]) -> list[str]:
+    """The command line with paths as the setting `files`."""
+    paths = [each for each in arguments if Path(each).suffix in (".jsonl", ".txt") and "=" not in each]
+    others = [each for each in arguments if each not in paths]
+    return [*others, f"files=[{','.join(paths)}]"] if paths else others
+
+
+def judged_commands(rows: Iterable[Mapping[str, Any]]) -> list[Judged]:
+    """Judge commands with frames and a map each, in HuRIC's format as lines of JSON."""
+    found = []
+    for row in rows:
+        elements = [text for frame in row["frames"] for text in frame["elements"].values()]
+        home = home_of_map(row["map"], elements)
+        answer = Understanding(home).plan(row["sentence"])
+        kinds = tuple(dict.fromkeys(frame["frame"] for frame in row["frames"]))
+        text = "; ".join(answer.text()) if isinstance(answer, TaskPlan) else answer.text
+        given = verdict(answer, wishes_of(row["frames"]), home)
+        found.append(Judged(str(row["id"]), given, kinds, row["sentence"], text))
+    return found
+
+
+def judged_scene(scene: Scene) -> tuple[str, bool]:
+    """How a request is answered: right, wrong, asked or refused; and whether a question is due."""
+    answer = Understanding(scene.home).plan(scene.request)
+    if isinstance(answer, Question):
+        return "asked", scene.ask
+    if not isinstance(answer, TaskPlan):
+        return "refused", scene.ask
+    goals = [fact for stage in answer.task.stages for fact in stage.goal if fact[0] == "at"]
+    named = [fact for fact in goals if fact[2] == scene.target or scene.target == OPERATOR == fact[2]]
+    meant = bool(named) and all(any(scene.home.could_mean(fact[1], each) for each in scene.intended) for fact in named)
+    fits = meant and not scene.ask
+    return ("right" if fits else "wrong"), scene.ask
+
+
+def measure(config: ForeignConfig) -> dict[str, Any]:
+    """Judge all files and write the results.
+
+    Raises:
+        InvalidConfiguration: no file is given, or one cannot be read.
+    """
+    if not config.files:
+        raise InvalidConfiguration("expected files with commands, found none; name HuRIC or IntroPlan files")
+    metrics: dict[str, Any] = {}
+    details: list[dict[str, Any]] = []
+    for name in config.files:
+        path = Path(name)
+        try:
+            if path.suffix == ".jsonl":
+                lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+                judged = judged_commands(lines)
+                metrics[path.stem] = _commands(judged)
+                details += [{**vars(each), "verdict": each.verdict.value} for each in judged]
+            else:
+                metrics[path.stem] = _scenes(scenes_of(path))
+        except (OSError, ValueError, KeyError) as problem:
+            raise InvalidConfiguration(f"expected commands in {path}, found {problem!r}") from None
+    write_results(config.out, metrics, markdown(metrics), config)
+    lines_out = "".join(json.dumps(each) + "\n" for each in details)
+    (Path(config.out) / "sentences.jsonl").write_text(lines_out, encoding="utf-8")
+    return metrics
+
+
+def _commands(judged: Sequence[Judged]) -> dict[str, Any]:
+    counted = Counter(each.verdict for each in judged)
+    kinds = sorted({kind for each in judged for kind in each.kinds})
+    return {
+        "shares": {each.value: share(counted[each], len(judged)) for each in ORDER},
+        "by_frame": {
+            kind: {each.value: sum(kind in one.kinds and one.verdict is each for one in judged) for each in ORDER}
+            for kind in kinds
+        },
+    }
+
+
+def _scenes(scenes: Sequence[Scene]) -> dict[str, Any]:
+    answers = [judged_scene(scene) for scene in scenes]
+    groups = {"a question is due": True, "no question is due": False}
+    return {
+        "shares": {
+            f"{name}: {answer}": share(
+                sum(given == answer and due is ask for given, ask in answers), sum(ask is due for _, ask in answers)
+            )
+            for name, due in groups.items()
+            for answer in ("wrong", "right", "asked", "refused")
+            if not (due and answer == "right")
+        }
+    }
+
+
+def markdown(metrics: Mapping[str, Any]) -> str:
+    """The shares of each file, and the verdicts by frame; the wrong ones first."""
+    parts = []
+    for name, found in metrics.items():
+        rows = [[each, shares["of"], percent_of(shares)] for each, shares in found["shares"].items()]
+        parts.append(markdown_table([name, "of", "share"], rows))
+        if "by_frame" in found:
+            rows = [[kind, *counts.values()] for kind, counts in found["by_frame"].items()]
+            parts.append(markdown_table(["frame", *(each.value for each in ORDER)], rows))
+    return "\n\n".join(parts)

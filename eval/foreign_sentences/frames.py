@@ -1,0 +1,164 @@
+"""HuRIC's frames → what a command wants: the truth that readings are judged by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+Frame = Mapping[str, Any]
+
+_UNSERVED = (
+    "Inspecting",
+    "Attaching",
+    "Change_direction",
+    "Perception_active",
+    "Being_in_category",
+    "Being_located",
+)
+_LIMITS = ("Manner", "Direction", "Distance", "Angle", "Degree", "Area")
+_PRONOUNS = ("it", "them", "one", "some", "that", "they", "this")
+_DETERMINED = re.compile(r"(?:the|a|an|my|your|this|that|these|those|some|both|all|one|two|three|seven|several) (?=.)")
+_PREPOSITIONS = (
+    "at the left of|at the right of|on the left of|on the right of|to the left of|to the right of|close to|next to|"
+    "in front of|in one of|in the center of|to the head of|to the far end of|to the side of|"
+    "to|into|in|on|at|from|for|with|towards|near|behind|between|through|by crossing|via|inside|of|along|"
+    "that is|that are|who"
+)
+_CUT = re.compile(rf"\b(?:{_PREPOSITIONS})\b")
+_PART = re.compile(
+    r"\b(?:center|head|end|side of|right of|left of|behind|between|in front of|next to|near|close to|around)\b"
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One thing that a command wants done.
+
+    Attributes:
+        goal: hold, bring, put, find, go, follow, guide, on, off, open, closed; "none" if no skill does it.
+        thing: words for the object, device or person, without article and what follows it.
+        place: words for where it goes to or is looked for; empty without one.
+        source: words for where it is; empty without one.
+        person: words for who gets it; empty for the operator.
+        limits: words that no skill takes into account, as they were said.
+        verb: as it was said.
+    """
+
+    goal: str
+    thing: str = ""
+    place: str = ""
+    source: str = ""
+    person: str = ""
+    limits: tuple[str, ...] = ()
+    verb: str = ""
+
+
+def wishes_of(frames: Sequence[Frame]) -> list[Wish]:
+    """What the frames of a sentence want done, in order; empty if they only state something."""
+    found, located = list[Wish](), list[tuple[str, str]]()
+    for frame in frames:
+        elements = {name: str(text) for name, text in frame["elements"].items()}
+        if frame["frame"] == "Being_located":
+            located.append((elements.get("Theme", ""), elements.get("Location", "")))
+        elif frame["frame"] != "Being_in_category":
+            before = next((each.thing or each.place for each in reversed(found) if each.thing or each.place), "")
+            found.append(_wish(frame["frame"], str(frame["verb"]), elements, before))
+    for theme, location in located:
+        fits = [k for k, each in enumerate(found) if each.thing and (theme in _PRONOUNS or _same(theme, each.thing))]
+        if fits and not found[fits[-1]].source:
+            found[fits[-1]] = replace(found[fits[-1]], source=noun_of(location))
+        elif found and not fits:
+            stated = [k for k, each in enumerate(found) if each.thing in _PRONOUNS]
+            for k in stated:
+                found[k] = replace(found[k], thing=noun_of(theme), source=noun_of(location))
+    return found
+
+
+def _same(theme: str, thing: str) -> bool:
+    return noun_of(theme) == thing
+
+
+def noun_of(text: str) -> str:
+    """The nouns of an element without its preposition, article and what follows: "on the red table in the hall"."""
+    words = text.strip()
+    led = re.match(rf"(?:{_PREPOSITIONS}) ", words)
+    while led:
+        words = words[led.end() :]
+        led = re.match(rf"(?:{_PREPOSITIONS}) ", words)
+    plain = re.sub(r"^(?:a (?:pack|lot) of|(?:a|the) (?:bottle|glass) of) ", "", words)
+    cut = _CUT.search(plain)
+    plain = plain[: cut.start()].strip() if cut and cut.start() else plain
+    while led := _DETERMINED.match(plain):
+        plain = plain[led.end() :]
+    return plain
+
+
+def _limits(elements: Mapping[str, str], goal: str) -> tuple[str, ...]:
+    found = [elements[name] for name in _LIMITS if name in elements]
+    path, said = elements.get("Path", ""), elements.get("Goal", "")
+    if path and not re.search(r"door|stairs", path):
+        found.append(path)
+    part = _PART.search(said)
+    near = part is not None and part[0] in ("near", "next to", "close to") and said.startswith(part[0])
+    if part is not None and not (goal == "go" and near) and (near or part.start() < 12):
+        found.append(said)
+    return tuple(found)
+
+
+def _wish(frame: str, verb: str, elements: Mapping[str, str], before: str) -> Wish:
+    """What one frame wants."""
+    themes = (
+        "Theme",
+        "Sought_entity",
+        "Device",
+        "Ground",
+        "Cotheme",
+        "Container_portal",
+        "Containing_object",
+        "Entity",
+    )
+    thing = next((elements[name] for name in themes if name in elements), "")
+    noun = noun_of(thing)
+    noun = before if noun in _PRONOUNS and before else noun
+    goal = elements.get("Goal", "")
+    place, source = noun_of(goal) if goal else "", noun_of(elements.get("Source", ""))
+    nested = re.search(r"\b(?:on|in|at|from) (.*)", re.sub(r"^(?:for|with|at) ", "", thing))
+    source = source or (noun_of(nested[1]) if nested and frame not in ("Change_operational_state", "Closure") else "")
+    whom = elements.get("Beneficiary", elements.get("Recipient", "me"))
+    person = "" if noun_of(whom) in ("me", "us") else noun_of(whom)
+    match frame:
+        case "Motion" | "Arriving":
+            limits = _limits(elements, "go")
+            return Wish(
+                "go" if goal else "none", place=place, limits=limits or ((verb,) if not goal else ()), verb=verb
+            )
+        case "Bringing" | "Giving" | "Placing" | "Releasing":
+            area = elements.get("Area", "")
+            if noun == "me":
+                return Wish("guide", "me", place, verb=verb)
+            if place in ("here", "") and goal not in ("out",):
+                put = frame in ("Placing", "Releasing")
+                return Wish("put" if put else "bring", noun, "", source, person, verb=verb)
+            limits = _limits({**elements, "Area": ""} if area in ("over", "down") else elements, "put")
+            return Wish("put", noun, place, source, person, tuple(filter(None, limits)), verb)
+        case "Taking" | "Manipulation":
+            return Wish("hold", noun, "", source, verb=verb)
+        case "Locating":
+            looked = noun_of(elements["Ground"]) if "Ground" in elements else source
+            return Wish("find", noun, looked, verb=verb)
+        case "Cotheme":
+            said = re.search(r"\b(?:behind|in front of|with the)\b.*", thing)
+            limits = (*_limits({k: v for k, v in elements.items() if k == "Manner"}, ""), *([said[0]] if said else []))
+            return Wish("follow", noun, place, limits=limits, verb=verb)
+        case "Change_operational_state":
+            off = elements.get("Operational_state", "") == "off" or verb in ("stop", "deactivate")
+            goal_of = "open" if verb == "open" else "off" if off else "on"
+            return Wish(goal_of, noun, verb=verb)
+        case "Closure":
+            limits = _limits(elements, "")
+            state = "closed" if verb in ("close", "shut", "lower") or "down" in " ".join(limits) else "open"
+            return Wish(state, noun, limits=limits, verb=verb)
+        case _:
+            return Wish("none", noun, limits=(verb,), verb=verb)
