@@ -95,14 +95,14 @@ cover: $(STAMP)
 	$(PYTEST) --cov --cov-report=term:skip-covered
 
 soak: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/python -m eval.soak
+	OMP_NUM_THREADS=1 $(BIN)/python -m eval.checks.soak
 
 # fails if the library needs a package of the GNU GPL
 licences: $(STAMP)
-	$(BIN)/python -m eval.supply_chain
+	$(BIN)/python -m eval.checks.supply_chain
 
 sbom: $(STAMP)
-	$(BIN)/python -m eval.supply_chain --sbom outputs/sbom.json
+	$(BIN)/python -m eval.checks.supply_chain --sbom outputs/sbom.json
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

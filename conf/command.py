@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, fields, make_dataclass
+from dataclasses import MISSING, field, fields, make_dataclass
 from typing import Any, TypeVar
 
 import hydra
@@ -20,7 +20,7 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
 
-from conf.help import CONF, groups_of, help_text, type_in_words
+from conf.help import CONF, GROUP, groups_of, help_text, primary, type_in_words
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, cli_errors, did_you_mean
 
 Settings = TypeVar("Settings")
@@ -31,13 +31,14 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 
 
 def run(name: str, schema: type[Settings], task: Callable[[Settings], None], resumable: bool = False) -> None:
-    """Run a command: compose its settings from conf/ and the command line, and call its task with them.
+    """Run a command: compose its settings from their defaults and the command line, and call its task with them.
 
-    A wrong setting prints one line and exits with 2. `--help` explains every setting.
+    A wrong setting prints one line and exits with 2. `--help` prints the docstring of the dataclass.
 
     Args:
-        name: name of the primary config in conf/, which refers to the schema as `NAME_schema`.
-        schema: dataclass of the top-level settings.
+        name: of the command. If there is a file conf/NAME.yaml, that is its primary config, which refers to the schema
+            as `NAME_schema`.
+        schema: dataclass of the top-level settings, each with its default.
         task: does the work of the command.
         resumable: whether the same command continues an interrupted run; an interruption then says so.
     """
@@ -72,11 +73,37 @@ def run_function(function: Callable[..., None]) -> None:
     sys.exit(code or 0)
 
 
+def option(default: str | None) -> Any:
+    """A setting that is an option of the group of conf/ with its name, by default the one given; None for none."""
+    return field(default=None, metadata={GROUP: default})
+
+
 def register(name: str, schema: type) -> None:
-    """Make the schema of a command known to Hydra, extended by the group `paths`, and the resolver of conf/."""
+    """Make the settings of a command known to Hydra, extended by the group `paths`, and the resolver of conf/."""
     OmegaConf.register_new_resolver("errors_folder", errors_folder, replace=True)
     paths: Any = ("paths", dict[str, str], field(default_factory=dict))
-    ConfigStore.instance().store(name=f"{name}_schema", node=make_dataclass(schema.__name__, [paths], bases=(schema,)))
+    store = ConfigStore.instance()
+    store.store(name=f"{name}_schema", node=make_dataclass(schema.__name__, [paths], bases=(schema,)))
+    if primary(name) is None:
+        groups: list[Any] = [{group: chosen} for group, chosen in groups_of(name, schema).items()]
+        defaults = [f"{name}_schema", *groups, {"hydra": "command"}, "_self_"]
+        store.store(name=name, node={"defaults": defaults, **_movable(schema)})
+
+
+def _movable(schema: type) -> dict[str, str]:
+    """Settings that are folders of the group `paths` by default, so that they move with them."""
+    known: Any = OmegaConf.to_container(
+        OmegaConf.create({"paths": OmegaConf.load(CONF / "paths" / "default.yaml")}).paths, resolve=True
+    )
+    moved = {}
+    for each in fields(schema):
+        if each.default is MISSING or not isinstance(each.default, str):
+            continue
+        inside = [key for key, folder in known.items() if f"{each.default}/".startswith(f"{folder}/")]
+        if inside:
+            key = max(inside, key=lambda key: len(known[key]))
+            moved[each.name] = f"${{paths.{key}}}{each.default.removeprefix(known[key])}"
+    return moved
 
 
 def errors_folder(errors: str, seed: int, scene: Any = None) -> str | None:
@@ -105,7 +132,7 @@ def settings_of(config: DictConfig, schema: type[Settings], name: str) -> Settin
     hydra = HydraConfig.get() if HydraConfig.initialized() else None
     if hydra is not None and hydra.job.config_name == name:  # not that of an earlier command in this process
         choices = hydra.runtime.choices
-        for group, default in groups_of(name).items():
+        for group, default in groups_of(name, schema).items():
             if not isinstance(default, list) and group not in choices:
                 raise InvalidConfiguration(
                     f"expected one option of {group}, found several; `-m {group}=A,B` runs one after the other"
@@ -150,7 +177,7 @@ def _translated(problem: Exception, name: str, schema: type) -> NsrecoverError:
             f"expected an option of {group or 'conf'}, found {option!r}.{did_you_mean(option, known)}"
         )
     if match := re.match(r"Could not override '([^']*)'\. No match in the defaults list", str(problem)):
-        return InvalidConfiguration(_unknown(match[1], {*_names(schema), *groups_of(name)}))
+        return InvalidConfiguration(_unknown(match[1], {*_names(schema), *groups_of(name, schema)}))
     if match := re.match(r"Ambiguous value for argument '(.*)'\n", str(problem)):
         return InvalidConfiguration(
             f"expected one value, found {match[1]!r}; key=[A,B] is a list, and `-m` runs one value after the other"
@@ -162,7 +189,7 @@ def _translated(problem: Exception, name: str, schema: type) -> NsrecoverError:
         )
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and OmegaConf.is_config(cause.parent_node):
         inside = str(cause.full_key).rpartition(".")[0]
-        others = set() if inside else set(groups_of(name))
+        others = set() if inside else set(groups_of(name, schema))
         siblings = {str(key) for key in cause.parent_node} - {"hydra"} | others
         return InvalidConfiguration(_unknown(str(cause.key), siblings, inside))
     if isinstance(cause, ValidationError) and cause.full_key in _names(schema):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 import textwrap
 import types
 import typing
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -17,27 +20,31 @@ from omegaconf import DictConfig, OmegaConf
 
 CONF = Path(__file__).parent
 WIDTH = 110
+GROUP = "group"
+"""Key of the metadata of a field that is an option of a group, see `conf.command.option`."""
+_ATTRIBUTE = re.compile(r"^ {4}(?P<name>\w+): (?P<text>.*(?:\n {5,}.*)*)", re.MULTILINE)
 _KEY = re.compile(r"^(?P<indent> *)(?P<key>[\w.]+):(?: |$)")
 _WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 _WORDS |= {list: "a list", dict: "a mapping", Any: "anything"}
 
 
 def help_text(name: str, schema: type, overrides: Sequence[str] = ()) -> str:
-    """Return the help of a command.
+    """Return the help of a command: the docstring of its settings, and every setting with its explanation.
 
     Args:
-        name: name of its primary config in conf/.
+        name: of its primary config.
         schema: dataclass of its top-level settings.
         overrides: settings and options given on the command line, which are shown as defaults.
     """
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose(name, list(overrides), return_hydra_config=True)
-    about, choices = config.hydra.help, config.hydra.runtime.choices
+    choices = config.hydra.runtime.choices
     values: dict[str, Any] = OmegaConf.to_container(  # type: ignore[assignment]
         OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"]), resolve=False
     )
-    explained, groups = comments(CONF / f"{name}.yaml"), groups_of(name)
-    lines = [about.header.strip(), f"usage: {about.app_name} [key=value ...]", "", about.footer.rstrip(), ""]
+    explained, groups = explanations(name, schema), groups_of(name, schema)
+    header, usage, footer = _about(config, schema)
+    lines = [header, f"usage: {usage} [key=value ...]", "", footer, ""]
     lines += ["Settings, their defaults, and what they take:"]
     for key in [*values, *(group for group in groups if group not in values)]:
         if key in groups:
@@ -50,6 +57,29 @@ def help_text(name: str, schema: type, overrides: Sequence[str] = ()) -> str:
         "--cfg job prints the settings and runs nothing; -m runs several values (key=A,B) one after the other.",
     ]
     return "\n".join(lines)
+
+
+def explanations(name: str, schema: type) -> dict[str, str]:
+    """Return what is said about each setting: in docstrings of the dataclass and its bases, or in its YAML file."""
+    found: dict[str, str] = {}
+    for each in reversed(schema.__mro__):
+        attributes = inspect.cleandoc(each.__doc__ or "").partition("\nAttributes:\n")[2]
+        found |= {match["name"]: " ".join(match["text"].split()) for match in _ATTRIBUTE.finditer(attributes)}
+    return found | (comments(path) if (path := primary(name)) else {})
+
+
+def _about(config: DictConfig, schema: type) -> tuple[str, str, str]:
+    """What a command does, how it is called, and examples and notes."""
+    if "app_name" in (said := config.hydra.help) and said.app_name.startswith("python"):
+        return said.header.strip(), said.app_name, said.footer.rstrip()
+    module = getattr(sys.modules["__main__"].__spec__, "name", "").removesuffix(".__main__")
+    header, _, footer = inspect.cleandoc(schema.__doc__ or "").partition("\nAttributes:\n")[0].partition("\n\n")
+    return " ".join(header.split()), f"python -m {module}", footer.rstrip()
+
+
+def primary(name: str) -> Path | None:
+    """The YAML file of a command; None if its dataclass says everything."""
+    return path if (path := CONF / f"{name}.yaml").is_file() else None
 
 
 def _group(group: str, chosen: Any, values: Any, config: DictConfig) -> Iterator[str]:
@@ -76,9 +106,12 @@ def _fits(path: Path, config: DictConfig) -> bool:
     return "# @package _global_" not in text or settings.keys() <= {"defaults", *config}
 
 
-def groups_of(name: str) -> dict[str, Any]:
+def groups_of(name: str, schema: type) -> dict[str, Any]:
     """Return the groups that a command takes: name -> default option, list of default options, or None."""
-    defaults = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))["defaults"]
+    if (path := primary(name)) is None:
+        options = {each.name: each.metadata[GROUP] for each in fields(schema) if GROUP in each.metadata}
+        return {**options, "paths": "default"}
+    defaults = yaml.safe_load(path.read_text(encoding="utf-8"))["defaults"]
     found = {key: option for entry in defaults if isinstance(entry, dict) for key, option in entry.items()}
     return {key.split("@")[0]: option for key, option in found.items() if not key.startswith(("override ", "hydra"))}
 

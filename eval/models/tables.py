@@ -93,7 +93,7 @@ def headline(details: Mapping[str, Any], timed: Mapping[str, Any]) -> dict[str, 
 
     Args:
         details: of the variant.
-        timed: time of a monitor step by number of objects, see `eval.timing`; the headline is that of 10 objects.
+        timed: time of a monitor step by number of objects, see `eval.checks.timing`; the headline: 10 objects.
     """
     found = details["injected"]
     return {

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from eval.checks.fuzz import command
+from eval.checks.fuzz.__main__ import FuzzConfig, attempt, measure
+from eval.checks.fuzz.findings import CORPUS, Findings, kept
+from eval.checks.fuzz.server import as_bytes, status_of
+from eval.checks.fuzz.targets import TARGETS, Target
 from eval.common.overdue import Overdue, within
-from eval.fuzz import command
-from eval.fuzz.command import FuzzConfig, attempt, measure
-from eval.fuzz.findings import CORPUS, Findings, kept
-from eval.fuzz.server import as_bytes, status_of
-from eval.fuzz.targets import TARGETS, Target
 from nsrecover import geometric
 from nsrecover.errors import LONGEST_ERROR, InvalidPlan
 from nsrecover.integrations.server import create_app

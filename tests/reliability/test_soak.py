@@ -10,10 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.soak import command, episodes
-from eval.soak.command import CRASHED, EPISODES, WARM_UP, Record, SoakConfig, attempt, growth_mb, measure, table_of
-from eval.soak.disturbed import Disturbance, DisturbedWorld
-from eval.soak.episodes import ENDS, Ending, kind_of, run_episode
+from eval.checks.soak import command, episodes
+from eval.checks.soak.__main__ import (
+    CRASHED,
+    EPISODES,
+    WARM_UP,
+    Record,
+    SoakConfig,
+    attempt,
+    growth_mb,
+    measure,
+    table_of,
+)
+from eval.checks.soak.disturbed import Disturbance, DisturbedWorld
+from eval.checks.soak.episodes import ENDS, Ending, kind_of, run_episode
 from nsrecover import Action, Plan, symbolic
 from nsrecover.core import Fact, FactScene
 from nsrecover.domains.base import Has, Or, condition_of

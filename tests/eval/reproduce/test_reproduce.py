@@ -34,11 +34,11 @@ def test_a_page_gets_the_command_and_the_tables_of_a_folder(tmp_path: Path) -> N
     text = "before\n<!-- begin: results/timing -->\nold\n<!-- end -->\nafter"
     with pytest.raises(InvalidConfiguration, match=r"run\.json and table\.md"):
         with_tables(text, tmp_path)
-    (folder / "run.json").write_text(json.dumps({"command": "python -m eval.timing", "revision": "abc"}))
+    (folder / "run.json").write_text(json.dumps({"command": "python -m eval.checks.timing", "revision": "abc"}))
     (folder / "table.md").write_text("A title\n\n| a |\n|---|\n| 1 |\n\nA remark.\n")
     found = with_tables(text, tmp_path)
     assert found == (
-        "before\n<!-- begin: results/timing -->\n\n    python -m eval.timing\n\nRevision abc.\n\n"
+        "before\n<!-- begin: results/timing -->\n\n    python -m eval.checks.timing\n\nRevision abc.\n\n"
         "| a |\n|---|\n| 1 |\n\n<!-- end -->\nafter"
     )
     assert with_tables(found, tmp_path) == found
@@ -61,9 +61,9 @@ def test_a_command_that_records_its_run_is_listed_with_its_time(tmp_path: Path) 
     (folder / "metrics.json").write_text(
         json.dumps({"seed": 0, "steps": 40, "recall": {"value": 0.5, "low": 0.4, "high": 0.6, "of": 9}})
     )
-    (folder / "run.json").write_text(json.dumps({"command": "python -m eval.timing repeats=40", "seconds": 120}))
+    (folder / "run.json").write_text(json.dumps({"command": "python -m eval.checks.timing repeats=40", "seconds": 120}))
     text = unpadded(page(tmp_path / "results", tmp_path))
-    assert "`python -m eval.timing repeats=40` | 2 min | steps 40; recall 50.00 % [40.00, 60.00] |" in text
+    assert "`python -m eval.checks.timing repeats=40` | 2 min | steps 40; recall 50.00 % [40.00, 60.00] |" in text
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from urllib import request
 
 import pytest
 
+from eval.checks.fleet.__main__ import FleetConfig, table_of, under_load
+from eval.checks.fuzz.server import fuzz
 from eval.common.served import Served, served
-from eval.fleet.command import FleetConfig, table_of, under_load
-from eval.fuzz.server import fuzz
 from nsrecover.integrations.client import Client, ServerRefused
 from nsrecover.records.recording import Recording
 
@@ -140,7 +140,7 @@ def test_the_curl_commands_of_the_page_work(server: Served, tmp_path: Path, monk
 
 
 def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
-    """Runs `python -m eval.fleet` briefly, with hostile clients."""
+    """Runs `python -m eval.checks.fleet` briefly, with hostile clients."""
     metrics = under_load(server, FleetConfig(robots=4, hostile=2, seconds=4, every_s=0.7))
     assert metrics["first_errors"] == []
     assert metrics["errors"] == 0
@@ -153,7 +153,7 @@ def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
 
 
 def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
-    """Runs `python -m eval.fuzz target=server` briefly."""
+    """Runs `python -m eval.checks.fuzz target=server` briefly."""
     fuzzed = fuzz(server.url, cases=80, seed=0)
     assert fuzzed.failures == {}
     assert fuzzed.inputs >= 70

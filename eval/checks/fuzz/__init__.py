@@ -1,0 +1,1 @@
+"""Fuzz tests of everything that reads what others wrote: `python -m eval.checks.fuzz`."""

@@ -1,0 +1,264 @@
+"""What is fuzzed: valid examples, a way to change them, and a reader that goes as deep as a user does."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+import nsrecover
+from eval.checks.fuzz.inputs import changed_bytes, changed_documents, changed_yaml
+from eval.instructions.generator import Generator
+from eval.instructions.sentences import paraphrases
+from nsrecover import Plan, geometric, symbolic
+from nsrecover.core.facts import FactScene
+from nsrecover.domains.household import LASTING, Household, household
+from nsrecover.domains.service.home import Home
+from nsrecover.domains.service.home_file import load_home
+from nsrecover.errors import NsrecoverError
+from nsrecover.explanation.audience import Audience
+from nsrecover.explanation.logs import is_household_log
+from nsrecover.instructions.understanding import Understanding
+from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
+from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
+from nsrecover.planning.symbolic.domain_model import Limits, solve
+from nsrecover.records import episode_log, scenes_recording
+from nsrecover.records.bags.reading import read_bag
+from nsrecover.records.bags.writing import BagSettings, Storage, write_bag
+from nsrecover.records.check_file import checked
+from nsrecover.records.explain_file import explain_file
+from nsrecover.records.recording import Recording, example
+from nsrecover.records.review import review, system_for
+from nsrecover.records.runs import read_run
+from nsrecover.reports.episodes import report_at
+from nsrecover.reports.page import html_of
+from nsrecover.util.printable import UNPRINTABLE
+from sim.logs.generate import generate
+
+EXAMPLES = Path(__file__).parent / "examples"
+QUESTIONS = ("What happened?", "Why did you move the green?", "Where is the pot?", "What if the blue were not there?")
+DOMAIN_PARTS = b"\n;;;;\n"
+"""Between a PDDL domain, its problem and its table of words."""
+
+_SIDE_M = 0.04
+_NAMES = ("red", "green", "blue")
+_SCENE = {name: (0.5, 0.3 - 0.1 * i, _SIDE_M / 2, _SIDE_M, _SIDE_M, _SIDE_M) for i, name in enumerate(_NAMES)}
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that reads what others wrote.
+
+    Attributes:
+        name: in commands, and folder of its corpus.
+        inputs: draws input.
+        read: reads an input; every error but one of ours is a finding.
+    """
+
+    name: str
+    inputs: Callable[[], SearchStrategy[bytes]]
+    read: Callable[[bytes], object]
+
+
+# -- logs
+
+
+def _boxes_examples(folder: Path) -> list[bytes]:
+    """A recording in boxes, and the log of its episode, in which a block falls."""
+    fallen = {**_SCENE, "green": (0.6, 0.1, _SIDE_M / 2, _SIDE_M, _SIDE_M, _SIDE_M)}
+    recorded = scenes_recording.ScenesRecording(Plan.parse("top(green, red)"), (_SCENE, fallen))
+    path, log = folder / "boxes.json", folder / "log.json"
+    scenes_recording.save(recorded, path)
+    run = read_run(path)
+    episode_log.save(review(system_for([run], None), run), log)
+    return [path.read_bytes(), log.read_bytes()]
+
+
+def _logs() -> SearchStrategy[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        ours = _boxes_examples(Path(folder))
+    others = [json.dumps(each.document).encode() for each in generate(12, 0, "middle", held_out=False)]
+    return changed_documents([*ours, *ours, *sorted(others, key=len)[:4]])
+
+
+def read_log(data: bytes) -> None:
+    """Explain a log to one of the audiences, with questions and its page."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.json"
+        path.write_bytes(data)
+        explain_file(path, Audience.ENGINEER if len(data) % 2 else Audience.LAY, QUESTIONS)
+        if not is_household_log(path) or b"format" in data[:100]:
+            html_of(report_at(str(path)))
+
+
+# -- plans
+
+
+@cache
+def _kitchen() -> Household:
+    things = ["countertop", "sink", "faucet", "pot", "mug", "fridge", "egg", "pan", "stove burner"]
+    return household(things, complete=True, one_handed=True, domain=LASTING)
+
+
+_START = frozenset({("at", "pot", "countertop"), ("at", "mug", "countertop"), ("at", "egg", "fridge")})
+_PLANS = (
+    b"top(green, red); top(blue, green)", b"right(blue, red)\nleft(green, red)\nfree(blue)\nrestore(green)",
+    b"pick_up(pot); put_in(pot, sink); toggle_on(faucet); toggle_off(faucet)", b"open_obj(fridge); pick_up(egg)",
+    b"0.000: (stack green red) [1.000]\n1.000: (stack blue green) [1.000]\n; cost = 2\n",
+)  # fmt: skip
+_VOCABULARY = Vocabulary({"stack": ("top", (0, 1)), "unstack": ("free", (0,)), "move": None})
+
+
+def _plans() -> SearchStrategy[bytes]:
+    return changed_bytes(_PLANS)
+
+
+def read_any_plan(data: bytes) -> None:
+    """Read a plan in every format, and begin it on a table and in a kitchen."""
+    text = data.decode("utf-8", "replace")
+    _each(
+        lambda: geometric().monitor(Plan.parse(text), _SCENE).check(),
+        lambda: symbolic(_kitchen()).monitor(Plan.parse(text), FactScene(_START)).check(),
+        lambda: geometric().monitor(translate(read_plan(text), _VOCABULARY).plan, _SCENE).check(),
+    )
+
+
+def _each(*readers: Callable[[], object]) -> None:
+    """Try all readers; raises the last error of ours if none takes the input."""
+    refused: NsrecoverError | None = None
+    taken = False
+    for reader in readers:
+        try:
+            reader()
+            taken = True
+        except NsrecoverError as problem:
+            check_error(problem)
+            refused = problem
+    if refused is not None and not taken:
+        raise refused
+
+
+# -- domains
+
+
+def _domains() -> SearchStrategy[bytes]:
+    pddl = [path.read_bytes() for path in sorted(EXAMPLES.glob("*.pddl"))]
+    home = (Path(nsrecover.__file__).parent / "domains/service/homes/apartment.yaml").read_bytes()
+    small = [path.read_bytes() for path in sorted(EXAMPLES.glob("*.yaml"))]
+    return changed_bytes(pddl) | changed_bytes(pddl) | changed_yaml([*small, *small, home])
+
+
+def read_domain(data: bytes) -> None:
+    """Read a PDDL domain with its problem and words and plan in it, or a home and understand a sentence in it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if data.lstrip()[:1] in (b"(", b";"):
+            parts = [*data.split(DOMAIN_PARTS), b"", b""][:3]
+            domain_file, problem_file, words_file = (folder / each for each in ("d.pddl", "p.pddl", "words.json"))
+            for path, part in zip((domain_file, problem_file, words_file), parts, strict=True):
+                path.write_bytes(part)
+            domain = domain_from_pddl(domain_file, words_file if parts[2] else None)
+            if parts[1]:
+                instance, state, goal = scene_from_pddl(domain, domain_file, problem_file)
+                solve(instance, state, [instance.condition(fact) for fact in goal], limits=Limits(50))
+            return
+        (folder / "home.yaml").write_bytes(data)
+        home = load_home(folder / "home.yaml")
+        robot = Understanding(home)
+        for sentence in ("bring me the apple from the table", "go to the kitchen and count the people"):
+            robot.plan(sentence)
+
+
+# -- sentences
+
+
+@cache
+def _home() -> Home:
+    return load_home("apartment")
+
+
+@lru_cache(maxsize=1)
+def _robot() -> Understanding:
+    return Understanding(_home())
+
+
+def _sentences() -> SearchStrategy[bytes]:
+    generator = Generator(_home(), 7)
+    said = [generator.command().text for _ in range(300)] + [text for _, text in paraphrases("development")]
+    examples = [text.encode() for text in said]
+    joined = st.lists(changed_bytes(examples), min_size=2, max_size=4).map(b" and ".join)
+    return changed_bytes(examples) | changed_bytes(examples) | joined
+
+
+def read_sentence(data: bytes) -> None:
+    """Understand a sentence and plan what it asks for."""
+    _robot().plan(data.decode("utf-8", "replace"))
+
+
+# -- bags
+
+
+def _small() -> Recording:
+    whole, images = example(), ("rgb", "depth_m", "instances")
+    first = whole.observations[:2]
+    seen = [replace(each, **{name: getattr(each, name)[:, ::16, ::16] for name in images}) for each in first]
+    return Recording(Plan(whole.plan.actions[:1]), tuple(seen))
+
+
+def _bag_examples() -> list[bytes]:
+    detector = BagSettings(Storage.MCAP, jpeg_quality=80, detections=True)
+    settings = (BagSettings(Storage.MCAP), BagSettings(Storage.SQLITE), detector)
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        for number, each in enumerate(settings):
+            folder = write_bag(_small(), Path(name) / str(number), each)
+            found += [path.read_bytes() for path in folder.iterdir() if path.suffix in (".mcap", ".db3")]
+    return found
+
+
+def _bags() -> SearchStrategy[bytes]:
+    return changed_bytes(_bag_examples())
+
+
+def read_any_bag(data: bytes) -> None:
+    """Read a bag, and check what its cameras see."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("run.db3" if data.startswith(b"SQLite") else "run.mcap")
+        path.write_bytes(data)
+        recorded = read_bag(path)
+        for number, observation in enumerate(recorded.observations):
+            checked(observation, f"observation {number}")
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("log", _logs, read_log),
+        Target("plan", _plans, read_any_plan),
+        Target("domain", _domains, read_domain),
+        Target("sentence", _sentences, read_sentence),
+        Target("bag", _bags, read_any_bag),
+    )
+}
+"""Every target but the server by its name."""
+
+LONGEST_ERROR = 3000
+"""Characters of one error."""
+
+
+def check_error(problem: NsrecoverError) -> None:
+    """Check that an error of ours is one clear text.
+
+    Raises:
+        AssertionError: it is empty, very long, or holds control characters.
+    """
+    said = str(problem)
+    controls = sorted({char for char in said if UNPRINTABLE.match(char) and char not in "\n\t"})
+    if not said.strip() or len(said) > LONGEST_ERROR or controls:
+        raise AssertionError(f"expected one clear error, found {len(said)} characters with {controls}: {said[:300]!r}")

@@ -1,0 +1,1 @@
+"""`python -m eval.checks.sensor_checks`: the sensor checks on good and on faulty first observations."""

@@ -1,1 +1,0 @@
-"""Fuzz tests of everything that reads what others wrote: `python -m eval.fuzz`."""

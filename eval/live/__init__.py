@@ -1,1 +1,0 @@
-"""The live page of the simulated tabletop, watched and measured: `python -m eval.live`."""

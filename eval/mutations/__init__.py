@@ -1,1 +1,0 @@
-"""Hand-made bugs, and whether the tests of their package notice them."""

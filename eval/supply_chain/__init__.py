@@ -1,1 +1,0 @@
-"""Licences of the packages that nsrecover needs, and a bill of materials."""

@@ -1,1 +1,0 @@
-"""Time of a monitor step: `python -m eval.timing`."""

@@ -1,0 +1,79 @@
+"""Synthetic error states, and how growth is measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eval.checks.scaling.__main__ import TimedRecovery, growth, markdown, summary, time_one, valid
+from eval.checks.scaling.synthetic import Appearance, enlarged, problem
+from eval.common.batched import as_text, time_batch
+from nsrecover import load
+from nsrecover.planning.planner import Request
+
+
+@pytest.fixture(scope="module")
+def bank() -> list[Appearance]:
+    rng = np.random.default_rng(0)
+    looks = []
+    for _ in range(8):
+        feature = rng.normal(size=64).astype(np.float32)
+        size = rng.uniform(0.038, 0.050, 3).astype(np.float32)
+        feature /= np.linalg.norm(feature)
+        looks.append(Appearance(feature, feature, size, size))
+    return looks
+
+
+@pytest.mark.parametrize(("objects", "errors"), [(5, 1), (10, 4), (30, 6)])
+def test_synthetic_errors_are_noticed_and_recoverable(bank, objects, errors) -> None:
+    system = enlarged(load(), objects)
+    given = problem(system, bank, objects, errors, np.random.default_rng(objects))
+    assert len(given.graph) == objects
+    assert errors <= len(given.misplaced) <= 2 * errors
+    timed = time_one(system, given, errors, budget_s=20.0)
+    assert timed.noticed
+    assert timed.valid
+    assert timed.actions > 0
+    x, y = given.graph.boxes[:, 0], given.graph.boxes[:, 1]
+    x_min, y_min, x_max, y_max = system.bundle.workspace
+    assert (x_min <= x).all() and (x <= x_max).all() and (y_min <= y).all() and (y <= y_max).all()  # noqa: PT018
+
+
+def test_a_larger_table_is_for_larger_scenes_only() -> None:
+    system = load()
+    assert enlarged(system, 10) is system
+    width = system.bundle.workspace[3] - system.bundle.workspace[1]
+    larger = enlarged(system, 40).bundle.workspace
+    assert larger[3] - larger[1] == pytest.approx(2 * width)
+    assert system.bundle.workspace[3] - system.bundle.workspace[1] == width, "the original is left alone"
+
+
+def test_a_recovery_that_misses_its_subgoal_is_invalid(bank) -> None:
+    system = load()
+    given = problem(system, bank, 5, 2, np.random.default_rng(1))
+    recovery = system.planner.recover(given.graph, given.trace, given.discrepancy, budget_s=20.0)
+    assert valid(given, recovery)
+    short = replace(recovery, actions=recovery.actions[:-1], graphs=recovery.graphs[:-1])
+    assert not valid(given, short)
+
+
+def test_a_pool_of_processes_finds_the_same(bank) -> None:
+    system = load()
+    rng = np.random.default_rng(2)
+    given = [problem(system, bank, 5, 2, rng) for _ in range(6)]
+    batched = time_batch(system, [Request(one.graph, one.trace, one.discrepancy) for one in given], 2)
+    assert batched["same_status_and_cost"] == batched["states"] == 6
+    assert "6 error states" in as_text(batched)
+
+
+def test_the_growth_exponents_of_a_power_law() -> None:
+    results = [
+        TimedRecovery(objects, errors, True, True, True, errors, errors, 1e-3 * objects**1.5 * errors**0.5, 1e-3)
+        for objects in (5, 10, 20, 50)
+        for errors in (1, 2, 4)
+    ]
+    found = growth(results)
+    assert found["objects"] == pytest.approx(1.5)
+    assert found["errors"] == pytest.approx(0.5)
+    assert found["r_squared"] == pytest.approx(1.0)
+    assert "objects^1.5 * errors^0.5" in markdown(summary(results))
