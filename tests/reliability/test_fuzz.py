@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from eval.checks.fuzz import command
+from eval.checks.fuzz import __main__ as command
 from eval.checks.fuzz.__main__ import FuzzConfig, attempt, measure
 from eval.checks.fuzz.findings import CORPUS, Findings, kept
 from eval.checks.fuzz.server import as_bytes, status_of

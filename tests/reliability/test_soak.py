@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.checks.soak import command, episodes
+from eval.checks.soak import __main__ as command
+from eval.checks.soak import episodes
 from eval.checks.soak.__main__ import (
     CRASHED,
     EPISODES,
