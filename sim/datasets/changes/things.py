@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +86,23 @@ class Thing:
         special = {Shape.BOX: (State.OPEN,), Shape.VESSEL: (State.FULL,)}.get(self.shape, ())
         return (State.DIRTY, State.BROKEN, *special)
 
+    def create(self, client: int) -> None:
+        """Create its bodies in a physics client; an inset is one of its own."""
+        length, width, height = self.size
+        self._shown(client, (length / 2, width / 2, height / 2), (1.0, 1.0, 1.0, 1.0), height / 2)
+        paint(client, pybullet.getNumBodies(physicsClientId=client) - 1, surface(self))
+        inset = _inset(self)
+        if inset is not None:
+            self._shown(client, (*inset[0], RELIEF_M), inset[1], height)
+
+    def _shown(self, client: int, half: tuple[float, float, float], colour: Sequence[float], z: float) -> None:
+        kind: dict[str, Any] = {"shapeType": pybullet.GEOM_BOX, "halfExtents": half}
+        if self.shape in (Shape.ROUND, Shape.VESSEL):
+            kind = {"shapeType": pybullet.GEOM_CYLINDER, "radius": half[0], "length": 2 * half[2]}
+        shape = pybullet.createVisualShape(rgbaColor=colour, specularColor=[0.1] * 3, physicsClientId=client, **kind)
+        turned = pybullet.getQuaternionFromEuler([0, 0, self.yaw])
+        pybullet.createMultiBody(0, -1, shape, [*self.position, z], turned, physicsClientId=client)
+
 
 def surface(thing: Thing) -> npt.NDArray[np.uint8]:
     """The image of a thing's surface (PIXELS, PIXELS, 3)."""
@@ -108,50 +126,30 @@ def surface(thing: Thing) -> npt.NDArray[np.uint8]:
     return np.asarray(np.clip(255 * image, 0, 255), np.uint8)
 
 
-def _inset(thing: Thing) -> tuple[list[float], tuple[float, ...]] | None:
+def _inset(thing: Thing) -> tuple[tuple[float, float], tuple[float, ...]] | None:
     """Half sides and colour of what is drawn on the top: the inside of a box or vessel; None if there is none."""
     length, width, _ = thing.size
     if thing.shape is Shape.VESSEL:
         full = State.FULL in thing.states
         liquid = (*np.random.default_rng([thing.identity, 2]).uniform(0.2, 1.0, 3), 1.0)
-        return [0.42 * length, 0.42 * width], liquid if full else INSIDE
+        return (0.42 * length, 0.42 * width), liquid if full else INSIDE
     if thing.shape is Shape.BOX and State.OPEN in thing.states:
-        return [0.43 * length, 0.43 * width], INSIDE
+        return (0.43 * length, 0.43 * width), INSIDE
     return None
 
 
-def _create(client: int, thing: Thing) -> int:
-    length, width, height = thing.size
-    turned = pybullet.getQuaternionFromEuler([0, 0, thing.yaw])
-    place = [*thing.position, height / 2]
+class Body(Protocol):
+    """What can stand on a table."""
 
-    def shown(half: Sequence[float], tall: float, colour: Sequence[float]) -> int:
-        if thing.shape in (Shape.ROUND, Shape.VESSEL):
-            kind = {"shapeType": pybullet.GEOM_CYLINDER, "radius": half[0], "length": tall}
-        else:
-            kind = {"shapeType": pybullet.GEOM_BOX, "halfExtents": [*half, tall / 2]}
-        return int(
-            pybullet.createVisualShape(rgbaColor=colour, specularColor=[0.1] * 3, physicsClientId=client, **kind)
-        )
-
-    body = int(
-        pybullet.createMultiBody(
-            0, -1, shown([length / 2, width / 2], height, [1, 1, 1, 1]), place, turned, physicsClientId=client
-        )
-    )
-    paint(client, body, surface(thing))
-    inset = _inset(thing)
-    if inset is not None:
-        pybullet.createMultiBody(
-            0, -1, shown(inset[0], 2 * RELIEF_M, inset[1]), [*place[:2], height], turned, physicsClientId=client
-        )
-    return body
+    def create(self, client: int) -> None:
+        """Create its bodies in a physics client."""
+        ...
 
 
 class Table:
     """Things on a table, to be seen; a context manager."""
 
-    def __init__(self, things: Sequence[Thing], table: TableSpec, light: Light, seed: int) -> None:
+    def __init__(self, things: Sequence[Body], table: TableSpec, light: Light, seed: int) -> None:
         """Build the scene.
 
         Args:
@@ -166,8 +164,8 @@ class Table:
         create_table(self.client, table, seed)
         self._numbers = {0: 0}
         for index, thing in enumerate(self.things):
-            first = _create(self.client, thing)
-            # an inset is part of the thing
+            first = pybullet.getNumBodies(physicsClientId=self.client)
+            thing.create(self.client)
             for body in range(first, pybullet.getNumBodies(physicsClientId=self.client)):
                 self._numbers[body] = index + 1
 
