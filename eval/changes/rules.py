@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +22,8 @@ BINS = (12, 8, 6)
 DARK, RATIO = 0.08, 0.35
 """Added to colours before they are divided; natural logarithm of a ratio that light does not explain."""
 PLACE_M, GONE_M, LOOKS, SURFACE, OTHER = 0.015, 0.10, 0.36, 0.03, 0.60
-"""Chosen on seed 0 for at most 1 % of false alarms: distance of the same place, farthest that a place rule takes for a
-move, histograms that differ, share of a surface that changed, histograms of another object rather than another state."""
+"""Chosen on seed 0 for at most 1 % of false alarms: distance of the same place, farthest move of the place rule,
+histograms that differ, share of a surface that changed, histograms of another object rather than another state."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""`python -m eval.changes`: changes that place alone does not show, on dataset VIII."""
