@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from conf.command import run
+from conf.command import option, run
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive, pack_archives
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -59,7 +59,58 @@ class Domain(Enum):
 
 @dataclass
 class CollectConfig:
-    """Top level of conf/collect.yaml."""
+    """Record successful demonstrations in simulation, or continue an interrupted run.
+
+      python -m sim.collect                                   3,000 transitions into data/demos; minutes on 2 cores
+      python -m sim.collect domain=household out=DIR          household tasks in a kitchen; half an hour on 2 cores
+      python -m sim.collect seed=1 transitions=2100 out=data/demos_heldout      others, for the calibration
+      python -m sim.collect 'objects=[3,5]' 'structures=[tower]' out=DIR        towers of 3 or 5 objects only
+      python -m sim.collect scene=small cameras=three out=DIR smaller blocks, three cameras
+      python -m sim.collect scene.light=null fidelity=kinematic out=DIR         one light, no arm
+      python -m sim.collect sensor=d435 out=DIR               seen through a realistic sensor (docs/sensors.md)
+      python -m sim.collect workers=8                         the same episodes, sooner
+      RAY_ADDRESS=auto python -m sim.collect workers=64 parallel=ray       the same episodes, on a Ray cluster whose
+                                                              machines share this checkout and `out`
+
+    Plans are sampled and executed without faults. An episode is dropped, and counted with its reason, if an action
+    does not have the effects of its operator or moves another object. All other episodes are written to one file,
+    out/demonstrations.h5 (see docs/demonstrations.md). A larger number of transitions extends the same file.
+
+    domain=household carries out household tasks in sampled kitchens with the plans of the common search. An episode is
+    kept if after every action exactly that is true what the domain expects. The settings of scenes, plans and cameras
+    are those of the tabletop, and do not apply.
+
+    Training follows objects by their numbers. So each object keeps one number through all sensors: masks are not
+    merged, split or made up, and numbers do not change; all other errors of the sensor are applied. The file records
+    the sensor. Errors follow from the seed, the episode and the number of the observation.
+
+    Every transition is written to disk before the next one begins. Start a killed run again with the same command:
+    it continues in the middle of the episode. Until the end the episodes are in out/parts.
+
+    Attributes:
+        domain: tabletop: sampled plans over blocks; household: the ten tasks in a kitchen, whose settings are tasks
+            and layouts.
+        transitions: number of actions to record.
+        seed: the same seed gives the same demonstrations.
+        out: output folder; it belongs to one seed and mix, and a second run continues where the first one stopped.
+        workers: number of processes, or of Ray tasks at a time; the result does not depend on it.
+        parallel: loky: processes on this machine; ray: the cluster at RAY_ADDRESS, or one started on this machine.
+        objects: numbers of objects; every entry is drawn equally often, repeat one to draw it more often; null:
+            those of the scene.
+        lengths: numbers of actions in a plan, drawn in the same way.
+        structures: what plans build, drawn in the same way.
+        vary_light: whether every episode has its own lighting.
+        fidelity: physics: the arm carries out every action; kinematic: objects are moved without the arm, which is
+            much faster.
+        tasks: household tasks by number or name, drawn in the same way: T1 is boil water, T10 serve warm water
+            (docs/kitchen.md).
+        layouts: numbers of kitchen layouts, drawn in the same way; null: all that are not held out.
+        microphone: household: whether the robot also hears; recordings are stored with the observations.
+        varied: household: share of the vessels that no action touches that are filled, and of those that are dirty.
+        scene: see conf/scene.
+        cameras: see conf/cameras.
+        sensor: see conf/sensor.
+    """
 
     domain: Domain = Domain.tabletop
     transitions: int = 3000
@@ -76,9 +127,9 @@ class CollectConfig:
     layouts: list[int] | None = None
     microphone: bool = False
     varied: float = 0.0
-    scene: Any = None
-    cameras: Any = None
-    sensor: Any = None
+    scene: Any = option("default")
+    cameras: Any = option("opposed")
+    sensor: Any = option("clean")
 
     def mix(self) -> DemonstrationMix | KitchenMix:
         """The distribution of episodes.
@@ -112,7 +163,7 @@ def collect(config: CollectConfig, command: str | None = None) -> dict[str, Any]
     """Record demonstrations until there are enough transitions; continue where an earlier run stopped.
 
     Args:
-        config: see conf/collect.yaml.
+        config: the settings.
         command: the command that gives the same episodes again; noted in the file.
 
     Returns:

@@ -28,7 +28,20 @@ from sim.tabletop.world import TabletopWorld
 
 @dataclass
 class FidelityConfig:
-    """Top level of conf/fidelity.yaml."""
+    """Execute the same error-free demonstrations with the arm (physics) and without it (kinematic), and compare.
+
+      python -m sim.fidelity                          100 episodes; about seven minutes
+      python -m sim.fidelity episodes=20 seed=7 out=DIR
+
+    Prints how often both end in the same state (no object more than 20 mm off or on another support), which
+    episodes do not, and what an action costs in each. Processor times hardly depend on the load of the machine.
+
+    Attributes:
+        episodes: number of demonstrations to execute in both worlds.
+        seed: another seed gives other scenes and plans.
+        objects: number of objects in every scene, 2 to 12.
+        out: output folder for metrics.json and config.yaml.
+    """
 
     episodes: int = 100
     seed: int = 0

@@ -27,10 +27,26 @@ from sim.tabletop.demonstrations import for_demonstrations
 
 @dataclass
 class SenseConfig:
-    """Top level of conf/sense.yaml."""
+    """See demonstrations that were recorded with exact images through sensors, without simulating them again.
 
-    data: str = "data/demos"
-    sensors: list[str] = field(default_factory=list)
+      python -m sim.sense                                     data/demos through all sensors, into data/demos_sensed
+      python -m sim.sense demos=data/demos_heldout out=data/demos_heldout_sensed
+      python -m sim.sense 'sensors=[d435]' out=DIR            through one sensor
+      python -m train data.train=data/demos_sensed data.held_out=data/demos_heldout_sensed       train with them
+
+    The cameras are not moved: a calibration error is one of the poses that the file states. As in python -m
+    sim.collect sensor=NAME, every object keeps one number, and masks are not merged, split or made up.
+
+    Attributes:
+        demos: folder or file of exact demonstrations, from `python -m sim.collect`.
+        sensors: names of sensors (conf/sensor); every episode is seen through one of them, in turn.
+        seed: another seed gives other errors.
+        workers: number of processes; the result does not depend on it.
+        out: output folder.
+    """
+
+    demos: str = "data/demos"
+    sensors: list[str] = field(default_factory=lambda: ["clean", "d435", "tof", "stereo", "harsh"])
     seed: int = 1000
     workers: int = 2
     out: str = "data/demos_sensed"
@@ -40,7 +56,7 @@ def sense(config: SenseConfig, command: str | None = None) -> Counter[str]:
     """See every episode through one of the sensors, in turn, and write them to a file.
 
     Args:
-        config: see conf/sense.yaml.
+        config: the settings.
         command: the command that gives the same file again; noted in it.
 
     Returns:
@@ -56,7 +72,7 @@ def sense(config: SenseConfig, command: str | None = None) -> Counter[str]:
             f"workers={config.workers}"
         )
     sensors = [for_demonstrations(sensor(name)) for name in config.sensors]
-    given, out = Path(config.data), Path(config.out)
+    given, out = Path(config.demos), Path(config.out)
     source = given / FILE if given.is_dir() else given
     if source.resolve() == (out / FILE).resolve():
         raise InvalidConfiguration(f"expected another folder for the result, found the same, {out}; set out=DIR")

@@ -18,6 +18,7 @@ from typing import Any
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from conf.command import option
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import claim_folder, read_ledger, write_json
@@ -41,7 +42,46 @@ ALL = "all"
 
 @dataclass
 class DatasetsConfig:
-    """Top level of conf/datasets.yaml."""
+    """Generate error datasets, or continue an interrupted run.
+
+      python -m sim.datasets                                  all six into data/errors, as they come with the checkout
+      python -m sim.datasets shipped=false out=DIR            generate all of them; most of an hour on 2 cores
+      python -m sim.datasets dataset=I                        one of them, into data/errors/I
+      python -m sim.datasets dataset=III episodes=50 seed=7 out=DIR     a fresh one
+      python -m sim.datasets dataset=I scene=unseen out=DIR   with other objects than in training (conf/scene)
+      python -m sim.datasets dataset=VII seed=7 out=DIR           for nsrecover learn place DIR/world000/demonstrations
+      python -m sim.datasets dataset=H1 episodes=50 seed=7 out=DIR      of the kitchen; about 3 s of one core each
+      python -m sim.datasets.verify data/errors/I             replay 20 of its episodes twice and compare
+
+    I    5 objects, plans of 5 steps, 1 to 5 errors at one step
+    II   5 objects, plans of 1 to 8 steps, an error after every step
+    III  6 to 10 objects, plans of 5 steps, 5 errors at one step
+    IV   no injected errors: tall towers, tight gaps and clutter, in which actions fail unprompted
+    V    unrecoverable: an object is gone, out of reach, or without its support; half of them recoverable look-alikes
+    VI   8 to 15 objects at any yaw fill the table, plans of 2 or 3 steps, an error after every step
+    VII  worlds with an operator that nobody has written: demonstrations of it as recorded runs, and episodes
+    H1   ten household tasks, one failure in each episode
+    H2   two to four failures at different steps
+    H3   irreversible: the goal is out of reach afterwards; half of them harmless look-alikes
+    H4   no injected failures
+    H5   what can be saved: going on with the plan would lose the goal for good
+
+    An episode is one line of episodes.jsonl: scene (for kitchens: task, layout and seed), plan, faults, and which
+    objects deviate afterwards, by how much and why (compared with the fault-free run). table.md counts them.
+
+    Attributes:
+        dataset: I, II, III, IV, V, VI (tabletop), all of these, VII (own operators), or H1, H2, H3, H4, H5
+            (kitchen).
+        episodes: number of episodes; the default number of the dataset if null (I 750, II 1300, III 200, IV 200, V
+            120, VI 60, H1 1000, H2 300, H3 300, H4 200, H5 200); of VII the number of worlds (20).
+        seed: another seed gives other episodes.
+        out: output folder; with dataset=all it gets one folder for each dataset.
+        workers: number of processes; the result does not depend on it.
+        parallel: loky: processes on this machine; ray: a Ray cluster.
+        shipped: copy the episodes of seed 0 that come with the checkout; false generates them in an empty folder,
+            which takes up to an hour.
+        scene: see conf/scene.
+    """
 
     dataset: str = ALL
     episodes: int | None = None
@@ -50,7 +90,7 @@ class DatasetsConfig:
     workers: int = 2
     parallel: Backend = Backend.loky
     shipped: bool = True
-    scene: Any = None
+    scene: Any = option(None)
 
 
 @dataclass(frozen=True)
@@ -101,7 +141,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
     """Generate one dataset, or all of the tabletop; continue where an earlier run stopped.
 
     Args:
-        config: see conf/datasets.yaml; `episodes` of VII are worlds.
+        config: the settings; `episodes` of VII are worlds.
 
     Returns:
         Dataset -> its metrics, as in metrics.json.

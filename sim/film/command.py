@@ -26,7 +26,28 @@ ALL = "all"
 
 @dataclass
 class FilmConfig:
-    """Top level of conf/film.yaml."""
+    """Film the plan of a household task, or an episode with failures, and make a page with pictures.
+
+      python -m sim.film task=boil_water                 a film and a page; a minute or two
+      python -m sim.film task=T5 seed=3 layout=4         in another kitchen, of a layout that is held out
+      python -m sim.film task=all video=false            a page for each of the ten tasks
+      python -m sim.film dataset=H1 episode=[12]         an episode with a failure
+      python -m sim.film dataset=H1 video=false          a page for each kind of failure
+
+    A film has the sound that the robot's microphone hears. Writes NAME.mp4, the page NAME.jpg, and NAME.json with the
+    actions and the sound events.
+
+    Attributes:
+        task: a household task by name or code, for instance boil_water or T1; all: every task.
+        dataset: an error dataset of the kitchen (H1, H2, H3, H4, H5) instead of a task.
+        episode: numbers of its episodes; if empty, the first one of every kind of fault.
+        errors: folder of the datasets.
+        seed: another seed gives another kitchen.
+        layout: 0 to 23; null: any that is not held out from training.
+        frames_a_second: pictures a second of the film; the renderer takes 0.15 s for each.
+        video: false: only the pages with pictures, which are much quicker.
+        out: output folder.
+    """
 
     task: str | None = None
     dataset: str | None = None
@@ -43,7 +64,7 @@ def film(config: FilmConfig) -> list[dict[str, Any]]:
     """Write films and pages; what is there already is not made again.
 
     Args:
-        config: see conf/film.yaml.
+        config: the settings.
 
     Returns:
         One record for each episode, as in its JSON file.

@@ -20,7 +20,20 @@ from sim.kitchen.scenes import DEFAULT_THINGS, NUM_LAYOUTS, KitchenSpec, sample_
 
 @dataclass
 class ShowConfig:
-    """Top level of conf/kitchen.yaml."""
+    """Sample a kitchen and write pictures of it: from above, and what the robot's two cameras see.
+
+      python -m sim.kitchen.show                        a kitchen of the training layouts
+      python -m sim.kitchen.show seed=5 layout=4        another one, in a layout that is held out
+      python -m sim.kitchen.show 'things=[mug,mug,pot]' other things
+
+    Prints which thing stands where.
+
+    Attributes:
+        seed: another seed gives other places, colours and states.
+        layout: 0 to 23; null: any that is not held out from training.
+        things: kinds of the things in it; a kind may be repeated.
+        out: output folder for kitchen.png and one picture of each camera.
+    """
 
     seed: int = 0
     layout: int | None = None

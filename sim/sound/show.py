@@ -51,7 +51,22 @@ _COLUMNS = 5
 
 @dataclass
 class SoundConfig:
-    """Top level of conf/sound.yaml."""
+    """Write example sounds of every class and of a kitchen, with spectrograms, and fit a spectral baseline.
+
+      python -m sim.sound.show                    examples and baseline; a minute
+      python -m sim.sound.show clips=0 out=DIR    only the examples
+      python -m sim.sound.show snr_db=0           as loud as the noise
+
+    Writes CLASS.wav with its event (CLASS.json), scene.wav, the pictures classes.jpg and scene.jpg, metrics.json and
+    table.md to out=DIR. Recordings are made louder for listening.
+
+    Attributes:
+        seed: another seed gives other examples.
+        clips: number of examples of each class that a spectral baseline is fitted to, and measured on; 0 leaves it
+            out.
+        snr_db: loudness of the examples over noise and background, decibels; as it comes if null.
+        out: output folder.
+    """
 
     seed: int = 0
     clips: int = 40
@@ -87,7 +102,7 @@ def show(config: SoundConfig) -> dict[str, Any]:
     """Write examples, pictures and the table of the baseline.
 
     Args:
-        config: see conf/sound.yaml.
+        config: the settings.
 
     Returns:
         The contents of metrics.json.

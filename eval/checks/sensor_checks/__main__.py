@@ -21,7 +21,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.cameras.checks import check_observation
 from nsrecover.perception.cameras.watch import CameraWatch
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig
-from sim.sensors.presets import presets, sensor
+from sim.sensors.presets import sensor
 from sim.sensors.sensor import recorded
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
@@ -61,7 +61,7 @@ class SensorChecksConfig:
     seed: int = 0
     good: int = 2000
     scenes: int = 10
-    sensors: list[str] = field(default_factory=presets)
+    sensors: list[str] = field(default_factory=lambda: ["clean", "d435", "tof", "stereo", "harsh"])
     workers: int = 2
     out: str = "outputs/sensor_checks"
 
