@@ -1,4 +1,4 @@
-"""Objects that settings describe by a `_target_`, from trusted packages only: settings run no other code."""
+"""Objects that settings describe by a `_target_`: of each group those that its protocol takes, and no others."""
 
 from __future__ import annotations
 
@@ -9,23 +9,63 @@ from typing import Any
 from hydra import utils
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 
-TRUSTED = ("nsrecover", "sim", "train", "eval", "torch.optim", "lightning.pytorch.loggers")
-"""Packages whose classes and functions settings may name."""
+
+def _of(module: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"{module}.{name}" for name in names)
+
+
+TARGETS: dict[str, tuple[str, ...]] = {
+    "agent": _of("nsrecover.agent", "RecoveryAgent"),
+    "cameras": _of("sim.common.cameras", "CameraRig", "View"),
+    "detector": (
+        *_of("eval.detectors.graph", "GraphSimilarity", "Relations"),
+        *_of("eval.detectors.pictures", "ImageSimilarity", "ObjectCount"),
+        "eval.detectors.distance.Distance",
+        "eval.detectors.ours.Ours",
+    ),
+    "logger": (
+        "nsrecover.training.loggers.no_logger",
+        *_of("lightning.pytorch.loggers", "CSVLogger", "TensorBoardLogger", "WandbLogger"),
+    ),
+    "optimizer": _of(
+        "torch.optim", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD",
+        "NAdam", "RAdam", "RMSprop", "Rprop", "SGD",
+    ),
+    "planner": (
+        *_of("eval.sweep.controllers", "Blind", "Recovering", "Repeating", "recovering"),
+        "eval.sweep.oracle.Oracle",
+        "eval.train_sac.planner.sac",
+    ),
+    "scene": (*_of("sim.tabletop.scene_mix", "LightMix", "SceneMix"), "sim.tabletop.scenes.TableSpec"),
+    "sensor": (
+        *_of("sim.sensors.sensor", "Calibration", "Sensor"),
+        "sim.sensors.colour.ColourErrors",
+        "sim.sensors.depth.DepthErrors",
+        "sim.sensors.masks.MaskErrors",
+        "sim.sensors.presets.sensor",
+    ),
+}  # fmt: skip
+"""Group -> the classes, and functions that make objects, which its settings may name."""
 
 VARIABLE = "NSRECOVER_TARGETS"
-"""Environment variable with further packages, separated by commas."""
+"""Environment variable with further ones, such as `my_detectors.Mine`, separated by commas."""
 
 
-def instantiate(settings: Any, **arguments: Any) -> Any:
-    """The object that settings with a `_target_` describe; see `hydra.utils.instantiate`.
+def instantiate(group: str, settings: Any, **arguments: Any) -> Any:
+    """The object that the settings of a group describe; see `hydra.utils.instantiate`.
 
     Raises:
-        InvalidConfiguration: a target is not in a trusted package.
+        InvalidConfiguration: a target is not one of the group.
     """
+    allowed = (*TARGETS[group], *filter(None, os.environ.get(VARIABLE, "").split(",")))
     for target in targets_in(settings):
-        _check(target)
+        if target not in allowed:
+            raise InvalidConfiguration(
+                f"expected a _target_ of the group {group}: {', '.join(allowed)}; found {target[:80]!r}."
+                f"{did_you_mean(target[:80], allowed)} For one of your own, set {VARIABLE} to its full name"
+            )
     return utils.instantiate(settings, **arguments)
 
 
@@ -39,25 +79,3 @@ def targets_in(settings: Any) -> Iterator[str]:
         settings = list(settings.values())
     for each in settings if isinstance(settings, list | tuple) else ():
         yield from targets_in(each)
-
-
-def _check(target: str) -> None:
-    trusted = (*TRUSTED, *filter(None, os.environ.get(VARIABLE, "").split(",")))
-    # by its name first: what is not trusted is not imported either
-    if not _within(target, trusted) or not _within(_home(target), trusted):
-        raise InvalidConfiguration(
-            f"expected a _target_ that is defined in {', '.join(trusted)}, found {target!r}; to use a package of your "
-            f"own, name it in the environment variable {VARIABLE}"
-        )
-
-
-def _home(target: str) -> str:
-    """The module that defines a target, not one that imports it; empty if there is none."""
-    try:
-        return str(getattr(utils.get_object(target), "__module__", ""))
-    except Exception:  # of an import
-        return ""
-
-
-def _within(name: str, packages: tuple[str, ...]) -> bool:
-    return any(name == package or name.startswith(f"{package}.") for package in packages)

@@ -152,8 +152,8 @@ class CollectConfig:
             tuple(self.lengths),
             tuple(self.structures),
             self.vary_light,
-            DEFAULT_MIX if self.scene is None else instantiate_group(self.scene),
-            DEFAULT_RIG if self.cameras is None else instantiate_group(self.cameras),
+            DEFAULT_MIX if self.scene is None else instantiate_group("scene", self.scene),
+            DEFAULT_RIG if self.cameras is None else instantiate_group("cameras", self.cameras),
             self.fidelity,
             for_demonstrations(sensor_of(self.sensor)),
         )

@@ -32,8 +32,8 @@ def train(config: TrainConfig) -> dict[str, Any]:
     command = Command(
         text="python -m train " + " ".join(sys.argv[1:]),
         revision=revision(),
-        make_logger=lambda stage: instantiate(config.logger, name=stage),
-        make_optimizer=adamw if config.optimizer is None else instantiate(config.optimizer),
+        make_logger=lambda stage: instantiate("logger", config.logger, name=stage),
+        make_optimizer=adamw if config.optimizer is None else instantiate("optimizer", config.optimizer),
         identity=chosen,
         multirun=multirun,
     )

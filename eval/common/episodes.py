@@ -63,7 +63,7 @@ def episodes_of(
 def _standard_folder(seed: int, scene: Any) -> str:
     folder = STANDARD if seed == 0 else f"{STANDARD}_{seed}"
     if scene is not None:
-        described_as = json.dumps(instantiate_group(scene).to_dict(), sort_keys=True)
+        described_as = json.dumps(instantiate_group("scene", scene).to_dict(), sort_keys=True)
         folder += f"_{hashlib.sha256(described_as.encode()).hexdigest()[:8]}"
     return folder
 

@@ -87,7 +87,7 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     items = [_elsewhere(name, config) if name in _ELSEWHERE else scenario(name, config.seed) for name in names]
     with console.status("loading the checkpoint"):
         system = nsrecover.load(config.checkpoint)
-    agent: AgentFactory = instantiate(config.agent)
+    agent: AgentFactory = instantiate("agent", config.agent)
     sensor = sensor_of(config.sensor)
     sensor.stream(len(DEFAULT_RIG.views), config.seed)  # rejects events of other cameras before the work begins
     results = []

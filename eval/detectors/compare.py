@@ -60,7 +60,7 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
         raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
     system_of(config.checkpoint)  # rejects an unusable checkpoint early
     entries = {entry.pop("name", key): entry for key, entry in deepcopy(config.detector).items()}
-    detectors: dict[str, Detector] = {name: instantiate_group(entry) for name, entry in entries.items()}
+    detectors: dict[str, Detector] = {name: instantiate_group("detector", entry) for name, entry in entries.items()}
     for name, detector in detectors.items():
         if not detector.thresholds:
             raise InvalidConfiguration(f"expected at least one threshold of the detector {name!r}, found none")

@@ -89,7 +89,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
         )
     every = DATASETS[config.dataset].episodes
     wanted = every if config.episodes is None else min(config.episodes, every)
-    controller: Controller = instantiate_group(config.planner)
+    controller: Controller = instantiate_group("planner", config.planner)
     sensor = sensor_of(config.sensor)
     sensor.stream(len(DEFAULT_RIG.views), config.seed)  # rejects events of other cameras before the work begins
     controller.prepare()  # a missing part is an error of the command, not of an episode

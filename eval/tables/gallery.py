@@ -79,7 +79,7 @@ def reports_of(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict
     Returns:
         Episode -> address of its report in the folder; empty for planners that cannot be repeated with pictures.
     """
-    controller = instantiate_group(sweep.config.planner)
+    controller = instantiate_group("planner", sweep.config.planner)
     if not isinstance(controller, Recovering) or sweep.config.during_recovery:
         return {}
     count = max(record.index for record in failed) + 1

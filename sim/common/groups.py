@@ -34,14 +34,14 @@ def group_settings(group: str, name: str) -> Any:
     return values
 
 
-def instantiate_group(group: Any) -> Any:
-    """The object that a configuration group with a `_target_` describes.
+def instantiate_group(group: str, settings: Any) -> Any:
+    """The object that the settings of a configuration group describe by a `_target_`.
 
     Raises:
         NsrecoverError: a value is out of range; the error comes from the object.
     """
     try:
-        return instantiate(group)
+        return instantiate(group, settings)
     except InstantiationException as problem:
         cause = problem.__cause__
         raise cause if isinstance(cause, NsrecoverError) else InvalidConfiguration(str(problem)) from problem

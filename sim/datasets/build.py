@@ -190,7 +190,7 @@ def _tabletop(name: str, config: DatasetsConfig) -> Source:
     """A dataset of the tabletop, with other scenes if the configuration has some."""
     dataset, manifest = DATASETS[name], manifest_of(name, config.seed)
     if config.scene is not None:
-        dataset = replace(dataset, mix=instantiate_group(config.scene))  # type: ignore[type-var]
+        dataset = replace(dataset, mix=instantiate_group("scene", config.scene))  # type: ignore[type-var]
         if dataset.mix != DATASETS[name].mix:
             manifest["scene"] = dataset.mix.to_dict()
     return Source(

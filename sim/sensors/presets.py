@@ -55,7 +55,7 @@ def sensor_of(settings: Any) -> Sensor:
     """
     if settings is None:
         return EXACT
-    found = instantiate_group(settings)
+    found = instantiate_group("sensor", settings)
     if not isinstance(found, Sensor):
         raise InvalidConfiguration(f"expected settings of a sensor, as sensor=d435, found {settings!r}")
     return found

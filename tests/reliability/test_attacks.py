@@ -1,5 +1,6 @@
 """Input that is made to run code, to read other files, to mislead readers, or to exhaust the server."""
 
+import importlib
 import json
 import os
 import socket
@@ -11,11 +12,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import torch
 from omegaconf import OmegaConf
 from starlette.testclient import TestClient
 
 import nsrecover
-from conf.targets import TRUSTED, VARIABLE, instantiate, targets_in
+from conf.targets import TARGETS, VARIABLE, instantiate, targets_in
 from eval.common.served import Served, served
 from nsrecover import Action, Plan, geometric
 from nsrecover.core.facts import FactScene
@@ -47,29 +49,70 @@ HOSTILE = (
 # -- code
 
 
-def test_settings_run_code_of_trusted_packages_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    for target in ("os.system", "builtins.eval", "subprocess.run", "nsrecover.cli.os.system", "sim.common.groups.eval",
-                   "torch.load", "simulator.Evil", "evil", "nsrecover_evil.x"):  # fmt: skip
-        for nested in ({"_target_": target, "_args_": ["true"]}, {"a": [{"b": {"_target_": target}}]}):
-            with pytest.raises(InvalidConfiguration, match="expected a _target_ that is defined in"):
-                instantiate(OmegaConf.create(nested))
-    assert instantiate({"_target_": "torch.optim.SGD", "_partial_": True, "lr": 0.1}).keywords == {"lr": 0.1}
-    with pytest.raises(InvalidConfiguration, match="expected a _target_"):
-        instantiate({"_target_": "collections.OrderedDict"})
-    monkeypatch.setenv(VARIABLE, "collections,decimal")
-    assert instantiate({"_target_": "collections.OrderedDict"}) == {}
+def _hostile() -> list[str]:
+    """Functions of Python, of hydra, and everything public of this project's commands, which is far more than 200."""
+    names = ["os.system", "builtins.eval", "builtins.exec", "subprocess.run", "shutil.rmtree", "torch.load", "evil", "",
+             "nsrecover.cli.os.system", "sim.common.groups.eval", "nsrecover_evil.x", "torch.optim.lr_scheduler.StepLR",
+             "torch.optim.Optimizer.load_state_dict", "nsrecover.agent.RecoveryAgent.run", " torch.optim.SGD",
+             "torch.optim.SGD.__init__", "lightning.pytorch.Trainer", "runpy.run_path"]  # fmt: skip
+    for module in ("hydra.utils", "hydra._internal.utils", "os", "shutil", "nsrecover.cli",
+                   "nsrecover.util.atomic_write", "sim.common.folder", "sim.common.groups", "conf.targets", "train.__main__", "eval.common.command",
+                   "eval.common.output", "nsrecover.loading", "nsrecover.records.recording"):  # fmt: skip
+        found = importlib.import_module(module)
+        names += [f"{module}.{name}" for name in dir(found) if callable(getattr(found, name)) and name[0] != "_"]
+    return names
 
 
-def test_every_target_of_the_settings_that_ship_is_trusted() -> None:
-    found = {
-        target
-        for path in (ROOT / "conf").rglob("*.yaml")
-        for target in targets_in(OmegaConf.to_container(OmegaConf.load(path), resolve=False))
-        if not target.startswith("hydra")
+def test_settings_run_what_their_group_lists_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hydra.utils.instantiate", lambda *given, **named: pytest.fail(f"ran {given}"))
+    hostile = _hostile()
+    assert len(hostile) >= 200
+    for target in hostile:
+        for group in TARGETS:
+            for nested in ({"_target_": target, "_args_": ["true"]}, {"a": [{"b": {"_target_": target}}]}):
+                with pytest.raises(InvalidConfiguration, match="expected a _target_ of the group"):
+                    instantiate(group, nested)
+    monkeypatch.undo()
+    sgd = {"_target_": "torch.optim.SGD", "_partial_": True, "lr": 0.1}
+    assert instantiate("optimizer", sgd).keywords == {"lr": 0.1}
+    with pytest.raises(InvalidConfiguration, match="of the group logger"):
+        instantiate("logger", sgd)
+    monkeypatch.setenv(VARIABLE, "collections.OrderedDict")
+    assert instantiate("agent", {"_target_": "collections.OrderedDict"}) == {}
+    with pytest.raises(InvalidConfiguration, match="of the group agent"):
+        instantiate("agent", {"_target_": "collections.Counter"})
+
+
+def test_every_target_of_the_settings_that_ship_is_listed() -> None:
+    for group, allowed in TARGETS.items():
+        found = {
+            target
+            for path in (ROOT / "conf" / group).glob("*.yaml")
+            for target in targets_in(OmegaConf.to_container(OmegaConf.load(path), resolve=False))
+        }
+        assert found
+        assert found <= set(allowed)
+
+
+def _of_modules(group: str, *methods: str) -> set[str]:
+    """The classes with some methods that are defined in the modules of a group's list."""
+    modules = {name.rpartition(".")[0] for name in TARGETS[group]}
+    return {
+        f"{module}.{name}"
+        for module in modules
+        for name, found in vars(importlib.import_module(module)).items()
+        if isinstance(found, type) and found.__module__ == module and all(hasattr(found, each) for each in methods)
     }
-    assert len(found) > 15
-    # the commands' own tests make the objects, which checks the rest
-    assert all(target.startswith(tuple(f"{package}." for package in TRUSTED)) for target in found)
+
+
+def test_the_lists_are_what_implements_the_protocols() -> None:
+    """A class that is new in one of these modules has to be listed, or it cannot be chosen."""
+    listed = {group: set(names) for group, names in TARGETS.items()}
+    assert _of_modules("detector", "scores", "thresholds") <= listed["detector"]
+    controllers = _of_modules("planner", "prepare", "run")
+    assert controllers == {each for each in listed["planner"] if each.rpartition(".")[2][0].isupper()}
+    for name in listed["optimizer"]:
+        assert issubclass(getattr(torch.optim, name.rpartition(".")[2]), torch.optim.Optimizer)
 
 
 def test_a_command_refuses_a_foreign_target_in_one_line(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def carried_out_by(name: str) -> EpisodeRecord:
     register("eval", EvalConfig)
     with initialize_config_dir(str(CONF), version_base="1.3"):
         option = compose("eval", [f"planner={name}"]).planner
-        controller = instantiate_group({key: option[key] for key in option if key != "label"})
+        controller = instantiate_group("planner", {key: option[key] for key in option if key != "label"})
     controller.prepare()
     assert controller.name == name
     return run(controller, EPISODES[0])
