@@ -44,7 +44,7 @@ def fit_line(logger: str, out: Path) -> dict[str, float]:
         held_out=[],
         folder=out,
         seed=0,
-        logger=lambda stage: instantiate("logger", config.logger, name=stage),
+        logger=lambda stage: instantiate(config.logger, name=stage),
         trainer={"accelerator": "cpu", "devices": 1, "enable_progress_bar": False},
     )
     data = DataLoader(torch.linspace(0.5, 1.5, 16), batch_size=4)

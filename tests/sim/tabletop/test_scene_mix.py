@@ -21,7 +21,7 @@ CONF = Path(__file__).parents[3] / "conf"
 
 def configured(group: str, name: str):
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return instantiate(group, compose(f"{group}/{name}")[group])
+        return instantiate(compose(f"{group}/{name}")[group])
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CONF / "scene").glob("*.yaml")))
