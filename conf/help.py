@@ -9,7 +9,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,13 @@ def help_text(name: str, schema: type, overrides: Sequence[str] = ()) -> str:
     )
     explained, groups = explanations(name, schema), groups_of(name, schema)
     header, usage, footer = _about(config, schema)
+    hints = typing.get_type_hints(schema)
     lines = [header, f"usage: {usage} [key=value ...]", "", footer, ""]
     lines += ["Settings, their defaults, and what they take:"]
     for key in [*values, *(group for group in groups if group not in values)]:
         if key in groups:
-            lines += _group(key, choices.get(key, groups[key]), values.get(key), config)
+            explained_inside = explanations("", hint) if is_dataclass(hint := hints.get(key)) else {}
+            lines += _group(key, choices.get(key, groups[key]), values.get(key), config, explained_inside)
         else:
             lines.append(f"  {key}={_shown(config, key)}  ({type_in_words(schema, key)})")
             lines += _wrapped(explained.get(key, ""), 6)
@@ -82,8 +84,8 @@ def primary(name: str) -> Path | None:
     return path if (path := CONF / f"{name}.yaml").is_file() else None
 
 
-def _group(group: str, chosen: Any, values: Any, config: DictConfig) -> Iterator[str]:
-    """Lines about a group: its options, and the settings of the chosen one."""
+def _group(group: str, chosen: Any, values: Any, config: DictConfig, explained: dict[str, str]) -> Iterator[str]:
+    """Lines about a group: its options, and the settings of the chosen one, which its dataclass or files explain."""
     files = {path.stem: path for path in sorted((CONF / group).glob("*.yaml"))}
     options = {stem: comments(path).get("", "") for stem, path in files.items() if _fits(path, config)}
     shown = "[" + ",".join(chosen) + "]" if isinstance(chosen, list) else "null" if chosen is None else chosen
@@ -92,7 +94,6 @@ def _group(group: str, chosen: Any, values: Any, config: DictConfig) -> Iterator
         yield from _wrapped(f"{stem}: {text}", 6)
     if isinstance(chosen, list) or not isinstance(values, dict):
         return
-    explained: dict[str, str] = {}
     for path in [files[chosen], *sorted((CONF / group).rglob("*.yaml"))]:
         explained = comments(path) | explained
     for key in (key for key in values if not key.startswith("_")):

@@ -128,8 +128,8 @@ def cli_errors(resumable: bool = False) -> Iterator[None]:
         said = str(error) if ours else f"expected files that can be read and written, found: {error}"
         print(f"error: {' '.join(said.split())}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print(f"interrupted{again}", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"interrupted{f': {stop}' * bool(stop.args)}{again}", file=sys.stderr)
         sys.exit(130)
     except _Terminated:
         print(f"terminated{again}", file=sys.stderr)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
+from lightning.pytorch.loggers import Logger
 from rich.console import Console
 from rich.table import Table
 
@@ -18,6 +23,7 @@ from nsrecover.training.trainer import Command, quiet
 from nsrecover.training.trainer import train as train_parts
 from train import household
 from train.config import TrainConfig
+from train.recording import record
 from train.revision import revision
 
 ADAMW = {"_target_": "torch.optim.AdamW", "_partial_": True, "weight_decay": 1e-4}
@@ -25,19 +31,29 @@ ADAMW = {"_target_": "torch.optim.AdamW", "_partial_": True, "weight_decay": 1e-
 
 
 def train(config: TrainConfig) -> dict[str, Any]:
-    """Train with the logger and the optimiser of the settings; see `nsrecover.training.trainer.train`."""
+    """Record demonstrations if the settings say so, and train; see `nsrecover.training.trainer.train`."""
+    if config.record.commands and is_first_process():
+        record(config.record.commands, Path(config.out), [Path(config.data.train), Path(config.data.held_out)])
     multirun = HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
     # runs from before there was a choice have no optimizer in their identity
     chosen = {} if config.optimizer in (None, ADAMW) else {"optimizer": config.optimizer}
     command = Command(
         text="python -m train " + " ".join(sys.argv[1:]),
         revision=revision(),
-        make_logger=lambda stage: instantiate("logger", config.logger, name=stage),
+        make_logger=partial(logger_of, config),
         make_optimizer=adamw if config.optimizer is None else instantiate("optimizer", config.optimizer),
         identity=chosen,
         multirun=multirun,
     )
     return train_parts(config, command)
+
+
+def logger_of(config: TrainConfig, stage: str) -> Logger | bool:
+    """The logger of a stage, which has the whole resolved config as hyperparameters."""
+    logger: Logger | bool = instantiate("logger", config.logger, name=stage)
+    if isinstance(logger, Logger):
+        logger.log_hyperparams(json.loads(json.dumps(asdict(config))))
+    return logger
 
 
 def print_table(metrics: dict[str, Any]) -> None:

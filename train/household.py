@@ -50,7 +50,31 @@ HEARD_IF, HEARD_IF_NOT = 0.8, 0.05
 
 @dataclass
 class TrainHouseholdConfig:
-    """Top level of conf/train_household.yaml."""
+    """Train what a household needs from successful demonstrations.
+
+      python -m train domain=household data=DIR                         one file or folder of demonstrations
+      python -m train domain=household 'demos=[DIR,DIR2]' steps=4000     several
+      python -m train domain=household data=DIR sounds=data/sounds      the sound network, too
+
+    That is: the states of objects from images, sounds and when they are expected, which sound says that something
+    runs, and how long actions take. Layouts whose number divided by 5 leaves 2 are not learned from: they choose
+    temperatures and thresholds, and false alarms are counted on them. Writes one checkpoint (config.json, states,
+    sounds) and metrics.json to out=DIR.
+
+    Attributes:
+        domain: of this training.
+        demos: a file of demonstrations or a folder with one (`python -m sim.collect domain=household
+            microphone=true out=DIR`), or a list of them; data=DIR says the same.
+        sounds: folder with recordings of single sounds (`python -m sim.sound.clips`) to train the sound network
+            from; null: keep the network of the shipped sound model, and learn from the demonstrations only what is
+            heard during which action.
+        out: output folder, which `nsrecover.load(DIR, domain=HOUSEHOLD)` takes.
+        steps: batches of the state network.
+        sound_steps: batches of the sound network.
+        batch: crops in a batch.
+        rate: highest learning rate.
+        seed: of everything random.
+    """
 
     domain: str = "household"
     demos: Any = "data/household_demos"
@@ -67,7 +91,7 @@ def train(config: TrainHouseholdConfig) -> dict[str, Any]:
     """Train both models, learn durations and signs, measure on layouts that were not learned from, write the bundle.
 
     Args:
-        config: see conf/train_household.yaml.
+        config: the settings.
 
     Returns:
         The contents of metrics.json.

@@ -51,7 +51,18 @@ class PairSources:
 
 @dataclass
 class ModelConfig:
-    """Sizes of the networks, see `nsrecover.models.bundle.BundleConfig`."""
+    """Sizes of the networks, and where they can be used.
+
+    Attributes:
+        feature_size: length of an appearance vector.
+        crop_size: side of the picture of an object, pixels.
+        encoder_blocks: residual blocks in each stage of the encoder (ResNet).
+        width: features of a node in the transition model and the discriminator.
+        rounds: rounds of message passing.
+        workspace: least x, least y, greatest x and greatest y of the table that plans may use, metres.
+        reach_m: least and greatest distance from its base at which the robot can grasp from the table, metres; these
+            are a Panda's.
+    """
 
     feature_size: int = 64
     crop_size: int = 48
@@ -88,13 +99,15 @@ class TrainSettings:
     Attributes:
         data: where the demonstrations come from.
         out: folder of the run; a second run with the same folder continues the first one.
-        checkpoint: another folder to write the checkpoint to, if any.
+        checkpoint: another folder to write the checkpoint to; only out/bundle if None.
         start: checkpoint to start from; an untrained one if None.
-        stage: which part to train.
-        seed: of everything random.
-        alpha: largest rate of false alarms on successful steps.
+        stage: which part to train: all, encoder, transition, discriminator or free_space.
+        seed: of everything random; the same one gives the same checkpoint on the same machine.
+        alpha: largest rate of false alarms on successful steps; needs 1/alpha - 1 held-out steps to calibrate on
+            (docs/training.md).
         restart: whether to start again instead of continuing.
-        weights: torchvision weights for the encoder's backbone: None, `imagenet` or a file.
+        weights: torchvision weights for the encoder's backbone: None, `imagenet` (downloads; needs model=resnet18) or a
+            file.
         model: sizes of the networks.
         pairs: what the discriminator learns from.
         encoder: budget of this stage.

@@ -134,9 +134,13 @@ def fit(
     resume = run.processes.broadcast(str(last) if last.is_file() else None)
     module.make_optimizer = run.make_optimizer
     module.train()  # a bundle is in evaluation mode, and Lightning leaves modes as they are
-    trainer.fit(module, train, held_out, ckpt_path=resume, weights_only=False if resume else None)
-    if trainer.interrupted:
-        raise KeyboardInterrupt
+    try:
+        trainer.fit(module, train, held_out, ckpt_path=resume, weights_only=False if resume else None)
+    except SystemExit:  # how Lightning ends after Ctrl-C
+        if not trainer.interrupted:
+            raise
+        kept = f" and {trainer.current_epoch} of {epochs} epochs of {stage}" if last.is_file() else ""
+        raise KeyboardInterrupt(f"{run.folder} keeps the finished stages{kept}") from None
     return {name: float(value) for name, value in trainer.callback_metrics.items()}
 
 

@@ -1,0 +1,92 @@
+"""`experiment=shipped` records, trains and calibrates; after Ctrl-C it goes on where it was."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.loading import load
+from nsrecover.training.stages import STAGES
+from tests.commands import ROOT, run
+from train import recording
+from train.recording import LEDGER, record
+
+INTERRUPTED = """
+import os, runpy, signal, sys
+
+def interrupt(event, arguments):
+    if event == "os.rename" and str(arguments[1]).endswith("transition/last.ckpt") and os.path.exists(arguments[1]):
+        os.kill(os.getpid(), signal.SIGINT)
+
+sys.addaudithook(interrupt)
+runpy.run_module("train", run_name="__main__", alter_sys=True)
+"""
+"""Runs the command, which gets Ctrl-C when the second checkpoint of the stage replaces the first."""
+
+
+def test_it_starts_from_nothing_and_goes_on_after_an_interruption(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    quick = [
+        "experiment=shipped", f"out={out}", f"paths.data={tmp_path}", "record.transitions=12", "record.held_out=8",
+        "encoder.epochs=1", "transition.epochs=4", "discriminator.epochs=1", "discriminator.batches=5",
+        "free_space.epochs=1", "free_space.batches=3", "trainer.accelerator=cpu", "trainer.enable_progress_bar=false",
+    ]  # fmt: skip
+    stopped = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *quick], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert stopped.returncode == 130, stopped.stderr
+    assert stopped.stdout.count("recording, ") == 4
+    said = stopped.stderr.splitlines()[-1]
+    assert said.startswith(f"interrupted: {out} keeps ")
+    assert "of 4 epochs of transition; start the same command again" in said
+
+    done = subprocess.run(
+        [sys.executable, "-m", "train", *quick], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "recording, " not in done.stdout
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert list(metrics["stages"]) == list(STAGES)
+    assert metrics["provenance"]["transitions"] >= 12
+    assert set(metrics["sensors"]) <= {"clean", "d435", "tof", "stereo", "harsh"}
+    assert load(str(out / "bundle")).bundle.config.provenance["settings"]["start"] is None
+    (hyperparameters, *_) = sorted((out / "logs" / "transition").glob("version_*/hparams.yaml"))
+    logged = yaml.safe_load(hyperparameters.read_text())
+    assert logged["record"]["transitions"] == 12
+    assert logged["transition"]["epochs"] == 4
+    assert logged["optimizer"]["_target_"] == "torch.optim.AdamW"
+
+
+def test_what_is_recorded_is_kept_and_what_is_gone_is_recorded_again(tmp_path: Path) -> None:
+    place, marks = tmp_path / "data", tmp_path / "marks"
+    code = f"import pathlib; open({str(marks)!r}, 'a').write('x'); pathlib.Path({str(place)!r}).mkdir(exist_ok=True)"
+    (tmp_path / "recorder.py").write_text(code)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path))
+        with pytest.raises(InvalidConfiguration, match=r"sim\.collect.*found 'recorder'"):
+            record(["recorder"], tmp_path / "out", [place])
+        patch.setattr(recording, "RECORDERS", ("recorder", "no_such_recorder"))
+        record(["recorder"], tmp_path / "out", [place])
+        record(["recorder"], tmp_path / "out", [place])
+        assert marks.read_text() == "x"
+        place.rmdir()
+        record(["recorder"], tmp_path / "out", [place])
+        assert marks.read_text() == "xx"
+        record(["recorder", "recorder 2"], tmp_path / "out", [place])
+        assert marks.read_text() == "xxx"
+        with pytest.raises(InvalidConfiguration, match="python -m no_such_recorder"):
+            record(["recorder", "recorder 2", "no_such_recorder"], tmp_path / "out", [place])
+        assert json.loads((tmp_path / "out" / LEDGER).read_text()) == ["recorder", "recorder 2"]
+
+
+@pytest.mark.parametrize("experiment", ["shipped", "shipped_exact"])
+def test_what_is_recorded_is_what_is_trained_on(experiment: str) -> None:
+    job = yaml.safe_load(run("train", f"experiment={experiment}", "paths.data=/big", "--cfg", "job", "--resolve").out)
+    commands = job["record"]["commands"]
+    written = {word.removeprefix("out=") for each in commands for word in each.split() if word.startswith("out=")}
+    assert {job["data"]["train"], job["data"]["held_out"]} <= written
+    assert all(each.startswith("/big/") for each in written)
