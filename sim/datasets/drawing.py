@@ -24,6 +24,7 @@ def injected(
     count: int,
     rng: np.random.Generator,
     often: Mapping[str, float] = NONE,
+    first_kind: str | None = None,
 ) -> tuple[ErrorEpisode, int] | None:
     """An episode with faults that show at some of its steps.
 
@@ -33,6 +34,7 @@ def injected(
         count: number of faults at each of them.
         rng: the source of randomness.
         often: kind of fault -> how likely it is drawn before all others.
+        first_kind: kind of the first fault of a step; any if None.
 
     Returns:
         The episode with faults and errors, and the number of faults that were tried; None if the plan fails without
@@ -47,7 +49,7 @@ def injected(
                 return None
             if step in steps:
                 goal = world.save()
-                found = inject(world, start, moment, world.truth(), count, rng, often)
+                found = inject(world, start, moment, world.truth(), count, rng, often, first_kind)
                 if found is None:
                     return None
                 faults += found.faults

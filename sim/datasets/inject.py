@@ -13,10 +13,10 @@ from sim.tabletop.faults import FAULTS, ErrorClass, Fault, Moment
 from sim.tabletop.truth import Truth
 from sim.tabletop.world import SavedWorld, TabletopWorld
 
-FIRST_TRIES = 12
-"""Maximum number of tries for the first fault of a step."""
-NEXT_TRIES = 12
-"""Maximum number of tries for each further fault."""
+FIRST_TRIES = 40
+"""Maximum number of draws for the first fault of a step."""
+NEXT_TRIES = 40
+"""Maximum number of draws for each further fault."""
 REACH_M = (0.30, 0.78)
 """Least and greatest distance from the robot's base of objects that the arm can reach."""
 NONE: Mapping[str, float] = {}
@@ -52,11 +52,12 @@ def inject(
     count: int,
     rng: np.random.Generator,
     often: Mapping[str, float] = NONE,
+    first_kind: str | None = None,
 ) -> Injection | None:
     """Find several faults for one step, each of which displaces an object.
 
-    The first fault may act on the robot; the others act from outside, because the robot executes a single action. Each
-    fault is tried in physics after the ones before it. It is kept if an object that it touches is displaced, every
+    Only the first fault may act on the robot; the others act from outside, because the robot executes a single action.
+    Each fault is tried in physics after the ones before it. It is kept if an object that it touches is displaced, every
     earlier fault still shows, and the arm can reach all objects.
 
     Args:
@@ -67,14 +68,18 @@ def inject(
         count: number of faults.
         rng: the source of randomness.
         often: see `draw_fault`.
+        first_kind: kind of the first fault; any if None.
 
     Returns:
         None if fewer faults were found.
     """
     tried = 0
     for _ in range(FIRST_TRIES):
-        first = draw_fault(moment, rng, by_robot=True, often=often)
+        kind = None if first_kind is None else FAULTS[first_kind]
+        first = draw_fault(moment, rng, by_robot=True, often=often) if kind is None else kind.sample(moment, rng)
         if first is None:
+            if kind is not None:
+                return None
             continue
         tried += 1
         world.restore(start)
@@ -170,4 +175,6 @@ def _by_class() -> Mapping[ErrorClass, list[str]]:
 
 
 _KINDS = _by_class()
+BY_ROBOT = ("misled", "slip", "drop", "missed_grasp", "offset_placement", "wrong_support")
+"""Kinds of faults that act through the robot; the rarest first."""
 _BY_ROBOT = frozenset({ErrorClass.GRASP, ErrorClass.OUTCOME, ErrorClass.MOTION})

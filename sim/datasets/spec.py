@@ -16,9 +16,9 @@ from sim.tabletop.faults import Fault, fault_from_dict
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import SceneSpec
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the line and of the generation from numbers; increase it when either changes."""
-READABLE = (1, SCHEMA)
+READABLE = (1, 2, SCHEMA)
 """Versions that are read: in version 1 all faults strike as they are written, also those of dataset II."""
 
 Parsed = TypeVar("Parsed")

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import UnknownObject, did_you_mean
+from sim.common.rotations import matrix_of, quaternion_of, rotation_about
+from sim.tabletop.imprecision import Imprecision
 from sim.tabletop.scenes import TABLE, SceneSpec, TableSpec
 from sim.tabletop.shapes import outline_of
 from sim.tabletop.truth import Truth
@@ -63,6 +65,15 @@ class PoseEstimates:
         """A copy with another position (3,) and orientation (4,), a quaternion xyzw, of one object."""
         positions, orientations = self.positions.copy(), self.orientations.copy()
         positions[self.index(name)], orientations[self.index(name)] = position, orientation
+        return replace(self, positions=positions, orientations=orientations)
+
+    def measured(self, imprecision: Imprecision, rng: np.random.Generator) -> PoseEstimates:
+        """What a controller measures in place of these poses; `rng` draws the errors."""
+        heights, noise = np.maximum(self.positions[:, 2], 0.0), rng.normal(size=(len(self.names), 3))
+        positions, orientations = self.positions.copy(), self.orientations.copy()
+        positions[:, :2] += (imprecision.place_m + imprecision.place_per_m * heights)[:, None] * noise[:, :2]
+        for row, yaw in enumerate(imprecision.yaw_rad * noise[:, 2]):
+            orientations[row] = quaternion_of(rotation_about((0.0, 0.0, 1.0), yaw) @ matrix_of(orientations[row]))
         return replace(self, positions=positions, orientations=orientations)
 
     def without(self, name: str) -> PoseEstimates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import combinations
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
+from sim.tabletop.imprecision import Imprecision
 
 Array = npt.NDArray[np.float64]
 
@@ -279,12 +280,14 @@ class SceneSpec:
         table: the table.
         room_counts: whether an object deviates, too, if it is turned so that it takes more room than expected, see
             `sim.tabletop.truth.deviations`; the arm then leaves objects at their yaw.
+        imprecision: of an arm in this scene; None: it measures exactly and grips firmly.
     """
 
     objects: tuple[ObjectSpec, ...]
     seed: int = 0
     table: TableSpec = TABLE
     room_counts: bool = False
+    imprecision: Imprecision | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -304,12 +307,9 @@ class SceneSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        data: dict[str, Any] = {
-            "objects": [item.to_dict() for item in self.objects],
-            "seed": self.seed,
-            "table": self.table.to_dict(),
-        }
-        return data | {"room_counts": True} if self.room_counts else data
+        data: dict[str, Any] = {"objects": [item.to_dict() for item in self.objects], "seed": self.seed}
+        data |= {"table": self.table.to_dict()} | ({"room_counts": True} if self.room_counts else {})
+        return data if self.imprecision is None else data | {"imprecision": asdict(self.imprecision)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SceneSpec:
@@ -325,6 +325,7 @@ class SceneSpec:
             int(data.get("seed", 0)),
             TableSpec.from_dict(data.get("table", {})),
             bool(data.get("room_counts", False)),
+            Imprecision(**data["imprecision"]) if "imprecision" in data else None,
         )
 
     def check(self) -> None:

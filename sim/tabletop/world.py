@@ -25,6 +25,7 @@ from sim.tabletop.faults.base import Fault
 from sim.tabletop.hearing import Hearing, SavedHearing
 from sim.tabletop.kinematic import Fidelity, FrictionGrip, KinematicPickAndPlace
 from sim.tabletop.physics import SOLVER_ITERATIONS, PhysicsScene
+from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.skills import PickAndPlace
 
@@ -112,7 +113,7 @@ class TabletopWorld(PhysicsScene):
         self.plan, self._carried_out = plan, frozenset[int]()
         self.on_frame, self.frame_steps = on_frame, frame_steps
         self.last_faults: tuple[Fault, ...] = ()
-        self._rng = np.random.default_rng(seed)
+        self._seed, self._rng = seed, np.random.default_rng(seed)
         self._saved: set[int] = set()
         super().__init__(scene, with_arm=self.fidelity is Fidelity.PHYSICS)
         self._grip = self.arm or FrictionGrip()
@@ -170,7 +171,7 @@ class TabletopWorld(PhysicsScene):
         for name in action.arguments:
             self.body(name)
         self._grip.weaken_grip()
-        estimates = self.estimates()
+        estimates = self._measured_and_gripping()
         number = self._plan_step(action)
         striking = tuple(fault for fault in self.faults if fault.at_step == number)
         for fault in striking:
@@ -187,6 +188,16 @@ class TabletopWorld(PhysicsScene):
             fault.after(self.fault_context, action)
         self.last_faults = striking
         self.step += 1
+
+    def _measured_and_gripping(self) -> PoseEstimates:
+        """The estimates of an arm and the force of its grip in this action, as imprecise as the scene says."""
+        imprecision, exact = self.scene.imprecision, self.estimates()
+        if imprecision is None or self.arm is None:
+            return exact
+        # repeating an action gives other errors, repeating an episode the same ones
+        rng = np.random.default_rng([self._seed, self.step])
+        self._grip.weaken_grip(imprecision.grip_n(rng))
+        return exact.measured(imprecision, rng)
 
     def advance(self) -> None:
         """Run one physics step."""

@@ -1,6 +1,7 @@
 """Episodes of error datasets follow from their number, replay to the same states, and say what is really wrong."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets import DATASETS, ErrorEpisode, generate, read_episodes, replay
+from sim.datasets.inject import BY_ROBOT
 from sim.datasets.spec import CONSEQUENCE
 from sim.datasets.summary import HISTOGRAMS, markdown, summarise
 from sim.datasets.verify import differences
@@ -21,7 +23,7 @@ SEED = 11
 @pytest.fixture(scope="module")
 def episodes():
     """One small episode of every dataset (a plan of two steps for II, two errors for I)."""
-    numbers = {"I": 1, "II": 1, "III": 0, "IV": 0, "V": 0}
+    numbers = {"I": 6, "II": 1, "III": 1, "IV": 0, "V": 0}
     return {name: generate(DATASETS[name], SEED, number).episode for name, number in numbers.items()}
 
 
@@ -44,6 +46,19 @@ def test_episodes_are_as_their_dataset_promises(episodes):
     assert 6 <= len(three.scene.objects) <= 10
     assert (len(three.plan), len(three.faults), len(three.errors)) == (5, 5, 1)
     assert episodes["IV"].faults == ()
+    assert episodes["IV"].scene.imprecision is not None
+
+
+def test_the_robots_own_faults_take_turns(episodes):
+    first = {name: episodes[name].faults[0].kind for name in ("I", "III")}
+    assert first == {"I": BY_ROBOT[2], "III": BY_ROBOT[2]}
+
+
+@pytest.mark.parametrize("name", ["I", "III"])
+def test_kinds_of_first_faults_are_equally_frequent(name):
+    dataset = DATASETS[name]
+    cells = len(dataset.errors) * len(BY_ROBOT)
+    assert Counter(dataset._first_kind(cell) for cell in range(cells)) == dict.fromkeys(BY_ROBOT, len(dataset.errors))
 
 
 @pytest.mark.parametrize("name", ["I", "II", "III"])
