@@ -22,7 +22,7 @@ from nsrecover.core.geometry import intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.domains.tabletop.relations import is_clear
+from nsrecover.domains.tabletop.relations import is_clear, supporter
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import is_free
@@ -108,7 +108,13 @@ def enlarged(system: System, objects: int) -> System:
 
 
 def problem(
-    system: System, bank: Sequence[Appearance], objects: int, errors: int, rng: np.random.Generator, steps: int = 5
+    system: System,
+    bank: Sequence[Appearance],
+    objects: int,
+    errors: int,
+    rng: np.random.Generator,
+    steps: int = 5,
+    entangled: bool = False,
 ) -> SyntheticErrorState:
     """Draw a scene, a plan and errors.
 
@@ -119,6 +125,7 @@ def problem(
         errors: number of errors at one step.
         rng: the source of randomness.
         steps: length of the plan.
+        entangled: whether the errors are one: so many objects or a few more were stacked anew in each other's places.
 
     Raises:
         InvalidConfiguration: there is no room for so many objects or errors.
@@ -130,7 +137,8 @@ def problem(
         if start is None or trace is None:
             continue
         step = int(rng.integers(steps))
-        found = _disturbed(system, trace.graphs[step + 1], errors, rng)
+        expected = trace.graphs[step + 1]
+        found = _stacked_anew(expected, errors, rng) if entangled else _disturbed(system, expected, errors, rng)
         if found is None:
             continue
         boxes, misplaced = found
@@ -260,3 +268,35 @@ def _disturbed(
         misplaced |= moved
         done += 1
     return None
+
+
+def _stacked_anew(graph: SceneGraph, count: int, rng: np.random.Generator) -> tuple[FloatArray, set[int]] | None:
+    """Take towers apart and stack their objects anew on the same spots; return the boxes and the displaced objects."""
+    columns = {i: [i] for i in range(len(graph)) if supporter(graph, i) is None}
+    for i in np.argsort(graph.boxes[:, 2]).tolist():
+        for column in columns.values():
+            if supporter(graph, i) == column[-1]:
+                column.append(i)
+    towers, taken = [list(each) for each in columns.values()], list[list[int]]()
+    for number in rng.permutation(len(towers)).tolist():
+        if sum(map(len, taken)) < count:
+            taken.append(towers[number])
+    every = [i for tower in taken for i in tower]
+    for _ in range(TRIES):
+        boxes, order = graph.boxes.copy(), rng.permutation(every).tolist()
+        stands = all(_pile(boxes, graph.boxes[tower[0], :2], [order.pop() for _ in tower]) for tower in taken)
+        if stands and all(not intersects(boxes[i], np.delete(boxes, i, axis=0)).any() for i in every):
+            far = np.linalg.norm(boxes[:, :3] - graph.boxes[:, :3], axis=1) > MOVED_M / 2
+            return boxes, set(np.flatnonzero(far).tolist())
+    return None
+
+
+def _pile(boxes: FloatArray, spot: FloatArray, objects: Sequence[int]) -> bool:
+    """Put objects on each other at a spot (2,), the lowest first; False if one is too wide for what is below it."""
+    height = 0.0
+    for below, i in zip([None, *objects], objects, strict=False):
+        if below is not None and (boxes[below, 3:5] < 0.6 * boxes[i, 3:5]).any():
+            return False
+        boxes[i, :2], boxes[i, 2] = spot, height + boxes[i, 5] / 2
+        height += float(boxes[i, 5])
+    return True

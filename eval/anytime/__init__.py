@@ -1,0 +1,1 @@
+"""`python -m eval.anytime`: what a recovery costs by the time that its planning may take."""
