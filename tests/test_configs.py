@@ -43,6 +43,8 @@ COMMANDS = {
     "free_space": "eval.free_space",
     "planning": "eval.planning",
     "scaling": "eval.checks.scaling",
+    "anytime": "eval.anytime",
+    "preconditions": "eval.preconditions",
     "logs": "eval.logs",
     "foreign_sentences": "eval.foreign_sentences",
     "explanations": "eval.explanations",

@@ -1,0 +1,1 @@
+"""Measurement: whether the monitor says rightly that the preconditions of an action hold."""

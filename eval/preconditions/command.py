@@ -1,0 +1,153 @@
+"""`python -m eval.preconditions`: accuracy of the verdict whether the preconditions of an action hold.
+
+Kalithasan et al. (section VII-D) report 94.2 %. Here every scene of an episode, after each step with its errors and
+without them, is judged for every action of the plan: most scenes after errors do not allow some of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from eval.common.episodes import EpisodesConfig, episodes_of
+from eval.common.output import in_workers, write_results
+from eval.common.recordings import RecordedEpisode
+from eval.common.statistics import bootstrap_interval, grouped
+from eval.common.step_verdicts import MonitorSetting, PerceivedStep, perceived_steps
+from eval.common.systems import system_of
+from eval.common.tables import document, markdown_table, percent
+from nsrecover.domains.tabletop.operators import TABLETOP
+from sim.common.cameras import DEFAULT_RIG
+from sim.datasets.replay import ReplayedStep, replay
+from sim.datasets.spec import ErrorEpisode
+from sim.sensors.presets import sensor as preset
+from sim.tabletop.placing import true_graph
+from sim.tabletop.poses import poses_of
+from sim.tabletop.truth import Truth
+
+WHENS = ("good step", "error")
+
+
+@dataclass
+class PreconditionsConfig(EpisodesConfig):
+    """Top level of conf/preconditions.yaml."""
+
+    sensors: list[str] = field(default_factory=lambda: ["clean", "d435"])
+    out: str = "outputs/preconditions"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question to the monitor: whether the preconditions of an action hold in a scene.
+
+    Attributes:
+        sensor: that the scene was seen through.
+        dataset: of the episode.
+        episode: its number.
+        when: whether the scene is that after a good step or after an error.
+        holds: whether they hold, by the true poses.
+        said: whether the monitor says so.
+    """
+
+    sensor: str
+    dataset: str
+    episode: int
+    when: str
+    holds: bool
+    said: bool
+
+
+def filmed(episode: ErrorEpisode, steps: Sequence[ReplayedStep]) -> RecordedEpisode:
+    """The images of a replay."""
+    seen = [steps[0].seen_before, *(step.seen_fault_free for step in steps)]
+    failures = {step.step: step.seen_after for step in steps if step.error is not None and step.seen_after is not None}
+    places = np.array([steps[0].before.positions, *(step.fault_free.positions for step in steps)])
+    return RecordedEpisode(episode, tuple(each for each in seen if each is not None), failures, places)
+
+
+def ask(sensors: Sequence[str], checkpoint: str | None, episode: ErrorEpisode) -> list[Asked]:
+    """The monitor's answers on an episode, through every sensor."""
+    steps = list(replay(episode, DEFAULT_RIG, with_images=True))
+    recorded, answers = filmed(episode, steps), list[Asked]()
+    for sensor in sensors:
+        seen = recorded.sensed(preset(sensor))
+        if seen.exact is None or not seen.unseen:
+            for step in perceived_steps(seen, system_of(checkpoint), MonitorSetting()):
+                truth = steps[0].before if step.step < 0 else _truth(steps[step.step], step)
+                answers += _answers(sensor, episode, step, truth)
+    return answers
+
+
+def _truth(replayed: ReplayedStep, perceived: PerceivedStep) -> Truth:
+    return replayed.truth if perceived.failed else replayed.fault_free
+
+
+def _answers(sensor: str, episode: ErrorEpisode, step: PerceivedStep, truth: Truth) -> Iterator[Asked]:
+    exact = true_graph(poses_of(truth, episode.scene))
+    for action in episode.plan:
+        holds = set(action.arguments) <= set(exact.names) and not TABLETOP.operator_of(action).violated(exact, action)
+        said = not TABLETOP.operator_of(action).violated(step.graph, action)
+        yield Asked(sensor, episode.dataset, episode.number, WHENS[step.failed], holds, said)
+
+
+def measure(config: PreconditionsConfig) -> dict[str, Any]:
+    """Ask the monitor in every scene, and write metrics and the table.
+
+    Args:
+        config: see conf/preconditions.yaml.
+
+    Returns:
+        The contents of metrics.json.
+    """
+    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
+    task = partial(ask, tuple(config.sensors), config.checkpoint)
+    found = [each for part in in_workers(task, episodes, config.workers, "episode", "asking") for each in part]
+    metrics = {
+        "seed": config.seed,
+        "sensors": {
+            sensor: {name: _accuracy(chosen) for name, chosen in _parts(group)}
+            for sensor, group in grouped(found, lambda each: each.sensor).items()
+        },
+    }
+    write_results(config.out, metrics, table(metrics), config)
+    return metrics
+
+
+def _parts(asked: Sequence[Asked]) -> Iterator[tuple[str, list[Asked]]]:
+    yield "all", list(asked)
+    for when in WHENS:
+        yield f"after a{'n' if when == 'error' else ''} {when}", [each for each in asked if each.when == when]
+    yield "preconditions hold", [each for each in asked if each.holds]
+    yield "preconditions do not hold", [each for each in asked if not each.holds]
+    yield from grouped(asked, lambda each: f"dataset {each.dataset}").items()
+
+
+def _accuracy(asked: Sequence[Asked]) -> dict[str, Any]:
+    """Share of right answers, with an interval over episodes."""
+    groups = grouped(asked, lambda each: (each.dataset, each.episode)).values()
+    right = np.array([float(sum(each.holds == each.said for each in group)) for group in groups])
+    counts = np.array([float(len(group)) for group in groups])
+    if not len(right):
+        return {"value": None, "low": None, "high": None, "of": 0, "episodes": 0}
+    low, high = bootstrap_interval(right, counts)
+    return {
+        "value": float(right.sum() / counts.sum()), "low": low, "high": high, "of": int(counts.sum()),
+        "episodes": len(right),
+    }  # fmt: skip
+
+
+def table(metrics: dict[str, Any]) -> str:
+    """Table of the shares of right answers."""
+    rows = [
+        [sensor, part, percent(found["value"], (found["low"], found["high"])), found["of"], found["episodes"]]
+        for sensor, parts in metrics["sensors"].items()
+        for part, found in parts.items()
+    ]
+    return document(
+        "Right answers to whether the preconditions of an action hold (Kalithasan et al.: 94.2 %)",
+        markdown_table(["sensor", "scenes", "right", "questions", "episodes"], rows),
+    )
