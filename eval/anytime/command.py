@@ -19,9 +19,9 @@ from tqdm import tqdm
 
 from eval.common.output import write_results
 from eval.common.statistics import Share, bootstrap_interval, grouped, share_of
+from eval.common.synthetic_states import Appearance, SyntheticErrorState, enlarged, problem
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, number, percent_of
-from eval.scaling.synthetic import Appearance, SyntheticErrorState, enlarged, problem
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.recording import example
@@ -32,7 +32,21 @@ WARM_UP = 3
 
 @dataclass
 class AnytimeConfig:
-    """Top level of conf/anytime.yaml."""
+    """Plan recoveries with 20 to 50 objects within budgets: share solved, cost over the best known, share proven.
+
+      python -m eval.anytime                                  45 states; two minutes
+      python -m eval.anytime objects=[30] repeats=20 seed=7 out=DIR
+
+    Attributes:
+        objects: numbers of objects; more than 10 stand on a larger table.
+        stacked_anew: how many of them were taken apart and stacked anew in each other's places.
+        repeats: states of each combination.
+        budgets_ms: budgets of processor time, milliseconds.
+        best_s: processor time of the long search that gives the best known cost, seconds.
+        seed: another seed gives other states.
+        checkpoint: folder of a checkpoint; the shipped one if null.
+        out: output folder.
+    """
 
     objects: list[int] = field(default_factory=lambda: [20, 35, 50])
     stacked_anew: list[int] = field(default_factory=lambda: [6, 10, 16])
@@ -84,7 +98,7 @@ def measure(config: AnytimeConfig) -> dict[str, Any]:
     """Plan every state with every budget, and write metrics and the table.
 
     Args:
-        config: see conf/anytime.yaml.
+        config: the settings.
 
     Returns:
         The contents of metrics.json.

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from eval.checks.scaling.synthetic import Appearance, SyntheticErrorState, appearances_of, enlarged, problem
 from eval.common.batched import as_text, time_batch
 from eval.common.command import run
 from eval.common.error_states import states_of
 from eval.common.figures import finish, plt, save
 from eval.common.output import write_results
+from eval.common.synthetic_states import Appearance, SyntheticErrorState, appearances_of, enlarged, problem
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table
 from nsrecover.core.recovery import Recovery

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eval.anytime.command import AnytimeConfig, Bounded, measure, summary
-from eval.scaling.synthetic import Appearance, enlarged, problem
+from eval.common.synthetic_states import Appearance, enlarged, problem
 from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
 

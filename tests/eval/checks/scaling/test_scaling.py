@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from eval.checks.scaling.__main__ import TimedRecovery, growth, markdown, summary, time_one, valid
-from eval.checks.scaling.synthetic import Appearance, enlarged, problem
 from eval.common.batched import as_text, time_batch
+from eval.common.synthetic_states import Appearance, enlarged, problem
 from nsrecover import load
 from nsrecover.planning.planner import Request
 
