@@ -6,11 +6,13 @@ import ast
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
 import grimp
 
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import DEFAULT, folder_of
 from sim.common.folder import REVISION
 from sim.common.origin import machine
@@ -69,9 +71,11 @@ def weights_of(checkpoint: str | None) -> str:
 def code_of(*modules: str) -> str:
     """Return a hash of the code of modules and of all modules of this project that they import, also indirectly.
 
-    Comments, docstrings and layout do not count; data files beside the modules do.
+    Comments, docstrings and layout do not count; data files beside the modules do. Of a module of another project, such
+    as a planner of one's own, only its own file counts.
     """
-    return _hash(f"{name} {_source(name)}" for name in sorted(imported_by(*modules)))
+    others = [_file(name) for name in sorted({*modules} - _graph().modules)]
+    return _hash([*(f"{name} {_source(name)}" for name in sorted(imported_by(*modules))), *others])
 
 
 @cache
@@ -112,6 +116,14 @@ def _source(module: str) -> str:
             node.body = [each for each in node.body if not _is_text(each)] or [ast.Pass()]
     data = sorted(each for each in path.iterdir() if each.suffix in DATA) if is_package else []
     return _hash([ast.dump(tree), *(hashlib.sha256(each.read_bytes()).hexdigest() for each in data)])
+
+
+def _file(module: str) -> str:
+    """A hash of the file of a module of another project."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise InvalidConfiguration(f"expected a module with a file, found {module!r}; check the name in `_target_`")
+    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
 
 
 def _is_text(node: ast.stmt) -> bool:

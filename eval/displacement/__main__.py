@@ -1,7 +1,7 @@
 """`python -m eval.displacement`: how far an object must move to be noticed, for each sensor."""
 
-from eval.common.command import run
-from eval.displacement.command import DisplacementConfig, measure
+from eval.common.runner import run
+from eval.displacement.command import MEASUREMENT
 
 if __name__ == "__main__":
-    run("displacement", DisplacementConfig, measure)
+    run(MEASUREMENT)

@@ -2,60 +2,57 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from eval.common.identity import identity
-from eval.common.output import in_workers, write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.systems import system_of
 from eval.displacement import tables
-from eval.displacement.looks import Look, looks_at
+from eval.displacement.looks import looks_at
 from nsrecover.errors import InvalidConfiguration
 from sim.common.cameras import FRONT, LEFT, RIGHT
-from sim.common.folder import claim_folder, read_ledger
 from sim.sensors.presets import sensor
-
-FORMAT = 2
-"""Version of the ledger of looks."""
 
 CAMERAS = {view.name: view for view in (LEFT, RIGHT, FRONT)}
 
 
 @dataclass
-class DisplacementConfig:
-    """Top level of conf/displacement.yaml."""
+class DisplacementConfig(Settings):
+    """Measure the smallest displacement that is detected behind each sensor, by the learned comparison and by distance.
 
-    seed: int = 0
+      python -m eval.displacement                                  all presets; half an hour on 2 cores
+      python -m eval.displacement 'sensors=[d435]' 'views=[front]' out=DIR      one sensor, one camera
+      python -m eval.displacement scenes=20 seed=7 out=DIR         fewer, fresh scenes
+
+    Attributes:
+        scenes: number; those with even numbers set the tolerance, those with odd numbers are measured.
+        objects: how many are on the table.
+        distances_mm: displacements of one object, millimetres, each from the same start.
+        repeats: verdicts on every scene with nothing displaced: for the rate of false alarms.
+        looks: largest number of observations behind a verdict: an alarm of one is confirmed by others.
+        rate: false alarms per verdict at the strictest setting.
+        sensors: names of sensor presets.
+        views: names of the cameras: left, right, front.
+        checkpoint: folder; the shipped one if null.
+    """
+
     scenes: int = 200
     objects: int = 5
-    distances_mm: list[float] = field(default_factory=list)
+    distances_mm: list[float] = field(
+        default_factory=lambda: [4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 18.0, 20.0, 22.0, 25.0, 30.0, 40.0, 60.0]
+    )
     repeats: int = 4
     looks: int = 3
     rate: float = 0.01
-    sensors: list[str] = field(default_factory=list)
+    sensors: list[str] = field(default_factory=lambda: ["clean", "d435", "tof", "stereo", "harsh"])
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     checkpoint: str | None = None
-    workers: int = 2
     out: str = "outputs/displacement"
 
 
-def measure(config: DisplacementConfig) -> dict[str, Any]:
-    """Displace one object in every scene, and write metrics, table and figure.
-
-    Args:
-        config: see conf/displacement.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds other results.
-    """
-    _check(config)
-    out = Path(config.out)
+def measure(config: DisplacementConfig, run: Run) -> dict[str, Any]:
+    """Displace one object in every scene; return the rates of each sensor."""
     task = partial(
         looks_at,
         seed=config.seed,
@@ -67,31 +64,15 @@ def measure(config: DisplacementConfig) -> dict[str, Any]:
         checkpoint=config.checkpoint,
         observations=config.looks,
     )
-    manifest = {key: value for key, value in asdict(config).items() if key not in ("workers", "out", "scenes", "rate")}
-    manifest = identity("eval.displacement.command", {"format": FORMAT, **manifest}, [config.checkpoint])
-    with claim_folder(out, manifest, "the looks of a measurement"):
-        ledger = out / "looks.jsonl"
-        done = dict(read_ledger(ledger, _parsed, None))
-        left = [scene for scene in range(config.scenes) if scene not in done]
-        results = in_workers(task, left, config.workers, "scene", "displacing")
-        with ledger.open("a", encoding="utf-8") as file:
-            for scene, looks in zip(left, results, strict=True):
-                done[scene] = looks
-                file.write(json.dumps({"scene": scene, "looks": [asdict(look) for look in looks]}) + "\n")
-                file.flush()
-        every = [look for scene in range(config.scenes) for look in done[scene]]
-        found = {
-            name: tables.summary([look for look in every if look.sensor == name], config.rate)
-            for name in config.sensors
-        }
-        metrics = {"seed": config.seed, "scenes": config.scenes, "rate": config.rate, "sensors": found}
-        tables.draw(found, out)
-        write_results(out, metrics, tables.markdown(found, config.rate), config)
-    return metrics
+    every = [look for looks in run.each(task, range(config.scenes), "scene") for look in looks]
+    found = {
+        name: tables.summary([look for look in every if look.sensor == name], config.rate) for name in config.sensors
+    }
+    return {"seed": config.seed, "scenes": config.scenes, "rate": config.rate, "sensors": found}
 
 
-def _check(config: DisplacementConfig) -> None:
-    """Refuse settings that cannot be used, before the work begins."""
+def check(config: DisplacementConfig) -> None:
+    """Refuse settings that cannot be used."""
     system_of(config.checkpoint)
     for name in config.sensors:
         sensor(name)
@@ -111,6 +92,6 @@ def _check(config: DisplacementConfig) -> None:
         )
 
 
-def _parsed(line: str) -> tuple[int, list[Look]]:
-    data = json.loads(line)
-    return int(data["scene"]), [Look(**look) for look in data["looks"]]
+MEASUREMENT = Measurement(
+    DisplacementConfig, measure, tables.markdown, check=check, draw=tables.draw, adds=("scenes", "rate")
+)

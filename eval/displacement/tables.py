@@ -87,8 +87,9 @@ def _reaches(shares: Mapping[float, float], level: float) -> float | None:
     return None
 
 
-def markdown(sensors: Mapping[str, Mapping[str, Any]], rate: float) -> str:
+def markdown(metrics: Mapping[str, Any]) -> str:
     """The table of all sensors."""
+    sensors, rate = metrics["sensors"], metrics["rate"]
     header = ["sensor", "setting", "method", "tolerance, mm", "false alarms", "25 mm detected", "15 to 30 mm detected",
               "detected with 95 %, mm"]  # fmt: skip
     settings = {
@@ -115,11 +116,11 @@ def markdown(sensors: Mapping[str, Mapping[str, Any]], rate: float) -> str:
     return document("The smallest displacement that is detected", markdown_table(header, rows))
 
 
-def draw(sensors: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
+def draw(metrics: Mapping[str, Any], folder: Path) -> None:
     """Curves of the share detected at the strictest setting, of both methods: displacement.png and .svg."""
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axis = figure.subplots()
-    for colour, (sensor, summed) in enumerate(sensors.items()):
+    for colour, (sensor, summed) in enumerate(metrics["sensors"].items()):
         for method, line in (("ours", "-"), ("rule", ":")):
             found = summed["strict"][method]["detected"]
             label = f"{sensor}, {'learned' if method == 'ours' else 'distance'}"

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.displacement.command import DisplacementConfig, measure
+from eval.displacement.command import MEASUREMENT, DisplacementConfig
 from eval.displacement.looks import Look, confirmed
 from eval.displacement.tables import summary
 from nsrecover.errors import InvalidConfiguration
@@ -48,17 +48,17 @@ def test_it_measures_and_continues(tmp_path: Path) -> None:
         seed=5, scenes=4, objects=2, distances_mm=[10.0, 60.0], repeats=1, sensors=["clean"], workers=1,
         out=str(tmp_path),
     )  # fmt: skip
-    found = measure(config)
+    found = MEASUREMENT.run(config)
     assert found["sensors"]["clean"]["default"]["ours"]["detected"]["60"]["value"] == 1.0
     assert found["sensors"]["clean"]["default"]["ours"]["detected"]["10"]["value"] == 0.0
-    lines = (tmp_path / "looks.jsonl").read_text()
-    assert measure(config) == found
-    assert (tmp_path / "looks.jsonl").read_text() == lines
+    lines = (tmp_path / "rows.jsonl").read_text()
+    assert MEASUREMENT.run(config) == found
+    assert (tmp_path / "rows.jsonl").read_text() == lines
     assert {path.name for path in tmp_path.iterdir()} >= {"metrics.json", "table.md", "displacement.png"}
 
 
 def test_unusable_settings_are_refused() -> None:
     with pytest.raises(InvalidConfiguration, match="expected views among left, right, front"):
-        measure(DisplacementConfig(distances_mm=[5.0], views=["top"]))
+        MEASUREMENT.run(DisplacementConfig(distances_mm=[5.0], views=["top"]))
     with pytest.raises(InvalidConfiguration, match="scenes=2"):
-        measure(DisplacementConfig(distances_mm=[5.0], scenes=2))
+        MEASUREMENT.run(DisplacementConfig(distances_mm=[5.0], scenes=2))

@@ -1,0 +1,229 @@
+"""Runs measurements: `python -m eval.NAME key=value`.
+
+A measurement states its settings (a dataclass), how it measures, and its table. The runner gives all of them the
+command line and --help, resuming, worker processes or Ray, progress with the time left, provenance, figures and the
+output folder:
+
+- `metrics.json`, `table.md`, `config.yaml`, `run.json` (command, revision, hashes) and figures;
+- `rows.jsonl`: the result of every item, written as soon as it is there. The same command continues;
+- `manifest.json`: settings, hashes of weights, episodes and code. A folder with another manifest is refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import TypeAdapter
+from tqdm import tqdm
+
+from conf.command import run as run_command
+from eval.common.command import TABLE
+from eval.common.identity import Specified, identity
+from eval.common.output import write_results
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.models.checkpoint import DEFAULT
+from sim.common.folder import REVISION, claim_folder, read_ledger
+from sim.common.parallel import Backend, run_parallel
+
+ROWS = "rows.jsonl"
+"""Results of all items, one line each."""
+FORMAT = 1
+"""Version of a line of it."""
+DECIDES_NOTHING = {"workers", "parallel", "out", "footage", "states", "errors", "timed"}
+"""Settings that never decide a result; episodes are compared by their content, not by their folder."""
+
+Item = TypeVar("Item")
+Row = TypeVar("Row")
+
+
+@dataclass
+class Settings:
+    """Settings of every measurement.
+
+    Attributes:
+        seed: another one gives a fresh, never-seen set, the same one the same.
+        workers: number of processes; the result does not depend on it.
+        parallel: loky for processes of this machine; ray for tasks of the Ray cluster at RAY_ADDRESS, or of one here.
+        out: output folder; a run that was stopped continues there.
+    """
+
+    seed: int = 0
+    workers: int = 2
+    parallel: str = Backend.loky.value
+    out: str = ""
+
+
+Config = TypeVar("Config", bound=Settings)
+
+
+@dataclass
+class Run:
+    """One run of a measurement, handed to its `measure`.
+
+    Attributes:
+        folder: of the outputs.
+        episodes: that the measurement has asked for.
+        workers: number of processes, or of Ray tasks.
+        backend: where they run.
+        done: number of items with a result.
+    """
+
+    folder: Path
+    episodes: Sequence[Any] = ()
+    workers: int = 1
+    backend: Backend = Backend.loky
+    done: int = field(default=0, init=False)
+
+    def each(
+        self, task: Callable[[Item], Row], items: Sequence[Item], unit: str, key: Callable[[Item], str] = str
+    ) -> list[Row]:
+        """Return the result of a task on every item, in order; those of an interrupted run are read from disk.
+
+        Args:
+            task: may run in another process. Its return annotation says what a row of the ledger is: plain data,
+                dataclasses, lists and tuples of them.
+            items: what is measured, in an order that does not depend on their number.
+            unit: name of an item, for progress; another name for every call.
+            key: name of an item in the ledger, different for each.
+        """
+        rows = _row_type(task)
+        ledger = self.folder / ROWS
+        found = {
+            line["key"]: rows.validate_python(line["row"])
+            for line in read_ledger(ledger, json.loads, None)
+            if line["unit"] == unit
+        }
+        left = [item for item in items if key(item) not in found]
+        named = partial(_keyed, task=task, key=key)
+        with (
+            ledger.open("a", encoding="utf-8") as file,
+            tqdm(total=len(items), initial=len(items) - len(left), unit=unit) as bar,
+            closing(run_parallel(named, left, self.workers, self.backend, ordered=False)) as every,
+        ):
+            for name, row in every:
+                line = json.dumps({"unit": unit, "key": name, "row": rows.dump_python(row, mode="json")})
+                found[name] = rows.validate_python(json.loads(line)["row"])  # the same as after an interruption
+                file.write(line + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+                bar.update()
+        self.done += len(items)
+        return [found[key(item)] for item in items]
+
+
+def _keyed(item: Item, task: Callable[[Item], Row], key: Callable[[Item], str]) -> tuple[str, Row]:
+    return key(item), task(item)
+
+
+def _row_type(task: Callable[..., Any]) -> TypeAdapter[Any]:
+    function = task.func if isinstance(task, partial) else task
+    return _adapter(function)
+
+
+@cache
+def _adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(typing.get_type_hints(function)["return"])
+
+
+def _accept(_: Any) -> None:
+    """No settings are refused."""
+
+
+def _none(_: Any) -> tuple[()]:
+    """A measurement without episodes of error datasets."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Measurement(Generic[Config]):
+    """What `python -m eval.NAME` measures.
+
+    Attributes:
+        settings: a subclass of `Settings`, with defaults; its docstring is the text of --help.
+        measure: settings, run -> contents of metrics.json: plain data.
+        table: those -> Markdown, which the command prints.
+        check: raises `InvalidConfiguration` for settings that cannot be used, before anything is written.
+        episodes: settings -> the episodes of error datasets that are measured.
+        checkpoint: what `checkpoint=null` stands for; None if no weights are used.
+        draw: metrics, folder: writes figures.
+        adds: settings that only add items, or decide about the summary: another value continues the same folder.
+    """
+
+    settings: type[Config]
+    measure: Callable[[Config, Run], Mapping[str, Any]]
+    table: Callable[[Any], str]
+    check: Callable[[Config], None] = _accept
+    episodes: Callable[[Config], Sequence[Specified]] = _none
+    checkpoint: str | None = DEFAULT
+    draw: Callable[[Any, Path], None] | None = None
+    adds: Sequence[str] = ()
+
+    @property
+    def module(self) -> str:
+        """Module of the measurement, by whose imports its code is known."""
+        return self.measure.__module__
+
+    def manifest(self, config: Config, episodes: Sequence[Specified]) -> dict[str, Any]:
+        """Return what decides the results."""
+        decisive = {key: value for key, value in asdict(config).items() if key not in DECIDES_NOTHING | set(self.adds)}
+        learned = [] if self.checkpoint is None else [getattr(config, "checkpoint", None) or self.checkpoint]
+        return identity(self.module, {"format": FORMAT, "measurement": self.module, **decisive}, learned, episodes)
+
+    def run(self, config: Config) -> dict[str, Any]:
+        """Measure, or continue, and write all files to `config.out`.
+
+        Returns:
+            The contents of metrics.json.
+
+        Raises:
+            NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds other results.
+        """
+        workers, backend = _processes(config)
+        self.check(config)
+        episodes, folder = self.episodes(config), Path(config.out)
+        manifest = json.loads(json.dumps(self.manifest(config, episodes)))
+        with claim_folder(folder, manifest, "a measurement"):
+            run = Run(folder, episodes, workers, backend)
+            metrics = dict(self.measure(config, run))
+            write_results(folder, metrics, self.table(metrics), config)
+            if self.draw is not None:
+                self.draw(metrics, folder)
+        if run.done:
+            print(f"{run.done} of {run.done} done at revision {manifest[REVISION]}", file=sys.stderr)
+        return metrics
+
+
+def _processes(config: Settings) -> tuple[int, Backend]:
+    if config.seed < 0 or config.workers < 1:
+        raise InvalidConfiguration(
+            f"expected a seed of at least 0 and at least 1 worker, found seed={config.seed}, workers={config.workers}"
+        )
+    if config.parallel not in (known := [each.value for each in Backend]):
+        raise InvalidConfiguration(
+            f"expected parallel as one of {', '.join(known)}, found {config.parallel!r}."
+            f"{did_you_mean(config.parallel, known)}"
+        )
+    return config.workers, Backend(config.parallel)
+
+
+def run(measurement: Measurement[Any]) -> None:
+    """Run the command of a measurement, `MEASUREMENT` of its module: settings from the command line, then its table."""
+    if measurement.module == "__main__":  # workers and the ledger need the module by its name
+        measurement = importlib.import_module(sys.modules["__main__"].__spec__.name).MEASUREMENT  # type: ignore[union-attr]
+    chosen = measurement
+
+    def measured(config: Any) -> None:
+        chosen.run(config)
+        print((Path(config.out) / TABLE).read_text(encoding="utf-8"), end="")
+
+    run_command(chosen.module.split(".")[1], chosen.settings, measured, resumable=True)
