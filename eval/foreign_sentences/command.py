@@ -55,12 +55,12 @@ def judged_commands(rows: Iterable[Mapping[str, Any]]) -> list[Judged]:
     """Judge commands with frames and a map each, in HuRIC's format as lines of JSON."""
     found = []
     for row in rows:
-        elements = [text for frame in row["frames"] for text in frame["elements"].values()]
-        home = home_of_map(row["map"], elements)
+        home = home_of_map(row["map"], row["sentence"])
         answer = Understanding(home).plan(row["sentence"])
         kinds = tuple(dict.fromkeys(frame["frame"] for frame in row["frames"]))
         text = "; ".join(answer.text()) if isinstance(answer, TaskPlan) else answer.text
-        given = verdict(answer, wishes_of(row["frames"]), home)
+        ordered = sorted(row["frames"], key=lambda frame: row["sentence"].find(frame["verb"]))
+        given = verdict(answer, wishes_of(ordered), home)
         found.append(Judged(str(row["id"]), given, kinds, row["sentence"], text))
     return found
 

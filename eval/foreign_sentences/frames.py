@@ -26,6 +26,7 @@ _PREPOSITIONS = (
     "to|into|in|on|at|from|for|with|towards|near|behind|between|through|by crossing|via|inside|of|along|"
     "that is|that are|who"
 )
+_COUNTED = re.compile(r"(?:both|all|two|three|seven) (?:the )?\w+")
 _CUT = re.compile(rf"\b(?:{_PREPOSITIONS})\b")
 _PART = re.compile(
     r"\b(?:center|head|end|side of|right of|left of|behind|between|in front of|next to|near|close to|around)\b"
@@ -64,7 +65,13 @@ def wishes_of(frames: Sequence[Frame]) -> list[Wish]:
             located.append((elements.get("Theme", ""), elements.get("Location", "")))
         elif frame["frame"] != "Being_in_category":
             before = next((each.thing or each.place for each in reversed(found) if each.thing or each.place), "")
-            found.append(_wish(frame["frame"], str(frame["verb"]), elements, before))
+            wish = _wish(frame["frame"], str(frame["verb"]), elements, before)
+            counted = [each[0] for text in elements.values() if (each := _COUNTED.match(text))]
+            last = found[-1] if found else None
+            if last is not None and wish.goal == "find" and wish.thing == last.thing and last.goal in ("bring", "put"):
+                found[-1] = replace(last, source=last.source or wish.place)  # "you can find it on the table"
+                continue
+            found.append(replace(wish, limits=(*wish.limits, *counted)))
     for theme, location in located:
         fits = [k for k, each in enumerate(found) if each.thing and (theme in _PRONOUNS or _same(theme, each.thing))]
         if fits and not found[fits[-1]].source:
@@ -96,9 +103,9 @@ def noun_of(text: str) -> str:
 
 
 def _limits(elements: Mapping[str, str], goal: str) -> tuple[str, ...]:
-    found = [elements[name] for name in _LIMITS if name in elements]
+    found = [elements[name] for name in _LIMITS if elements.get(name)]
     path, said = elements.get("Path", ""), elements.get("Goal", "")
-    if path and not re.search(r"door|stairs", path):
+    if path and not re.search(r"door", path):
         found.append(path)
     part = _PART.search(said)
     near = part is not None and part[0] in ("near", "next to", "close to") and said.startswith(part[0])
@@ -160,5 +167,7 @@ def _wish(frame: str, verb: str, elements: Mapping[str, str], before: str) -> Wi
             limits = _limits(elements, "")
             state = "closed" if verb in ("close", "shut", "lower") or "down" in " ".join(limits) else "open"
             return Wish(state, noun, limits=limits, verb=verb)
+        case "Inspecting" if thing.startswith("there "):
+            return Wish("find", noun_of(re.sub(r"there (?:'s|is|are) ", "", thing)), source, verb=verb)
         case _:
             return Wish("none", noun, limits=(verb,), verb=verb)

@@ -54,9 +54,12 @@ def _unserved(wish: Wish, home: Home) -> list[str]:
         found.append(wish.verb)
     parts = {"on": "switch", "off": "switch", "open": "door", "closed": "door"}
     if wish.goal in parts:
-        fitting = [name for name in resolved(wish.thing, home) if name in home.places]
-        if not any(parts[wish.goal] in home.places[name].traits or home.places[name].leads_to for name in fitting):
-            found.append(f"{wish.verb} {wish.thing}")
+        for words in wish.thing.split(" and "):
+            fitting = [name for name in resolved(words, home) if name in home.places]
+            if not any(parts[wish.goal] in home.places[name].traits for name in fitting):
+                found.append(f"{wish.verb} {words}")
+    if wish.goal in ("put", "bring", "hold") and resolved(wish.thing, home) & set(home.places):
+        found.append(wish.thing)
     if wish.place and not any(name in home.places for name in resolved(wish.place, home)):
         found.append(wish.place)
     return found
@@ -70,14 +73,14 @@ def resolved(words: str, home: Home) -> set[str]:
             named.setdefault(_singular(text), set()).add(name)
     parts = words.split()
     for k in range(len(parts)):
-        for size in range(len(parts) - k, 0, -1):
-            if k + size == len(parts) and (names := named.get(_singular(" ".join(parts[k:])))):
-                return names
-    return set()
+        if names := named.get(_singular(" ".join(parts[k:]))):
+            return names
+    spans = (" ".join(parts[k:end]) for k in range(len(parts)) for end in range(len(parts), k, -1))
+    return next((names for each in spans if (names := named.get(_singular(each), set()) & set(home.places))), set())
 
 
 def _singular(text: str) -> str:
-    return text.removesuffix("s")
+    return text.replace(" ", "").removesuffix("s")
 
 
 def _stages(found: TaskPlan) -> list[Stage]:
@@ -99,7 +102,9 @@ def _agree(stages: list[Stage], wishes: list[Wish], home: Home) -> bool:
         meant = resolved(wish.place, home)
         if any(place in meant or (place and home.places[place].room in meant) for place in near):
             return _agree(stages, later, home)
-    means = wish.goal in ("hold", "find") and any(_alike(wish, other) for other in later)
+    moved = any(other.goal == "put" and _alike(wish, other) for other in later)
+    means = moved and wish.goal == "bring" and not wish.person
+    means = means or (wish.goal in ("hold", "find") and any(_alike(wish, other) for other in later))
     return means and _agree(stages, [_with_source(other, wish) for other in later], home)
 
 
@@ -122,7 +127,7 @@ def _names(name: str, words: str, home: Home) -> bool:
     """Whether an object, place or person of a stage is what words name, by the home or as an open query."""
     meant = resolved(words, home)
     if meant:
-        return name in meant or any(name in home.items and home.items[name].kind == each for each in meant)
+        return name in meant or any(_singular(name).endswith(_singular(each)) for each in meant)
     last = _singular(words.split()[-1]) if words else ""
     return bool(last) and last in {_singular(each) for each in name.split()} | {_singular(home.kind(name))}
 
@@ -132,7 +137,8 @@ def _does(stage: Stage, wish: Wish, home: Home) -> bool:
     facts = {fact[0]: fact for fact in stage.goal if fact[:2] != ("at", ROBOT)}
     where = next((fact[2] for fact in stage.goal if fact[:2] == ("at", ROBOT)), "")
     thing = next(iter(stage.things), "")
-    if thing and (not _names(thing, wish.thing, home) or not _limited(stage, wish, home)):
+    named = wish.thing in ("one", "some", "it", "them") or _names(thing, wish.thing, home)
+    if thing and (not named or not _limited(stage, wish, home)):
         return False
     match wish.goal:
         case "hold":

@@ -32,12 +32,12 @@ _NOBODY = ("person", "man", "woman", "guy", "user", "me", "mother")
 _ELSEWHERE = "somewhere"
 
 
-def home_of_map(entities: Sequence[Entity], elements: Sequence[str]) -> Home:
+def home_of_map(entities: Sequence[Entity], sentence: str) -> Home:
     """The home that a map shows.
 
     Args:
         entities: of the map.
-        elements: texts of the frames' elements, for the room of a piece of furniture.
+        sentence: the command, for the room of a piece of furniture.
     """
     places: dict[str, Place] = {_ELSEWHERE: Place(_ELSEWHERE, _ELSEWHERE, (0.0, 0.0))}
     items: dict[str, Item] = {}
@@ -56,7 +56,7 @@ def home_of_map(entities: Sequence[Entity], elements: Sequence[str]) -> Home:
             (each["contains"] or each["supports"]) and not re.fullmatch(_CARRIED, kind)
         ):
             parts = tuple(part for part, has in (("switch", _SWITCHED), ("door", _OPENED)) if re.fullmatch(has, kind))
-            room = _room(names, elements, [kinds[each] for each in kinds if re.fullmatch(_ROOMS, each)])
+            room = _room(names, sentence, [kinds[each] for each in kinds if re.fullmatch(_ROOMS, each)])
             places[name] = Place(name, room if room in places else _ELSEWHERE, at, others, parts=parts)
         else:
             items[name] = Item(name, name, also=others)
@@ -76,12 +76,12 @@ def _names(entity: Entity) -> list[str]:
     return [own, *(each for each in names if each != own)] if own in names else names
 
 
-def _room(names: Sequence[str], elements: Sequence[str], rooms: Sequence[Sequence[str]]) -> str:
-    """The room in which the elements say that a piece of furniture is; empty if they do not."""
+def _room(names: Sequence[str], sentence: str, rooms: Sequence[Sequence[str]]) -> str:
+    """The room in which the sentence says that a piece of furniture is; empty if it does not."""
     for room in rooms:
         for name in names:
             for other in room:
-                pattern = rf"\b{re.escape(name)} (?:in|inside|of) (?:the )?{re.escape(other)}\b"
-                if any(re.search(pattern, text) for text in elements):
+                inside = rf"\b{re.escape(name)}s? (?:in|inside|of) (?:the )?{re.escape(other)}\b"
+                if re.search(rf"{inside}|\b{re.escape(other)} {re.escape(name)}\b", sentence):
                     return room[0]
     return ""

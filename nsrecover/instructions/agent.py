@@ -148,7 +148,7 @@ class ServiceAgent:
 
     def _meaning(self, task: Task) -> str:
         """What a task wants done, in a sentence."""
-        return text_of(self.understanding.read(task.sentence)) or task.sentence
+        return text_of(task.clauses) or task.sentence
 
     def _ended(
         self, status: OutcomeStatus, text: str, task: Task | None = None, belief: Belief | None = None

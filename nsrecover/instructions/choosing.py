@@ -18,7 +18,7 @@ import yaml
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.sentences.discourse import SWITCHED
 from nsrecover.instructions.sentences.reading import Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.task import Question, Refusal, Task
+from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
 
 MEANING = Phrase(Sort.PRONOUN, "the whole sentence")
 """What a question between readings is about."""
@@ -85,9 +85,7 @@ def candidates(
             reading = read(flips) if flips else usual
             task = ground(reading) if flips else first
             if isinstance(task, Task):
-                key = tuple(
-                    (stage.goal, tuple(stage.things.items()), tuple(stage.people.items())) for stage in task.stages
-                )
+                key = meaning_of(task)
                 candidate = Candidate(reading, task, trust.score(usual, flips), flips)
                 if key not in found or found[key].score < candidate.score:
                     found[key] = candidate
@@ -104,21 +102,65 @@ def chosen_of(found: Sequence[Candidate], trust: Trust, choice: str | None) -> T
         trust: the threshold.
         choice: what a person has said is meant; None before the question.
     """
-    named = next((each for each in found if choice == text_of(each.reading)), None)
+    named = next((each for each in found if choice == text_of(each.reading.clauses)), None)
     if named is not None:
         return named.task
     kept = [each for each in found if each.score >= trust.threshold] or list(found)
     if len(kept) == 1:
         return kept[0].task
-    options = tuple(dict.fromkeys(text_of(each.reading) for each in kept))
+    options = tuple(dict.fromkeys(text_of(each.reading.clauses) for each in kept))
     if len(options) == 1:
         return kept[0].task
     return Question(f"Should I {' or '.join(options)}?", MEANING, options)
 
 
-def text_of(reading: Reading) -> str:
-    """What a reading wants done, as a person says it."""
-    return " and ".join(_clause_text(clause) for clause in reading.clauses)
+def meaning_of(task: Task) -> tuple[object, ...]:
+    """What two tasks have in common that mean the same."""
+    found, within = list[object](), dict[str, str]()
+    for i, stage in enumerate(task.stages):
+        for name, place in (*stage.things.items(), *stage.people.items()):
+            within[name] = place or within.get(name, "")
+        first, later = stage.goal[0], task.stages[i + 1 :]
+        means = first[0] in ("holding", "found") or (first[0] == "at" and first[2:] == (OPERATOR,))
+        if not (means and any(first[1] in each.things for each in later)):
+            found.append((stage.goal, tuple((name, within[name]) for name in (*stage.things, *stage.people))))
+    return tuple(found)
+
+
+def agreed(
+    plain: Task | Question | Refusal, other: Task | Question | Refusal, choice: str | None
+) -> Task | Question | Refusal:
+    """What two readers make of a sentence: a task on which they agree, or which one of them does not understand.
+
+    Args:
+        plain: of the reader of plain commands, which leaves no word out.
+        other: of the grammar.
+        choice: what a person has said is meant; None before the question.
+    """
+    if not isinstance(plain, Task):
+        unread = isinstance(plain, Refusal) and plain.code in (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
+        return other if unread and not isinstance(other, Refusal) else plain
+    if not isinstance(other, Task) or meaning_of(plain) == meaning_of(other) or _swallows(plain, other):
+        return plain
+    options = (text_of(plain.clauses), text_of(other.clauses))
+    if choice in options:
+        return plain if choice == options[0] else other
+    if options[0] == options[1]:
+        return plain
+    return Question(f"Should I {' or '.join(options)}?", MEANING, options)
+
+
+def _swallows(plain: Task, other: Task) -> bool:
+    """Whether another reading takes a compound for two objects, or most of a sentence for one."""
+    apart = "and" not in plain.sentence.lower().split() and "," not in plain.sentence
+    more = sum(each.thing is not None for each in other.clauses) > sum(each.thing is not None for each in plain.clauses)
+    long = any(len(phrase.text.split()) > 4 for clause in other.clauses for phrase in clause.phrases)
+    return (apart and more) or long
+
+
+def text_of(clauses: Sequence[Clause]) -> str:
+    """What clauses want done, as a person says it."""
+    return " and ".join(_clause_text(clause) for clause in clauses)
 
 
 def _clause_text(clause: Clause) -> str:

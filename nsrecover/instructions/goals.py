@@ -10,6 +10,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
+from nsrecover.instructions.constraints import StopError, check_constraints, in_room
 from nsrecover.instructions.sentences.coverage import MOST_UNKNOWN
 from nsrecover.instructions.sentences.discourse import RESULT
 from nsrecover.instructions.sentences.ordering import OPPOSITE, asked_first, gone_first, taken_first
@@ -23,14 +24,6 @@ LONGEST = 400
 
 NUMBERS = {"two": 2, "2": 2, "both of the": 2, "three": 3, "3": 3, "four": 4, "4": 4}
 """How many a number word means; of more, a home has hardly ever as many by name."""
-
-
-class _StopError(Exception):
-    """Grounding ends with a question or a refusal."""
-
-    def __init__(self, result: Question | Refusal) -> None:
-        super().__init__(result.text)
-        self.result = result
 
 
 def plain(text: str) -> str:
@@ -63,7 +56,7 @@ def ground(reading: Reading, home: Home, choices: Mapping[Phrase, str] | None = 
     """
     try:
         return _Grounder(home, reading, dict(choices or {})).task()
-    except _StopError as stop:
+    except StopError as stop:
         return stop.result
 
 
@@ -89,6 +82,8 @@ class _Grounder:
             words = ", ".join(f"'{each}'" for each in reading.unexplained)
             text = f"I did not understand what {words} means for the task. I did nothing; say it in other words."
             self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
+        for clause in reading.clauses:
+            check_constraints(self.home, clause, self.notes, self.choices)
         clauses = tuple(each for clause in clauses for each in self._several(clause))
         self._check_contradictions(clauses)
         stages = list[Stage]()
@@ -104,10 +99,10 @@ class _Grounder:
             for said, meant in reading.corrected
             if said not in contents and not said.startswith(meant)
         ]
-        return Task(reading.sentence, tuple(stages), at, tuple(dict.fromkeys(self.notes)))
+        return Task(reading.sentence, tuple(stages), at, tuple(dict.fromkeys(self.notes)), reading.clauses)
 
     def _refuse(self, code: RefusalCode, text: str) -> None:
-        raise _StopError(Refusal(code, text))
+        raise StopError(Refusal(code, text))
 
     def _refuse_without_clauses(self) -> None:
         words, verbs = self.reading.not_understood, self.reading.verbs
@@ -160,7 +155,7 @@ class _Grounder:
         if len(names) > 1 and wanted == len(names) and not phrase.owner and not phrase.words:
             return [replace(clause, thing=Phrase(Sort.THING, name)) for name in names]
         if phrase.count:
-            text = f"I do not know {phrase.count} {phrase.text}; say each of them. I did nothing."
+            text = f"I cannot tell which '{phrase.count} {phrase.text}s' are meant; say each of them. I did nothing."
             self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
         return [clause]
 
@@ -193,8 +188,10 @@ class _Grounder:
             return Stage((("holding", thing),), {thing: within})
         if clause.verb is Verb.PLACE:
             if clause.target is None:
-                raise _StopError(Question(f"Where should I put the {thing}?", Phrase(Sort.PLACE, "?")))
+                raise StopError(Question(f"Where should I put the {thing}?", Phrase(Sort.PLACE, "?")))
             place = self._surface(self._place(clause.target))
+            if self.home.places[place].is_room:
+                return Stage((("holding", thing), ("at", ROBOT, place)), {thing: within}, {}, (place,))
             if Trait.METAL in traits_of(self.home.kind(thing)) and Trait.MICROWAVES in self.home.places[place].traits:
                 self._refuse(
                     RefusalCode.DANGEROUS, f"I do not put metal in the microwave: the {thing} is made of metal."
@@ -207,7 +204,7 @@ class _Grounder:
         name, people, more, static = self._person(clause)
         if clause.verb in (Verb.FOLLOW, Verb.GUIDE):
             if clause.target is None and clause.verb is Verb.GUIDE:
-                raise _StopError(Question(f"Where should I guide {_the(name)}?", Phrase(Sort.PLACE, "?")))
+                raise StopError(Question(f"Where should I guide {_the(name)}?", Phrase(Sort.PLACE, "?")))
             place = self._place(clause.target) if clause.target is not None else self._followed_to(people[name])
             done = "followed" if clause.verb is Verb.FOLLOW else "guided"
             return Stage(((done, name), ("at", ROBOT, place)), {}, people, (place,), more, static)
@@ -220,7 +217,7 @@ class _Grounder:
 
     def _count(self, clause: Clause) -> Stage:
         if clause.source is None:
-            raise _StopError(Question("Where should I count?", Phrase(Sort.PLACE, "?")))
+            raise StopError(Question("Where should I count?", Phrase(Sort.PLACE, "?")))
         place = self._place(clause.source)
         if clause.person is not None or clause.thing is None:
             posed = clause.person is not None and clause.person.sort is Sort.POSED
@@ -280,10 +277,16 @@ class _Grounder:
         if phrase in self.choices:
             return self.choices[phrase], within
         if phrase.name in self.home.items:
+            item = self.home.items[phrase.name]
+            unknown = [word for word in phrase.words if word not in (*item.name.split(), *item.notes)]
+            self.notes += [f"I cannot tell whether the {item.name} is '{word}'." for word in unknown]
             return phrase.name, within
         if phrase.name not in self.home.nouns and phrase.name not in self.home.categories:
-            options = tuple(noun for noun in self.home.nouns if noun.endswith(phrase.name))
-            raise _StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
+            options = tuple(noun for noun in self.home.nouns if noun.endswith(f" {phrase.name}"))
+            if not options:
+                self.notes.append(f"I know no {phrase.name}; I look for what is called so.")
+                return phrase.name, within
+            raise StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
         fitting = [item for item in self.home.items.values() if self.home.could_mean(phrase.name, item.name)]
         for word in phrase.words:
             told = [item for item in fitting if word in item.name.split() or word in item.notes]
@@ -298,7 +301,7 @@ class _Grounder:
             return fitting[0].name, within
         if len(fitting) > 1 and (phrase.definite or phrase.owner) and phrase.sort is Sort.THING:
             options = tuple(item.name for item in fitting)
-            raise _StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
+            raise StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
         if phrase.sort is Sort.CATEGORY:
             self.notes.append(f"Any {phrase.name} will do.")
         return phrase.name, within
@@ -315,6 +318,8 @@ class _Grounder:
             name = f"{phrase.name} person"
             traits = frozenset({ServiceTrait.PERSON, ServiceTrait.POSED})
             return name, {name: within}, {name: traits}, (("has_pose", name, phrase.name),)
+        if phrase.name not in self.home.people and phrase.name != "person":
+            self._refuse(RefusalCode.UNKNOWN_NAME, f"I know nobody called {phrase.name}. I did nothing.")
         return phrase.name, {phrase.name: within}, {}, ()
 
     def _place(self, phrase: Phrase | None) -> str:
@@ -326,13 +331,22 @@ class _Grounder:
             self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand where '{phrase.text}' is.")
         places = self.home.places
         if phrase.name in places:
-            return phrase.name
+            return in_room(self.home, phrase, [places[phrase.name]])[0].name
         fitting = [each for each in places.values() if each.name.endswith(phrase.name) or phrase.name in each.also]
+        fitting = in_room(self.home, phrase, fitting)
         unclear = []
         for word in phrase.words:
             told = [each for each in fitting if word in each.looks or word in each.name.split()]
             fitting = told or fitting
             unclear += [] if told else [word]
+        head = phrase.name.split()[-1]
+        alike = tuple(each.name for each in places.values() if head in (each.name.split()[-1], *each.also))
+        if not fitting and " " in phrase.name and len(alike) == 1:
+            in_that = phrase.name.removesuffix(head).strip() in (places[alike[0]].room, *places[alike[0]].looks)
+            if in_that:
+                return alike[0]
+            text = f"I know no {phrase.name}. Do you mean the {alike[0]}?"
+            raise StopError(Question(text, phrase, alike))
         if not fitting:
             known = _or((self.home.furniture or self.home.rooms)[:4])
             self._refuse(
@@ -341,7 +355,7 @@ class _Grounder:
         if len(fitting) > 1:
             options = tuple(each.name for each in fitting)
             said = f" I do not know what '{unclear[0]}' means." if unclear else ""
-            raise _StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?{said}", phrase, options))
+            raise StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?{said}", phrase, options))
         self.notes += [
             f"I do not know what '{word}' says about the {fitting[0].name} and left it out." for word in unclear
         ]
@@ -355,8 +369,8 @@ class _Grounder:
             if self.home.inside(each, place) and Trait.SURFACE in self.home.places[each].traits:
                 self.notes.append(f"In the {place} I put it on the {each}.")
                 return each
-        self._refuse(RefusalCode.IMPOSSIBLE, f"There is nothing in the {place} to put it on.")
-        raise AssertionError
+        self.notes.append(f"I know nothing in the {place} to put it on, so I bring it there and hold it.")
+        return place
 
 
 def _unreported(clause: Clause, later: tuple[Clause, ...]) -> bool:

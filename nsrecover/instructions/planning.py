@@ -99,6 +99,8 @@ def noted(stage: Stage, belief: Belief) -> None:
 
 def tidying(task: Task, belief: Belief) -> Stage | None:
     """The stage that closes what was opened only on the way; None if nothing was."""
+    if task.stages[-1].goal[0][0] == "holding":
+        return None  # closing needs the hand
     wanted = {fact[1] for stage in task.stages for fact in stage.goal if fact[0] == "open"}
     places = belief.home.places
     opened = [fact[1] for fact in sorted(belief.facts) if fact[0] == "open" and not places[fact[1]].open]

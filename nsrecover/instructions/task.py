@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nsrecover.core.facts import StateFact
-from nsrecover.instructions.sentences.reading import Phrase
+from nsrecover.instructions.sentences.reading import Clause, Phrase
 from nsrecover.util.python310 import StrEnum
 
 
@@ -84,9 +84,11 @@ class Task:
         stages: in order.
         operator_at: where the operator is going to be; empty if nothing is said.
         notes: how ambiguity that does not change the outcome was resolved, and which words were left out.
+        clauses: what was understood: who, what with all that is said about it, where from, where to, content, in order.
     """
 
     sentence: str
     stages: tuple[Stage, ...]
     operator_at: str = ""
     notes: tuple[str, ...] = ()
+    clauses: tuple[Clause, ...] = ()

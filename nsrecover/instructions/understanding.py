@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from nsrecover.domains.service.home import Home
-from nsrecover.instructions.choosing import MEANING, Candidate, Trust, candidates, chosen_of
+from nsrecover.instructions.choosing import MEANING, Candidate, Trust, agreed, candidates, chosen_of
 from nsrecover.instructions.gate import unserved
 from nsrecover.instructions.goals import ground, refused
+from nsrecover.instructions.plain.reader import Unservable, read_plainly
 from nsrecover.instructions.planning import TaskPlan, plan_task
 from nsrecover.instructions.sentences.grammar import read
 from nsrecover.instructions.sentences.lexing import lexed
@@ -49,8 +50,25 @@ class Understanding:
         refusal = refused(sentence, self.home)
         if refusal is not None:
             return refusal
+        choice = (choices or {}).get(MEANING)
         found, first = self.candidates(sentence, choices)
-        return chosen_of(found, self.trust, (choices or {}).get(MEANING)) if found else first
+        by_grammar = chosen_of(found, self.trust, choice) if found else first
+        plain = read_plainly(sentence, self.lexicon)
+        if plain is None:
+            return by_grammar
+        if isinstance(plain, Unservable):
+            return plain.refusal if plain.firm or not isinstance(by_grammar, Task) else by_grammar
+        read_so, first = candidates(
+            lambda flips: self._plain(sentence, flips), lambda reading: ground(reading, self.home, choices), self.trust
+        )
+        plainly = chosen_of(read_so, self.trust, choice) if read_so else first
+        return agreed(plainly, by_grammar, choice)
+
+    def _plain(self, sentence: str, flips: frozenset[str]) -> Reading:
+        """What a plain command says, with the less usual side of some doubts."""
+        found = read_plainly(sentence, self.lexicon, flips)
+        assert isinstance(found, Reading)
+        return found
 
     def candidates(
         self, sentence: str, choices: Mapping[Phrase, str] | None = None

@@ -157,8 +157,12 @@ class Home:
         return self.places[place].room == room
 
     def kind(self, name: str) -> str:
-        """The noun of an object: of a known one its kind, else the name without ordinal."""
-        return self.items[name].kind if name in self.items else noun(name)
+        """The noun of an object: of a known one its kind, else the name without ordinal, or its known last words."""
+        if name in self.items:
+            return self.items[name].kind
+        plain = noun(name)
+        ends = (plain.split(" ", k)[-1] for k in range(plain.count(" ") + 1))
+        return next((each for each in ends if each in self.nouns), plain)
 
     def category(self, name: str) -> str:
         """The category of an object; empty if it has none."""
@@ -183,6 +187,8 @@ class Home:
         for word in (wanted, self.kind(wanted), self.category(wanted)):
             named = named or self.likely.get(word, {})
         weights = {place: named.get(place, 0.0) + _FLOOR for place in self.furniture if self._fits(place, within)}
+        if within and not weights:
+            return {within: 1.0}
         total = sum(weights.values())
         return {place: weight / total for place, weight in weights.items()}
 

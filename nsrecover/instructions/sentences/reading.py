@@ -48,6 +48,36 @@ THINGS = (Sort.THING, Sort.CATEGORY)
 PEOPLE = (Sort.PERSON, Sort.POSED)
 
 
+class ConstraintKind(StrEnum):
+    """What a word or phrase says besides which noun is meant."""
+
+    QUALITY = "quality"
+    ORDER = "order"
+    SIZE = "size"
+    GENDER = "gender"
+    CLOTHING = "clothing"
+    SIDE = "side"
+    RELATION = "relation"
+    OTHER = "other"
+    MANNER = "manner"
+    PATH = "path"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What is said about an object, a place, a person or an action, whether or not a skill serves it.
+
+    Attributes:
+        kind: what it is about.
+        text: as it was said.
+        to: the noun phrase that it relates to, as in "next to the radio"; None without one.
+    """
+
+    kind: ConstraintKind
+    text: str
+    to: Phrase | None = None
+
+
 @dataclass(frozen=True)
 class Phrase:
     """A phrase for an object, place or person.
@@ -60,6 +90,7 @@ class Phrase:
         words: further words before or after it, such as "red", "bought the other day".
         plural: whether several are meant.
         count: how many are meant, as it was said: "two", "both", "all"; empty if that is not said.
+        constraints: what else is said about it.
     """
 
     sort: Sort
@@ -69,6 +100,7 @@ class Phrase:
     words: tuple[str, ...] = ()
     plural: bool = False
     count: str = ""
+    constraints: tuple[Constraint, ...] = ()
 
     @property
     def text(self) -> str:
@@ -89,6 +121,7 @@ class Clause:
         person_at: where that person is.
         content: what to tell or ask.
         negated: whether it is said not to do it.
+        constraints: how it is to be done.
     """
 
     verb: Verb
@@ -99,6 +132,7 @@ class Clause:
     person_at: Phrase | None = None
     content: str = ""
     negated: bool = False
+    constraints: tuple[Constraint, ...] = ()
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:

@@ -48,7 +48,7 @@ MAP = [
     _entity("Cup", "cup", "mug"),
     _entity("Television", "television", "tv"),
 ]
-HOME = home_of_map(MAP, ["the table in the kitchen"])
+HOME = home_of_map(MAP, "the table in the kitchen")
 
 
 def _frame(kind: str, verb: str, **elements: str) -> dict[str, Any]:

@@ -30,7 +30,6 @@ UNDERSTANDING = Understanding(HOME)
         ("bring me another apple", "another"),
         ("fetch the apple on the newspaper", "newspaper"),
         ("bring the banana to the teddy bear", "teddy bear"),
-        ("grab the apple lanyard", "lanyard"),
         ("tell ashley why the sky is blue", "why the sky is blue"),
         ("tell me the colour of the mug", "colour"),
         ("guide the person with the left hand up to the sofa", "hand"),

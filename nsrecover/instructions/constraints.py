@@ -1,0 +1,90 @@
+"""Which of the things that are said about an object, a place, a person or an action are served; the rest is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nsrecover.domains.service.home import Home, Place
+from nsrecover.instructions.sentences.reading import Clause, Constraint, ConstraintKind, Phrase, Sort
+from nsrecover.instructions.task import Question, Refusal, RefusalCode
+
+_TELLS_APART = (ConstraintKind.QUALITY, ConstraintKind.RELATION, ConstraintKind.SIDE, ConstraintKind.SIZE)
+"""Kinds that say nothing new where the home knows only one thing that can be meant."""
+
+
+class StopError(Exception):
+    """Grounding ends with a question or a refusal."""
+
+    def __init__(self, result: Question | Refusal) -> None:
+        super().__init__(result.text)
+        self.result = result
+
+
+def check_constraints(home: Home, clause: Clause, notes: list[str], choices: Mapping[Phrase, str]) -> None:
+    """Refuse a clause with a constraint that no skill serves.
+
+    A constraint that only tells one thing from others is served where the home knows a single one that can be meant;
+    that is noted.
+
+    Args:
+        home: what is known.
+        clause: the clause.
+        notes: for the person; added to.
+        choices: phrase -> what a person has said that it means.
+
+    Raises:
+        StopError: a constraint is not served; the refusal names it.
+    """
+    for constraint in clause.constraints:
+        _refuse(constraint, clause)
+    for phrase in clause.phrases:
+        for constraint in phrase.constraints:
+            if _is_room(home, constraint) and phrase.sort is Sort.PLACE:
+                continue
+            if phrase in choices:
+                continue
+            if constraint.kind not in _TELLS_APART or not phrase.definite or not _only_one(home, phrase):
+                _refuse(constraint, clause)
+            notes.append(f"I know only one {phrase.name}, and cannot tell whether '{constraint.text}' is true of it.")
+
+
+def _refuse(constraint: Constraint, clause: Clause) -> None:
+    text = f"I cannot take '{constraint.text}' into account when I {clause.verb} something. I did nothing."
+    raise StopError(Refusal(RefusalCode.NO_SKILL, text))
+
+
+def _is_room(home: Home, constraint: Constraint) -> bool:
+    """Whether a constraint says in which room a place is."""
+    known = home.places.get(constraint.to.name) if constraint.to is not None else None
+    return known is not None and known.is_room and constraint.text.split()[0] in ("in", "of", "inside", "at", "from")
+
+
+def in_room(home: Home, phrase: Phrase, places: Sequence[Place]) -> list[Place]:
+    """The places that are in the rooms which a phrase names.
+
+    Raises:
+        StopError: none of them is.
+    """
+    left = list(places)
+    for constraint in phrase.constraints:
+        if not _is_room(home, constraint) or constraint.to is None or not left:
+            continue
+        named = constraint.to.name
+        rooms = {place.name for place in home.places.values() if named in (place.name, *place.also)}
+        left = [place for place in left if place.room in rooms or place.name in rooms]
+        if not left:
+            text = f"I know no {phrase.name} '{constraint.text}'. I did nothing."
+            raise StopError(Refusal(RefusalCode.UNKNOWN_NAME, text))
+    return left
+
+
+def _only_one(home: Home, phrase: Phrase) -> bool:
+    """Whether a home knows a single object or place that a phrase can mean."""
+    if phrase.sort is Sort.PLACE:
+        named = (
+            place for place in home.places.values() if place.name.endswith(phrase.name) or phrase.name in place.also
+        )
+        return len(list(named)) == 1
+    if phrase.sort is Sort.PERSON:
+        return phrase.name in home.people
+    return sum(home.could_mean(phrase.name, name) for name in home.items) == 1

@@ -1,0 +1,326 @@
+"""The parts of a plain clause: noun phrases, prepositional phrases, manners and particles, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from nsrecover.instructions.plain.nouns import Nouns
+from nsrecover.instructions.sentences.reading import Phrase, Sort
+from nsrecover.instructions.sentences.words import GRAMMAR, Lexicon, listed
+
+WORDS: Mapping[str, Any] = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"))
+"""The word lists of words.yaml."""
+
+VERBS = {text: verb for verb, texts in WORDS["verbs"].items() for text in listed(texts)}
+UNSERVED = frozenset(listed(WORDS["unserved"])) | frozenset(listed(GRAMMAR["verbs"]["other"]))
+_PREPOSITIONS = {text: kind for kind, texts in WORDS["prepositions"].items() for text in listed(texts)}
+_MANNERS, _FILLERS = frozenset(listed(WORDS["manners"])), frozenset(listed(WORDS["fillers"]))
+_PARTICLES, _TO_ME = frozenset(listed(WORDS["particles"])), frozenset(listed(WORDS["back_to_me"]))
+_OPENINGS = frozenset(listed(WORDS["openings"]))
+_HARD = frozenset(("bring", "take", "put", "give", "fetch", "carry", "go", "come", "follow", "find", "grab"))
+"""Verbs that are never part of a noun phrase."""
+_ELSEWHERE = frozenset(listed(WORDS["elsewhere"])) | frozenset(listed(GRAMMAR["times"]))
+_LONGEST = 6
+_CONJUNCTIONS = ("and", ",", "then", ".", "!", "?", ";")
+_AUXILIARY = (
+    "is",
+    "are",
+    "was",
+    "were",
+    "can",
+    "could",
+    "would",
+    "will",
+    "should",
+    "may",
+    "must",
+    "might",
+    "do",
+    "does",
+    "has",
+    "have",
+)
+_SUBJECTS = (
+    "i",
+    "you",
+    "he",
+    "she",
+    "they",
+    "we",
+    "there",
+    "who",
+    "which",
+    "that's",
+    "because",
+    "so",
+    "but",
+    "or",
+    "if",
+    "when",
+)
+_SIDE = re.compile(
+    r"(?:on|at|to) (?:the|my|your|his|her|its) (?:left|right)(?: hand)?(?: side)?(?! (?:hand|side|of)\b)(?![a-z-])"
+)
+_DETERMINED = frozenset(
+    (
+        "the",
+        "a",
+        "an",
+        "my",
+        "your",
+        "our",
+        "this",
+        "that",
+        "these",
+        "those",
+        "some",
+        "any",
+        "all",
+        "both",
+        "me",
+        "it",
+        "them",
+        "us",
+    )
+)
+_CONTRACTIONS = tuple(
+    (re.compile("|".join(rf"(?<![\w'])(?:{each})(?![\w'])" for each in written.split("|\\b"))), plain)
+    for written, plain in GRAMMAR["contractions"].items()
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a clause.
+
+    Attributes:
+        kind: np, to, at, from, near, through, with, for, side, manner, particle, to_me.
+        text: as it was said.
+        phrase: of a noun phrase, with or without a preposition.
+    """
+
+    kind: str
+    text: str
+    phrase: Phrase | None = None
+
+
+@dataclass
+class Words:
+    """The words of a sentence, and what begins at each.
+
+    Attributes:
+        words: in lower case; marks are words.
+        lexicon: of the home.
+        corrected: words that were taken for others.
+    """
+
+    words: list[str]
+    lexicon: Lexicon
+    corrected: list[tuple[str, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, sentence: str, lexicon: Lexicon) -> Words:
+        """The words of a sentence, contractions written out."""
+        text = re.sub(r"\s+'(?=\w+\b)", "'", sentence.lower().replace("\u2019", "'").replace("`", "'"))
+        for pattern, plain in _CONTRACTIONS:
+            text = pattern.sub(plain, text)
+        return cls(re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?\"]", text), lexicon)
+
+    def longest(self, i: int, known: Mapping[str, object] | frozenset[str]) -> str:
+        """The longest text of a table that begins at a word; empty if none does."""
+        for size in range(min(_LONGEST, len(self.words) - i), 0, -1):
+            text = " ".join(self.words[i : i + size])
+            if text in known:
+                return text
+        return ""
+
+    def text(self, i: int, end: int) -> str:
+        """Some of the words."""
+        return " ".join(self.words[i:end])
+
+    @cached_property
+    def ends(self) -> list[bool]:
+        """Whether a clause begins at each word, although nothing separates it from the one before."""
+        return [self._begins(i) for i in range(len(self.words))]
+
+    def _begins(self, i: int) -> bool:
+        if self.longest(i, _OPENINGS) or self.longest(i, _FILLERS) in ("please", "maybe", "listen"):
+            return True
+        verb = self.longest(i, VERBS) or self.longest(i, UNSERVED)
+        before = self.words[i - 1] if i else ""
+        if not verb or before in _DETERMINED - {"me", "it", "them"} or before in _PREPOSITIONS:
+            return False
+        after = self.words[i + verb.count(" ") + 1] if i + verb.count(" ") + 1 < len(self.words) else ""
+        goes = VERBS.get(verb) == "go" and _PREPOSITIONS.get(after) == "to"
+        return (
+            after in _DETERMINED
+            or verb.split()[0] in _HARD
+            or i == 0
+            or goes
+            or verb in ("turn left", "turn right", "turn on", "turn off")
+        )
+
+    @cached_property
+    def nouns(self) -> Nouns:
+        """Reads noun phrases."""
+        single = {text for text in _PREPOSITIONS if " " not in text}
+        manners = {text for text in _MANNERS if " " not in text} - {"left", "right", "fast"}
+        single |= {text.split()[0] for text in (*_PREPOSITIONS, *_PARTICLES)} | _DETERMINED | _HARD
+        stops = {
+            *single,
+            *manners,
+            *_CONJUNCTIONS,
+            *_AUXILIARY,
+            *_SUBJECTS,
+            "please",
+            "of",
+            "here",
+            "that",
+            "thanks",
+            "it",
+            "them",
+        }
+        harmless, no_nouns = (frozenset(listed(WORDS[name])) for name in ("harmless", "no_nouns"))
+        return Nouns(self.lexicon, frozenset(stops), harmless, no_nouns)
+
+    def clause_begins(self, i: int) -> bool:
+        """Whether a new clause or sentence begins at a word."""
+        if self.text(i, i + 1) in ("it", "they", "this") and self.text(i + 1, i + 2) in _AUXILIARY:
+            return True
+        return i >= len(self.words) or self.ends[i] or self.words[i] in _CONJUNCTIONS or self.words[i] in _SUBJECTS
+
+    @property
+    def plain(self) -> bool:
+        """Whether no word belongs to what only the grammar reads: conditions, questions, gestures, times, denials."""
+        entries = self.lexicon.entries
+        pairs = zip(self.words, self.words[1:], strict=False)
+        texts = {*self.words, *(" ".join(pair) for pair in pairs)}
+        posed = any(entries[text].sort in ("pose", "time") for text in texts if text in entries)
+        return not posed and not texts & _ELSEWHERE and '"' not in texts
+
+    def verb(self, i: int) -> str:
+        """The verb of a command at a word; empty without one, or if the grammar knows a longer one."""
+        found = max(self.longest(i, VERBS), self.longest(i, UNSERVED), key=len)
+        longer = self.longest(i, frozenset(self.lexicon.verbs))
+        return found if len(longer) <= len(found) or longer in VERBS else ""
+
+    def manner(self, i: int) -> str:
+        """How something is to be done, if words for that begin at a word."""
+        return self.longest(i, _MANNERS)
+
+    def goes_on(self, i: int) -> bool:
+        """Whether a goal begins at a word: "and then in the bathroom"."""
+        return _PREPOSITIONS.get(self.longest(i, _PREPOSITIONS)) in ("to", "at")
+
+    def skipped(self, i: int) -> int:
+        """The index behind words that say nothing."""
+        while i < len(self.words):
+            text = self.longest(i, _FILLERS)
+            if not text:
+                return i
+            i += text.count(" ") + 1
+        return i
+
+    def opened(self, i: int) -> int:
+        """The index behind conjunctions, politeness and forms of address before a command."""
+        while i < len(self.words):
+            after = self.skipped(i)
+            if after < len(self.words) and self.words[after] in (*_CONJUNCTIONS, ":"):
+                after += 1
+            opening = self.longest(after, _OPENINGS)
+            after += opening.count(" ") + 1 if opening else 0
+            if after == i:
+                return i
+            i = after
+        return i
+
+    def parts(self, i: int) -> tuple[list[Part], int] | None:
+        """The parts of a clause from a word on, and the index behind them; None if a word fits nowhere."""
+        found: list[Part] = []
+        while i < len(self.words):
+            if found and self.words[i] in ("maybe", "listen"):
+                break
+            after = self.skipped(i)
+            if after > i:
+                i = after
+                continue
+            if self.words[i] == "and" or self.words[i] == ",":
+                more = self._another(i + 1, found)
+                if more is None:
+                    break
+                found.append(more[0])
+                i = more[1]
+                continue
+            if found and self.clause_begins(i):
+                break
+            part = self._part(i, bool(found))
+            if part is None:
+                return (found, i) if found and self.clause_begins(i) else None
+            found.append(part[0])
+            i = part[1]
+        return found, i
+
+    def _another(self, i: int, found: Sequence[Part]) -> tuple[Part, int] | None:
+        """A further noun phrase behind "and"."""
+        if (
+            not found
+            or i >= len(self.words)
+            or self.clause_begins(i)
+            or self.opened(i) != i
+            or found[-1].phrase is None
+        ):
+            return None
+        entry = self.lexicon.entries.get(self.words[i])
+        if self.longest(i, VERBS) or self.longest(i, UNSERVED) or (entry is not None and entry.sort == "verb"):
+            return None
+        kind = self.longest(i, _PREPOSITIONS)
+        if kind:
+            return None
+        noun = self._noun(i)
+        kind = found[-1].kind if found[-1].kind in ("with", "near") else "and"
+        return (Part(kind, self.text(i, noun[1]), noun[0]), noun[1]) if noun is not None else None
+
+    def _part(self, i: int, later: bool) -> tuple[Part, int] | None:
+        rest = " ".join(self.words[i : i + _LONGEST])
+        side = _SIDE.match(rest)
+        if side is not None:
+            return Part("side", side[0]), i + side[0].count(" ") + 1
+        to_me = self.longest(i, _TO_ME)
+        manner = self.longest(i, _MANNERS)
+        if (
+            self.words[i] in ("that", "which", "who")
+            and i + 1 < len(self.words)
+            and self.words[i + 1] in ("is", "are", "'s")
+        ):
+            said = self._part(i + 2, True) if later and self.longest(i + 2, _PREPOSITIONS) else None
+            return (replace(said[0], kind="from" if said[0].kind == "at" else said[0].kind), said[1]) if said else None
+        preposition = self.longest(i, _PREPOSITIONS)
+        if preposition:
+            behind = i + preposition.count(" ") + 1
+            noun = self._noun(behind) or (
+                (Phrase(Sort.PERSON, "you"), behind + 1) if self.text(behind, behind + 1) == "you" else None
+            )
+            if noun is not None and not (to_me and len(to_me) > len(preposition)):
+                return Part(_PREPOSITIONS[preposition], self.text(i, noun[1]), noun[0]), noun[1]
+        if to_me:
+            return Part("to_me", to_me), i + to_me.count(" ") + 1
+        if manner and (manner not in ("left", "right", "a little") or later is False or i + 1 >= len(self.words)):
+            return Part("manner", manner), i + manner.count(" ") + 1
+        if self.words[i] in _PARTICLES:
+            return Part("particle", self.words[i]), i + 1
+        noun = self._noun(i)
+        return (Part("np", self.text(i, noun[1]), noun[0]), noun[1]) if noun is not None else None
+
+    def _noun(self, i: int) -> tuple[Phrase, int] | None:
+        found = self.nouns.read(self.words, i, self.ends)
+        if found is None:
+            return None
+        self.corrected += found.corrected
+        return found.phrase, found.end

@@ -1,0 +1,111 @@
+"""Plain commands: every word has a role, unknown nouns are looked for, and what no skill serves is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from nsrecover.domains.service.home_file import home_of, load_home
+from nsrecover.instructions.plain.reader import read_plainly
+from nsrecover.instructions.planning import TaskPlan
+from nsrecover.instructions.sentences.reading import ConstraintKind, Reading
+from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
+from nsrecover.instructions.understanding import Understanding
+
+UNDERSTANDING = Understanding(load_home("apartment"))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "goals"),
+    [
+        ("could you carry the stapler to the desk", [("at", "stapler", "desk")]),
+        ("robot please fetch me the hiking boots from the bedroom", [("at", "hiking boots", "operator")]),
+        ("grab the apple lanyard", [("holding", "apple lanyard")]),
+        ("go next to the sofa", [("at", "robot", "sofa")]),
+        ("walk to the kitchen and then into the bedroom", [("at", "robot", "kitchen"), ("at", "robot", "bedroom")]),
+        ("let 's go to the kitchen", [("at", "robot", "kitchen")]),
+        ("go up to the desk lamp and switch it on", [("running", "desk lamp")]),
+        ("search the study for the stapler", [("found", "stapler")]),
+        ("get the stapler it should be on the desk", [("at", "stapler", "operator")]),
+        ("there is a stapler on the desk can you take it to the kitchen table", [("at", "stapler", "kitchen table")]),
+        ("take the stapler and place it in the drawer of the bedroom", None),
+        ("john follow me to the kitchen", [("followed", "operator")]),
+    ],
+)
+def test_it_leads_to_its_goals(sentence: str, goals: list[tuple[str, ...]] | None) -> None:
+    found = UNDERSTANDING.task(sentence)
+    if goals is None:
+        assert isinstance(found, Refusal | Question)
+        return
+    assert isinstance(found, Task), found
+    told = [stage.goal[0] for stage in found.stages if not stage.reports]
+    assert [goal for goal in told if goal in goals] == goals
+
+
+def test_a_noun_that_no_home_knows_is_looked_for_and_noted() -> None:
+    plan = UNDERSTANDING.plan("bring me the stapler from the desk")
+    assert isinstance(plan, TaskPlan)
+    assert "find the stapler at the desk" in plan.text()
+    assert any("stapler" in note for note in plan.task.notes)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "code"),
+    [
+        ("inspect the kitchen", "inspect the kitchen", RefusalCode.NO_SKILL),
+        ("turn left", "turn left", RefusalCode.NO_SKILL),
+        ("move a bit to the left", "a bit", RefusalCode.NO_SKILL),
+        ("connect the stapler to the lamp", "connect", RefusalCode.NO_SKILL),
+        ("check if the fridge is cold", "cold", RefusalCode.NO_SKILL),
+        ("drive slowly to the kitchen", "slowly", RefusalCode.NO_SKILL),
+        ("put the apple next to the lamp", "next to the lamp", RefusalCode.NO_SKILL),
+        ("go to the left of the sofa", "left of the sofa", RefusalCode.NO_SKILL),
+        ("follow the guest with the green scarf", "green scarf", RefusalCode.NO_SKILL),
+        ("bring me the second apple", "second", RefusalCode.NO_SKILL),
+        ("bring me the biggest stapler", "biggest", RefusalCode.NO_SKILL),
+        ("bring me another stapler", "another", RefusalCode.NO_SKILL),
+        ("open the jam jar", "jam jar", RefusalCode.NO_SKILL),
+        ("carry the sofa to the kitchen", "sofa", RefusalCode.NO_SKILL),
+        ("the fridge is in the corner", "nothing to do", RefusalCode.NO_SKILL),
+        ("follow dave to the kitchen", "dave", RefusalCode.UNKNOWN_NAME),
+        ("bring me three staplers", "three", RefusalCode.NOT_UNDERSTOOD),
+    ],
+)
+def test_what_no_skill_serves_is_refused_by_name(sentence: str, word: str, code: RefusalCode) -> None:
+    found = UNDERSTANDING.plan(sentence)
+    assert isinstance(found, Refusal), found
+    assert (word in found.text, found.code) == (True, code), found.text
+
+
+def test_where_something_is_or_goes_is_asked_if_it_may_be_both() -> None:
+    question = UNDERSTANDING.task("take the stapler on the desk")
+    assert isinstance(question, Question)
+    chosen = UNDERSTANDING.task(
+        question_sentence := "take the stapler on the desk", {question.phrase: question.options[1]}
+    )
+    assert isinstance(chosen, Task)
+    assert chosen.stages[0].goal == (("at", "stapler", "desk"),)
+    clear = UNDERSTANDING.task(f"{question_sentence} and bring it to me")
+    assert isinstance(clear, Task)
+    assert clear.stages[-1].goal == (("at", "stapler", "operator"),)
+
+
+def test_constraints_are_part_of_what_is_understood() -> None:
+    read = read_plainly("slowly take the small mug near the sofa to the sink", UNDERSTANDING.lexicon)
+    assert isinstance(read, Reading)
+    (clause,) = read.clauses
+    assert clause.thing is not None
+    kinds = {each.kind for each in (*clause.constraints, *clause.thing.constraints)}
+    assert kinds == {ConstraintKind.MANNER, ConstraintKind.SIZE, ConstraintKind.RELATION}
+
+
+def test_a_quality_is_no_constraint_where_only_one_thing_can_be_meant() -> None:
+    home = home_of({"rooms": {"hall": {}}, "places": {"shelf": {"room": "hall"}}, "objects": {"vase": {"also": "jug"}}})
+    task = Understanding(home).task("bring me the white jug")
+    assert isinstance(task, Task)
+    assert task.stages[0].goal == (("at", "vase", "operator"),)
+    assert any("white" in note for note in task.notes)
+
+
+@pytest.mark.parametrize("sentence", ["bring me the apple if it is ripe", "do not go to the kitchen", "tell me a joke"])
+def test_other_sentences_are_left_to_the_grammar(sentence: str) -> None:
+    assert read_plainly(sentence, UNDERSTANDING.lexicon) is None
