@@ -35,6 +35,7 @@ COMMANDS = {
     "reports": "eval.reports",
     "models": "eval.models",
     "own_operators": "eval.own_operators",
+    "changes": "eval.changes",
     "sensing": "eval.sensing",
     "real": "eval.real",
     "shapes": "eval.shapes",

@@ -49,11 +49,13 @@ class Seen:
         masks: view -> (H, W).
         middles: view -> (3,) median of its points.
         box: (6,) centre and size.
+        histograms: view -> histogram of its colours.
     """
 
     masks: dict[int, Mask]
     middles: dict[int, Array]
     box: Array
+    histograms: dict[int, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,8 @@ def pair_of(first: Observation, second: Observation) -> Pair:
         ground = (first.instances[view] == 0) & (second.instances[view] == 0) & (first.depth_m[view] > 0)
         then, now = (np.median(colours[time, view][ground], axis=0) for time in (0, 1))
         colours[1, view] *= then / np.maximum(now, 0.02)
-    return Pair(first, second, objects_of(first), objects_of(second), np.clip(colours, 0, 1))
+    colours = np.clip(colours, 0, 1)
+    return Pair(first, second, objects_of(first, colours[0]), objects_of(second, colours[1]), colours)
 
 
 def _points(seen: Observation, view: int, mask: Mask) -> Array:
@@ -95,17 +98,19 @@ def _points(seen: Observation, view: int, mask: Mask) -> Array:
     return np.asarray((turn @ (rays * depth)).T + shift)
 
 
-def objects_of(seen: Observation) -> list[Seen]:
-    """Objects: masks of the views whose boxes overlap on the table belong together."""
+def objects_of(seen: Observation, colours: Array) -> list[Seen]:
+    """Objects, with colours (V, H, W, 3): masks of the views whose boxes overlap on the table belong together."""
     views: list[list[Seen]] = []
     for view, image in enumerate(seen.instances):
         views.append([])
         for number in np.unique(image[image > 0]):
-            points = _points(seen, view, image == number)
+            mask = image == number
+            points = _points(seen, view, mask)
             if len(points) >= FEWEST_PIXELS:
                 low, high = np.quantile(points, (0.03, 0.97), axis=0)
                 box = np.concatenate([(low + high) / 2, high - low])
-                views[-1].append(Seen({view: image == number}, {view: np.median(points, axis=0)}, box))
+                looks = {view: histogram(colours[view], mask)}
+                views[-1].append(Seen({view: mask}, {view: np.median(points, axis=0)}, box, looks))
     one, other = views
     cost = np.array([[-_overlap(a.box, b.box) for b in other] for a in one]).reshape(len(one), len(other))
     pairs = [(i, j) for i, j in zip(*linear_sum_assignment(cost), strict=True) if cost[i, j] < -OVERLAP]
@@ -126,7 +131,7 @@ def _joined(one: Seen, other: Seen) -> Seen:
     low = np.minimum(one.box[:3] - one.box[3:] / 2, other.box[:3] - other.box[3:] / 2)
     high = np.maximum(one.box[:3] + one.box[3:] / 2, other.box[:3] + other.box[3:] / 2)
     box = np.concatenate([(low + high) / 2, high - low])
-    return Seen(one.masks | other.masks, one.middles | other.middles, box)
+    return Seen(one.masks | other.masks, one.middles | other.middles, box, one.histograms | other.histograms)
 
 
 def away(one: Seen, other: Seen) -> float:
@@ -151,15 +156,12 @@ def histogram(colours: Array, mask: Mask) -> Array:
     return np.asarray(soft / max(soft.sum(), 1e-9)).ravel()
 
 
-def looks_differ(pair: Pair, one: Seen, other: Seen) -> float:
+def looks_differ(one: Seen, other: Seen) -> float:
     """Hellinger distance of the histograms in the same view, 0 to 1; the larger one of two views."""
     views = [v for v in one.masks if v in other.masks]
     compared = [(v, v) for v in views] or [(v, w) for v in one.masks for w in other.masks]
-    found = []
-    for v, w in compared:
-        a, b = histogram(pair.colours[0, v], one.masks[v]), histogram(pair.colours[1, w], other.masks[w])
-        found.append(float(np.sqrt(max(0.0, 1 - np.sqrt(a * b).sum()))))
-    return max(found) if views else min(found)
+    found = [1 - float(np.sqrt(one.histograms[v] * other.histograms[w]).sum()) for v, w in compared]
+    return max(0.0, max(found) if views else min(found)) ** 0.5
 
 
 def changed_surface(pair: Pair, one: Seen, other: Seen) -> float:
@@ -225,7 +227,7 @@ def by_place(pair: Pair) -> list[Found]:
 
 def by_looks(pair: Pair) -> list[Found]:
     """Colour histograms say what is what, then places are compared."""
-    cost = _table(pair, lambda a, b: looks_differ(pair, a, b) + 0.1 * min(away(a, b), 1.0))
+    cost = _table(pair, lambda a, b: looks_differ(a, b) + 0.1 * min(away(a, b), 1.0))
     match = _matched(cost, 2.0)
     found = []
     for i, one in enumerate(pair.before):
@@ -234,7 +236,7 @@ def by_looks(pair: Pair) -> list[Found]:
             continue
         other = pair.after[match[i]]
         moved = away(one, other) > PLACE_M
-        if looks_differ(pair, one, other) > LOOKS:
+        if looks_differ(one, other) > LOOKS:
             found.append(_told(pair, i, Event.MISSING if moved else Event.REPLACED, None if moved else match[i]))
         else:
             found.append(_told(pair, i, Event.MOVED if moved else Event.NOTHING, match[i]))
@@ -244,7 +246,7 @@ def by_looks(pair: Pair) -> list[Found]:
 def by_both(pair: Pair) -> list[Found]:
     """What is in its place and looks the same stays; the rest is looked for by its looks; then kinds are told apart."""
     same = _matched(_table(pair, away), PLACE_M)
-    looks = _table(pair, lambda a, b: looks_differ(pair, a, b))
+    looks = _table(pair, looks_differ)
     stays = {
         i for i, j in same.items()
         if looks[i, j] <= LOOKS and changed_surface(pair, pair.before[i], pair.after[j]) <= SURFACE

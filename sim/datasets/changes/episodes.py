@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,8 @@ class Episode:
         involved: identities of the things of the first observation to which it happened.
         before: what stood on the table.
         after: what stands there now; a replaced thing has another identity.
-        first: as it was seen.
+        first: as it was seen; each thing has its name in the first camera that shows it, "object 1" and so on in the
+            order of `before`.
         second: as it is seen now.
     """
 
@@ -80,8 +82,7 @@ def episode(seed: int, index: int, preset: str = "d435") -> Episode:
             if not _fair(one.observe(), _in_light(after, table, lights[0], seed_), involved, before):
                 continue
             stream = sensor(preset).stream(2, seed_)
-            first = stream.observe(one.observe)
-            second = stream.observe(lambda offsets: two.observe(offsets, 2.0))
+            first, second = stream.observe(one.named), stream.observe(partial(two.observe, time_s=2.0))
         return Episode(event, tuple(before[i].identity for i in involved), before, after, first, second)
     raise RuntimeError(f"no scene for {event} in {TRIES} tries")
 

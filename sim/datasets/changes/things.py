@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -193,3 +193,8 @@ class Table:
             labels={},
             time_s=time_s,
         )
+
+    def named(self, offsets: Sequence[Pose | None] | None = None) -> Observation:
+        """The same with a name for each thing, "object 1" and so on."""
+        names = {index + 1: f"object {index + 1}" for index in range(len(self.things))}
+        return replace(self.observe(offsets), labels=names)

@@ -30,8 +30,11 @@ def test_masks_name_nothing_in_another_view_or_at_another_time(episodes: dict[in
         for seen in (pair.first, pair.second):
             left, right = (set(np.unique(view)) - {0} for view in seen.instances)
             assert not seen.shared_ids
-            assert (seen.labels, bool(left), bool(right)) == ({}, True, True)
+            assert left
+            assert right
             assert not left & right
+        assert not pair.second.labels
+        assert set(pair.first.labels.values()) == {f"object {row + 1}" for row in range(len(pair.before))}
 
 
 def test_an_episode_can_be_drawn_again(episodes: dict[int, Episode]) -> None:

@@ -1,0 +1,234 @@
+"""`python -m eval.changes`: errors noticed and false alarms where place alone does not show what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from eval.changes.rules import RULES, Found, pair_of
+from eval.common.output import in_workers, write_results
+from eval.common.statistics import grouped, paired_interval, share_of
+from eval.common.tables import document, markdown_table, percent, percent_of
+from nsrecover.core import Action, FloatArray, Plan
+from nsrecover.errors import InvalidConfiguration, InvalidObservation
+from nsrecover.loading import load
+from nsrecover.perception.objects.detections import AppearanceModel
+from nsrecover.perception.perceiver import ScenePerceiver
+from nsrecover.system import System
+from sim.datasets.changes.episodes import Episode, Event, episode
+
+ORACLE, OURS, WITHOUT = "oracle", "ours", "ours without appearance"
+FAR_M = 0.03
+"""What is said of a place farther from all objects than this, beside their size, is said of none."""
+KINDS = {"missing": Event.MISSING, "replaced": Event.REPLACED, "changed": Event.STATE}
+"""Causes that are no move."""
+
+
+@dataclass
+class ChangesConfig:
+    """Top level of conf/changes.yaml."""
+
+    seed: int = 2026
+    episodes: int = 300
+    checkpoint: str | None = None
+    workers: int = 2
+    out: str = "outputs/changes"
+
+
+@dataclass(frozen=True)
+class Alike:
+    """An appearance model to which everything looks the same."""
+
+    model: AppearanceModel
+
+    @property
+    def crop_size(self) -> int:
+        """As of the model."""
+        return self.model.crop_size
+
+    @property
+    def feature_size(self) -> int:
+        """As of the model."""
+        return self.model.feature_size
+
+    def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:
+        """The same unit vector (B, D) for all crops."""
+        return np.full((len(crops), self.feature_size), self.feature_size**-0.5, np.float32)
+
+
+@cache
+def _system(checkpoint: str | None) -> System[Any]:
+    return load(checkpoint)
+
+
+def ours(pair: Episode, system: System[Any], appearance: AppearanceModel) -> tuple[list[Found], bool]:
+    """What the monitor says, and whether the checks of the sensors refuse the pair; it is judged without them then."""
+    names = sorted(pair.first.labels.values())
+    plan = Plan((Action("top", (names[0], names[1])),))
+    refused = False
+    try:
+        monitor = system.monitor(plan, pair.first, ScenePerceiver(appearance))
+        start = monitor.graph
+        found = monitor.check(pair.second)
+    except InvalidObservation:
+        refused = True
+        monitor = system.monitor(plan, pair.first, ScenePerceiver(appearance), check_sensors=False)
+        start = monitor.graph
+        try:
+            found = monitor.check(pair.second)
+        except InvalidObservation:
+            return [], True
+    causes = {each.name: str(each.cause) for each in found.deviations}
+    now = monitor.graph
+    return [
+        Found(
+            start.boxes[row, :3],
+            KINDS.get(causes[name], Event.MOVED) if name in causes else Event.NOTHING,
+            None if causes.get(name) == "missing" else now.boxes[now.index(name), :3],
+        )
+        for row, name in enumerate(start.names)
+    ], refused
+
+
+def oracle(pair: Episode) -> list[Found]:
+    """The truth."""
+    places = {thing.identity: thing.box[:3] for thing in pair.after}
+    return [Found(t.box[:3], wanted(pair, t.identity), places.get(t.identity)) for t in pair.before]
+
+
+def wanted(pair: Episode, identity: int) -> Event:
+    """What should be said of an object; of one that took another's place, that it moved."""
+    if identity not in pair.involved:
+        return Event.NOTHING
+    return Event.MOVED if pair.event is Event.SWAPPED else pair.event
+
+
+def scored(pair: Episode, found: Sequence[Found]) -> dict[str, Any]:
+    """Plain record of what an arm said of an episode.
+
+    Returns:
+        `noticed` (None without an event), whether an involved object is said to have changed; `kind`, whether all are
+        said to have changed as they did; `alarms`, of every other object; `identities`, of every object that is still
+        there, whether it is said to be where it is; `large`, sizes of these.
+    """
+    noticed, kinds, alarms, identities = list[bool](), list[bool](), list[bool](), list[bool]()
+    places = np.array([thing.box[:2] for thing in pair.after])
+    for thing in pair.before:
+        near = min(found, key=lambda each: np.linalg.norm(each.at[:2] - thing.box[:2]), default=None)
+        if near is not None and np.linalg.norm(near.at[:2] - thing.box[:2]) > FAR_M + max(thing.size) / 2:
+            near = None
+        said = Event.NOTHING if near is None else near.event
+        if thing.identity in pair.involved:
+            noticed.append(said is not Event.NOTHING)
+            kinds.append(said is wanted(pair, thing.identity))
+        else:
+            alarms.append(said is not Event.NOTHING)
+        if any(other.identity == thing.identity for other in pair.after):
+            at = None if near is None or near.now is None else near.now[:2]
+            row = None if at is None else int(np.linalg.norm(places - at, axis=1).argmin())
+            identities.append(row is not None and pair.after[row].identity == thing.identity)
+    event = pair.event is not Event.NOTHING
+    return {"noticed": any(noticed) if event else None, "kind": all(kinds) if event else None, "alarms": alarms,
+            "identities": identities}  # fmt: skip
+
+
+def measure_episode(config: ChangesConfig, index: int) -> dict[str, Any]:
+    """All arms on one episode: a plain record."""
+    pair, system = episode(config.seed, index), _system(config.checkpoint)
+    seen, bundle = pair_of(pair.first, pair.second), system.models
+    told, refused = ours(pair, system, bundle)
+    blind, _ = ours(pair, system, Alike(bundle))
+    arms = {ORACLE: oracle(pair), OURS: told, WITHOUT: blind} | {name: rule(seen) for name, rule in RULES.items()}
+    scores = {name: scored(pair, found) for name, found in arms.items()}
+    return {"event": str(pair.event), "refused": refused, "arms": scores}
+
+
+def measure(config: ChangesConfig) -> dict[str, Any]:
+    """Judge all episodes, and write metrics and the table.
+
+    Args:
+        config: see conf/changes.yaml.
+
+    Returns:
+        The contents of metrics.json.
+
+    Raises:
+        InvalidConfiguration: a number is below 1.
+        InvalidCheckpoint: the checkpoint cannot be used.
+    """
+    if min(config.episodes, config.workers) < 1:
+        raise InvalidConfiguration(
+            f"expected episodes and workers of at least 1, found {config.episodes} and {config.workers}"
+        )
+    task = partial(measure_episode, config)
+    records = list(in_workers(task, range(config.episodes), config.workers, "episode", "changes"))
+    names = list(records[0]["arms"])
+    metrics = {
+        "episodes": len(records),
+        "refused": share_of(each["refused"] for each in records),
+        "arms": {name: _summary([each["arms"][name] for each in records]) for name in names},
+        "events": {
+            event: {"of": len(group)} | {n: _share(each["arms"][n]["noticed"] for each in group) for n in names}
+            for event, group in grouped(records, lambda each: each["event"]).items() if event != Event.NOTHING
+        },
+        "differences": {f"{OURS} - {name}": _difference(records, name) for name in names if name not in (ORACLE, OURS)},
+    }  # fmt: skip
+    write_results(config.out, metrics, table(metrics), config)
+    return metrics
+
+
+def _share(values: Any) -> Any:
+    return share_of(bool(value) for value in values if value is not None)
+
+
+def _summary(scores: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    every: Callable[[str], list[bool]] = lambda key: [flag for each in scores for flag in each[key]]  # noqa: E731
+    return {
+        "noticed": _share(each["noticed"] for each in scores),
+        "false_alarms": share_of(every("alarms")),
+        "identities": share_of(every("identities")),
+        "kind": _share(each["kind"] for each in scores),
+    }
+
+
+def _difference(records: Sequence[dict[str, Any]], other: str) -> dict[str, Any]:
+    """Difference in errors noticed, of the same episodes, with a 95 % interval."""
+    pairs = [(e["arms"][OURS]["noticed"], e["arms"][other]["noticed"]) for e in records if e["event"] != Event.NOTHING]
+    counts = [sum(pair == wanted for pair in pairs) for wanted in ((True, True), (True, False), (False, True))]
+    low, high = paired_interval(counts[0], counts[1], counts[2], len(pairs))
+    return {"value": (counts[1] - counts[2]) / len(pairs), "low": low, "high": high}
+
+
+def table(metrics: dict[str, Any]) -> str:
+    """The tables of the arms, of the events, and of differences."""
+    head = ["arm", "errors noticed", "false alarms per object", "identities right", "kind right"]
+    rows = [
+        [name, *(percent_of(arm[key], 1) for key in ("noticed", "false_alarms", "identities", "kind"))]
+        for name, arm in metrics["arms"].items()
+    ]
+    arms = list(metrics["arms"])
+    events = [
+        [name, *(percent(found[arm]["value"], None, 0) for arm in arms), found["of"]]
+        for name, found in metrics["events"].items()
+    ]
+    differences = [
+        [name, percent(each["value"], (each["low"], each["high"]), 1)] for name, each in metrics["differences"].items()
+    ]
+    of = metrics["arms"][OURS]
+    counts = (
+        f"{metrics['episodes']} episodes, {of['noticed']['of']} with an event; {of['false_alarms']['of']} objects to "
+        f"which nothing happens, {of['identities']['of']} with an identity. The checks of the sensors refuse "
+        f"{percent_of(metrics['refused'], 1)} of the episodes; these are judged without the checks."
+    )
+    return document(
+        "Changes that place alone does not show",
+        counts,
+        markdown_table(head, rows),
+        markdown_table(["noticed of", *arms, "episodes"], events),
+        markdown_table(["errors noticed, same episodes", "difference"], differences),
+    )
