@@ -1,7 +1,7 @@
 """`python -m eval.changes`: what the monitor notices that place alone does not show, against rules by hand."""
 
-from eval.changes.command import ChangesConfig, measure
-from eval.common.command import run
+from eval.changes.command import MEASUREMENT
+from eval.common.runner import run
 
 if __name__ == "__main__":
-    run("changes", ChangesConfig, measure)
+    run(MEASUREMENT)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.changes.command import ORACLE, ChangesConfig, measure, oracle, scored
+from eval.changes.command import MEASUREMENT, ORACLE, ChangesConfig, oracle, scored
 from eval.changes.rules import by_both, by_place, pair_of
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.changes.episodes import Event, episode
@@ -24,9 +24,9 @@ def test_colours_show_an_exchange_that_place_does_not() -> None:
 
 
 def test_arms_run_on_the_same_episodes(tmp_path: Path) -> None:
-    found = measure(ChangesConfig(seed=0, episodes=2, workers=1, out=str(tmp_path)))
+    found = MEASUREMENT.run(ChangesConfig(seed=0, episodes=2, workers=1, out=str(tmp_path)))
     assert len({(arm["noticed"]["of"], arm["false_alarms"]["of"]) for arm in found["arms"].values()}) == 1
     assert found["arms"][ORACLE]["identities"]["value"] == 1.0
     assert "place rule" in (tmp_path / "table.md").read_text()
-    with pytest.raises(InvalidConfiguration, match="at least 1"):
-        measure(ChangesConfig(episodes=0, out=str(tmp_path)))
+    with pytest.raises(InvalidConfiguration, match="at least one"):
+        MEASUREMENT.run(ChangesConfig(episodes=0, out=str(tmp_path)))
