@@ -56,7 +56,8 @@ def _hostile() -> list[str]:
              "torch.optim.Optimizer.load_state_dict", "nsrecover.agent.RecoveryAgent.run", " torch.optim.SGD",
              "torch.optim.SGD.__init__", "lightning.pytorch.Trainer", "runpy.run_path"]  # fmt: skip
     for module in ("hydra.utils", "hydra._internal.utils", "os", "shutil", "nsrecover.cli",
-                   "nsrecover.util.atomic_write", "sim.common.folder", "sim.common.groups", "conf.targets", "train.__main__",
+                   "nsrecover.util.atomic_write", "sim.common.folder", "sim.common.groups", "conf.targets",
+                   "train.__main__",
                    "eval.common.command",
                    "eval.common.output", "nsrecover.loading", "nsrecover.records.recording"):  # fmt: skip
         found = importlib.import_module(module)
