@@ -45,6 +45,7 @@ COMMANDS = {
     "planning": "eval.planning",
     "scaling": "eval.checks.scaling",
     "anytime": "eval.anytime",
+    "arms": "eval.arms",
     "preconditions": "eval.preconditions",
     "logs": "eval.logs",
     "foreign_sentences": "eval.foreign_sentences",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-from eval.common.distance_rule import DistanceRule
 from eval.common.plans import PlannerSetting, typed_setting
+from eval.common.rules import Ruled, check_parts
 from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import RecoveryAgent
@@ -20,18 +20,14 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.core.traces import Trace
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.models.bundle import Bundle
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
 from nsrecover.system import System
 from sim.tabletop.truth import ROOM_M
 
 T = TypeVar("T")
-
-COMPARISONS = ("learned", "distance")
-"""Comparisons of scenes."""
 
 OVERHANG_M = 0.02
 """Tables of the simulator limit the centres of objects, those of the library their footprints, which reach this much
@@ -52,7 +48,7 @@ class Recovering:
         max_expansions: nodes of one search; this budget gives the same result on any machine.
         budget_s: wall time of one search; None: no limit.
         max_recoveries: recoveries in one episode before the agent asks for help.
-        comparison: of the expected with the observed scene: `learned`, or `distance` for the 2 cm rule.
+        rules: learned parts that hand-written rules replace, see `eval.common.rules`.
     """
 
     name: str
@@ -61,14 +57,10 @@ class Recovering:
     max_expansions: int = 20_000
     budget_s: float | None = None
     max_recoveries: int = MAX_RECOVERIES
-    comparison: str = "learned"
+    rules: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if self.comparison not in COMPARISONS:
-            raise InvalidConfiguration(
-                f"expected planner.comparison as one of {', '.join(COMPARISONS)}, found {self.comparison!r}."
-                f"{did_you_mean(str(self.comparison), COMPARISONS)}"
-            )
+        check_parts(self.rules)
         limits = {name: getattr(self, name) for name in ("max_expansions", "budget_s", "max_recoveries")}
         if not all(value is None or (isinstance(value, int | float) and value >= 0) for value in limits.values()):
             found = ", ".join(f"{name}={value}" for name, value in limits.items())
@@ -90,9 +82,8 @@ class Recovering:
 
     def _agent(self, world: World[Any]) -> tuple[RecoveryAgent, _TimedPlanner]:
         system = _at_its_table(warm_system(self.checkpoint), world)
-        if self.comparison == "distance":
-            rule: Bundle = DistanceRule.of(system.bundle)
-            system = system.with_models(rule)
+        if self.rules:
+            system = system.with_models(Ruled.of(system.bundle, self.rules))
         recover = partial(self.setting.recover(system), max_expansions=self.max_expansions)
         otherwise = self.setting.otherwise(system)
         planner = _TimedPlanner(recover) if otherwise is None else _TimedPlannerOfOtherWays(recover, otherwise)

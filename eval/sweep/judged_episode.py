@@ -50,7 +50,9 @@ def run_job(job: Job) -> EpisodeRecord:
     began, cpu = time.perf_counter(), time.process_time()
     with (
         IdealExecutor(episode.scene, episode.seed) as ideal,
-        TabletopWorld(episode.scene, episode.faults, rig=rig, plan=episode.plan, seed=episode.seed) as simulator,
+        TabletopWorld(
+            episode.scene, episode.faults, rig, episode.plan, episode.seed, fidelity=episode.fidelity
+        ) as simulator,
     ):
         world = EvaluationWorld(simulator, episode, ideal, FaultSchedule(episode, job.during_recovery), job.sensor)
         try:

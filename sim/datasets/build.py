@@ -44,7 +44,7 @@ ALL = "all"
 class DatasetsConfig:
     """Generate error datasets, or continue an interrupted run.
 
-      python -m sim.datasets                                  all six into data/errors, as they come with the checkout
+      python -m sim.datasets                                  all of the tabletop into data/errors, as they come with the checkout
       python -m sim.datasets shipped=false out=DIR            generate all of them; most of an hour on 2 cores
       python -m sim.datasets dataset=I                        one of them, into data/errors/I
       python -m sim.datasets dataset=III episodes=50 seed=7 out=DIR     a fresh one
@@ -59,6 +59,7 @@ class DatasetsConfig:
     IV   no injected errors: tall towers, tight gaps and clutter, in which actions fail unprompted
     V    unrecoverable: an object is gone, out of reach, or without its support; half of them recoverable look-alikes
     VI   8 to 15 objects at any yaw fill the table, plans of 2 or 3 steps, an error after every step
+    X    14 to 22 objects, plans of 20 to 40 steps without an arm, with people who help and hinder
     VII  worlds with an operator that nobody has written: demonstrations of it as recorded runs, and episodes
     H1   ten household tasks, one failure in each episode
     H2   two to four failures at different steps
@@ -70,10 +71,10 @@ class DatasetsConfig:
     objects deviate afterwards, by how much and why (compared with the fault-free run). table.md counts them.
 
     Attributes:
-        dataset: I, II, III, IV, V, VI (tabletop), all of these, VII (own operators), or H1, H2, H3, H4, H5
+        dataset: I, II, III, IV, V, VI, X (tabletop), all of these, VII (own operators), or H1, H2, H3, H4, H5
             (kitchen).
         episodes: number of episodes; the default number of the dataset if null (I 750, II 1300, III 200, IV 200, V
-            120, VI 60, H1 1000, H2 300, H3 300, H4 200, H5 200); of VII the number of worlds (20).
+            120, VI 60, X 60, H1 1000, H2 300, H3 300, H4 200, H5 200); of VII the number of worlds (20).
         seed: another seed gives other episodes.
         out: output folder; with dataset=all it gets one folder for each dataset.
         workers: number of processes; the result does not depend on it.

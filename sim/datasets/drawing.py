@@ -41,7 +41,7 @@ def injected(
         faults, or too few faults fit.
     """
     faults, errors, tried = list[Fault](), list[StepError](), 0
-    with TabletopWorld(episode.scene, plan=episode.plan, seed=episode.seed) as world:
+    with TabletopWorld(episode.scene, plan=episode.plan, seed=episode.seed, fidelity=episode.fidelity) as world:
         for step in range(len(episode.plan)):
             start = world.save()
             moment = carry_out(world, episode.plan, step)

@@ -1,4 +1,4 @@
-"""The six error datasets: each defines an episode for every number."""
+"""The error datasets of the tabletop: each defines an episode for every number."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from nsrecover.errors import InvalidConfiguration
 from sim.datasets.crowded import CrowdedTables
 from sim.datasets.drawing import carry_out, injected, undisturbed
 from sim.datasets.inject import BY_ROBOT
+from sim.datasets.long import LongPlans
 from sim.datasets.replay import ideal_states, replay, step_error
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.faults import Displaced, Fault, Moment, OutOfReach, Removed
@@ -336,6 +337,7 @@ DATASETS: dict[str, ErrorDataset] = {
         NaturalErrors("IV", 200, objects=(10, 11, 12, 13, 14), lengths=(7, 8), mix=_CROWDED, imprecision=_IMPRECISE),
         Unrecoverable("V", 120, objects=(5, 6, 7)),
         CrowdedTables("VI", 60, objects=(8, 9, 10, 11, 12, 13, 14, 15), lengths=(2, 3)),
+        LongPlans("X", 60, lengths=(20, 40)),
     )
 }
 """Every error dataset by its name."""

@@ -35,6 +35,8 @@ BESIDE_GAP_M = 0.03
 
 SCENE_TRIES = 60
 PLAN_TRIES = 200
+LONGEST = 40
+"""Maximum number of actions of a plan."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def sample_plan(
         rng: the source of randomness.
         scene: start of the plan.
         structure: structure to build.
-        length: number of actions, 1 to 8.
+        length: number of actions, 1 to `LONGEST`.
         margins: room that the plan keeps; with `RISKY`, some plans fail without a fault.
         tries: number of plans that are begun.
 
@@ -195,8 +197,8 @@ def sample_plan(
     Raises:
         InvalidConfiguration: the length is out of range, or no such plan was found.
     """
-    if not 1 <= length <= 8:
-        raise InvalidConfiguration(f"expected a plan length of 1 to 8, found {length}; ask for a shorter plan")
+    if not 1 <= length <= LONGEST:
+        raise InvalidConfiguration(f"expected a plan length of 1 to {LONGEST}, found {length}; ask for a shorter plan")
     if len(scene.objects) < 2:
         raise InvalidConfiguration(f"expected at least 2 objects to plan with, found {len(scene.objects)}")
     for _ in range(tries):

@@ -160,3 +160,13 @@ def test_the_summary_counts(episodes):
     assert "| episodes | 2 | 2 |" in unpadded(text)
     hidden = replace(episodes["I"], errors=())
     assert summarise([hidden])["episodes_in_which_every_fault_shows"] == 0
+
+
+def test_long_plans_have_many_objects_and_people_who_help():
+    drawn = [generate(DATASETS["X"], SEED, number).episode for number in range(2)]
+    kinds = {fault.kind for episode in drawn for fault in episode.faults}
+    assert "helping_person" in kinds
+    for episode in drawn:
+        assert 20 <= len(episode.plan) <= 40
+        assert len({action.arguments[0] for action in episode.plan}) > len(episode.plan) // 3
+        assert len(episode.faults) == len(episode.plan) // 5

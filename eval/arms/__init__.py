@@ -1,0 +1,1 @@
+"""`python -m eval.arms`: what each learned part contributes, on the same episodes."""
