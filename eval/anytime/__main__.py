@@ -1,7 +1,7 @@
-"""`python -m eval.anytime`: share of recoveries found, their cost and proofs, at budgets of 1 to 50 ms."""
+"""`python -m eval.anytime`: share of recoveries found, their cost and proofs, at budgets of 1 to 200 ms."""
 
-from eval.anytime.command import AnytimeConfig, measure
-from eval.common.command import run
+from eval.anytime.command import MEASUREMENT
+from eval.common.runner import run
 
 if __name__ == "__main__":
-    run("anytime", AnytimeConfig, measure)
+    run(MEASUREMENT)

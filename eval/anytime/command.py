@@ -11,13 +11,13 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import torch
-from tqdm import tqdm
 
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import Share, bootstrap_interval, grouped, share_of
 from eval.common.synthetic_states import Appearance, SyntheticErrorState, enlarged, problem
 from eval.common.systems import system_of
@@ -27,11 +27,13 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.recording import example
 from nsrecover.system import System
 
-WARM_UP = 3
+WARM_UP = 2
+LONG = 0.0
+"""Stands for the budget of the long search."""
 
 
 @dataclass
-class AnytimeConfig:
+class AnytimeConfig(Settings):
     """Plan recoveries with 20 to 50 objects within budgets: share solved, cost over the best known, share proven.
 
       python -m eval.anytime                                  45 states; two minutes
@@ -43,9 +45,7 @@ class AnytimeConfig:
         repeats: states of each combination.
         budgets_ms: budgets of processor time, milliseconds.
         best_s: processor time of the long search that gives the best known cost, seconds.
-        seed: another seed gives other states.
         checkpoint: folder of a checkpoint; the shipped one if null.
-        out: output folder.
     """
 
     objects: list[int] = field(default_factory=lambda: [20, 35, 50])
@@ -53,7 +53,6 @@ class AnytimeConfig:
     repeats: int = 5
     budgets_ms: list[float] = field(default_factory=lambda: [1, 2, 5, 10, 20, 50, 100, 200])
     best_s: float = 2.0
-    seed: int = 0
     checkpoint: str | None = None
     out: str = "outputs/anytime"
 
@@ -63,18 +62,14 @@ class Bounded:
     """A recovery that was planned within a budget.
 
     Attributes:
-        objects: number of objects.
-        budget_ms: processor time for the planning; `inf` for the long search that gives the best known cost.
-        state: number of the state.
+        budget_ms: processor time for the planning; `LONG` for the long search that gives the best known cost.
         cost: of the recovery and the rest of the plan, in actions; None without one.
         proven: whether it is proven optimal.
         spent_ms: processor time that the planning took.
         expansions: of the search.
     """
 
-    objects: int
     budget_ms: float
-    state: int
     cost: float | None
     proven: bool
     spent_ms: float
@@ -94,72 +89,81 @@ def planned(system: System, given: SyntheticErrorState, budget_s: float) -> tupl
     return recovery, time.process_time() - began
 
 
-def measure(config: AnytimeConfig) -> dict[str, Any]:
-    """Plan every state with every budget, and write metrics and the table.
+@dataclass(frozen=True)
+class Cell:
+    """One state: number of objects, how many were stacked anew, and the number of its repetition."""
 
-    Args:
-        config: the settings.
+    objects: int
+    stacked_anew: int
+    repeat: int
 
-    Returns:
-        The contents of metrics.json.
 
-    Raises:
-        InvalidConfiguration: a number is not positive.
-    """
-    numbers = (*config.objects, *config.stacked_anew, *config.budgets_ms, config.repeats, config.best_s)
-    if not numbers or min(numbers) <= 0:
-        raise InvalidConfiguration(f"expected positive numbers of objects, states and times, found {list(numbers)}")
-    system = system_of(config.checkpoint)
-    scene = system.perceiver()(example("collapse").observations[0])
-    bank = [Appearance(look, look, box[3:], box[3:]) for look, box in zip(scene.visual, scene.boxes, strict=True)]
-    threads = torch.get_num_threads()
+def plan_all(cell: Cell, config: AnytimeConfig) -> list[Bounded]:
+    """Plan one state with every budget, in one thread."""
     torch.set_num_threads(1)
-    try:
-        results = _all(config, system, bank)
-    finally:
-        torch.set_num_threads(threads)
-    metrics = summary(results) | {"seed": config.seed}
-    write_results(config.out, metrics, table(metrics), config)
-    return metrics
-
-
-def _all(config: AnytimeConfig, system: System, bank: Sequence[Appearance]) -> list[Bounded]:
-    cells = [(n, count, k) for n in config.objects for count in config.stacked_anew for k in range(config.repeats)]
+    system, bank = enlarged(system_of(config.checkpoint), cell.objects), _looks(config.checkpoint)
+    rng = np.random.default_rng([config.seed, cell.objects, cell.stacked_anew, cell.repeat])
+    given = problem(system, bank, cell.objects, cell.stacked_anew, rng, entangled=True)
+    for _ in range(WARM_UP):
+        planned(system, given, 0.1)
     results = list[Bounded]()
-    for state, (objects, count, repeat) in enumerate(tqdm(cells, unit="state", desc="planning")):
-        larger, rng = enlarged(system, objects), np.random.default_rng([config.seed, objects, count, repeat])
-        given = problem(larger, bank, objects, count, rng, entangled=True)
-        for _ in range(0 if state else WARM_UP):
-            planned(larger, given, 0.2)
-        for budget_ms in (*config.budgets_ms, math.inf):
-            found, spent_s = planned(larger, given, config.best_s if math.isinf(budget_ms) else budget_ms / 1000)
-            cost = found.cost if found.found else None
-            results.append(
-                Bounded(objects, budget_ms, state, cost, found.proven_optimal, 1000 * spent_s, found.expansions)
-            )
+    for budget_ms in (*config.budgets_ms, LONG):
+        found, spent_s = planned(system, given, budget_ms / 1000 if budget_ms else config.best_s)
+        cost = found.cost if found.found else None
+        results.append(Bounded(budget_ms, cost, found.proven_optimal, 1000 * spent_s, found.expansions))
     return results
 
 
-def summary(results: Sequence[Bounded]) -> dict[str, Any]:
-    """Metrics by budget, of all states and by number of objects."""
-    best = {
-        state: min((each.cost for each in group if each.cost is not None), default=None)
-        for state, group in grouped(results, lambda each: each.state).items()
-    }
-    known = [each for each in results if best[each.state] is not None]
+@cache
+def _looks(checkpoint: str | None) -> list[Appearance]:
+    """Appearance of real objects, from an example that comes with the library."""
+    scene = system_of(checkpoint).perceiver()(example("collapse").observations[0])
+    return [Appearance(look, look, box[3:], box[3:]) for look, box in zip(scene.visual, scene.boxes, strict=True)]
+
+
+def measure(config: AnytimeConfig, run: Run) -> dict[str, Any]:
+    """Plan every state with every budget."""
+    cells = [Cell(n, count, k) for n in config.objects for count in config.stacked_anew for k in range(config.repeats)]
+    found = run.each(partial(plan_all, config=config), cells, "state")
+    return summary(list(zip([cell.objects for cell in cells], found, strict=True))) | {"seed": config.seed}
+
+
+def check(config: AnytimeConfig) -> None:
+    """Refuse numbers that are not positive."""
+    numbers = (*config.objects, *config.stacked_anew, *config.budgets_ms, config.repeats, config.best_s)
+    if min(numbers) <= 0:
+        raise InvalidConfiguration(f"expected positive numbers of objects, states and times, found {list(numbers)}")
+
+
+def summary(states: Sequence[tuple[int, Sequence[Bounded]]]) -> dict[str, Any]:
+    """Metrics by budget, of all states and by number of objects.
+
+    Args:
+        states: number of objects and the recoveries of all budgets, of every state.
+    """
+    known = list[tuple[int, Bounded, float]]()
+    for objects, results in states:
+        costs = [each.cost for each in results if each.cost is not None]
+        known += [(objects, each, min(costs)) for each in results if costs]
     return {
-        "states": len(best),
-        "without_recovery": len(best) - len({each.state for each in known}),
-        "budgets": {str(ms): _metrics(group, best) for ms, group in grouped(known, lambda e: e.budget_ms).items()},
-        "objects": {
-            str(objects): {str(ms): _metrics(part, best) for ms, part in grouped(group, lambda e: e.budget_ms).items()}
-            for objects, group in grouped(known, lambda each: each.objects).items()
-        },
+        "states": len(states),
+        "without_recovery": sum(all(each.cost is None for each in results) for _, results in states),
+        "budgets": _by_budget(known),
+        "objects": {str(n): _by_budget(group) for n, group in grouped(known, lambda each: each[0]).items()},
     }
 
 
-def _metrics(group: Sequence[Bounded], best: dict[int, Any]) -> dict[str, Any]:
-    over = np.array([each.cost / best[each.state] for each in group if each.cost is not None])
+def _by_budget(known: Sequence[tuple[int, Bounded, float]]) -> dict[str, Any]:
+    groups = grouped(known, lambda each: each[1].budget_ms or math.inf)
+    return {
+        "long search" if math.isinf(ms) else f"{ms:g} ms": _metrics([(each, best) for _, each, best in group])
+        for ms, group in groups.items()
+    }
+
+
+def _metrics(found: Sequence[tuple[Bounded, float]]) -> dict[str, Any]:
+    group = [each for each, _ in found]
+    over = np.array([each.cost / best for each, best in found if each.cost is not None])
     low, high = bootstrap_interval(over) if len(over) else (None, None)
     return {
         "solved": share_of(each.cost is not None for each in group),
@@ -178,17 +182,16 @@ def _cell(found: Share) -> str:
 
 def table(metrics: dict[str, Any]) -> str:
     """Table by budget, and the shares solved by number of objects."""
-    budgets = list(metrics["budgets"])
-    names = ["long search" if ms == "inf" else f"{float(ms):g} ms" for ms in budgets]
+    names = list(metrics["budgets"])
     rows = [
         [name, percent_of(found["solved"], 0), _cell(found["cost_over_best"]), percent_of(found["proven"], 0),
          number(found["spent_ms"], 1), number(found["expansions"], 0)]
-        for name, found in zip(names, metrics["budgets"].values(), strict=True)
+        for name, found in metrics["budgets"].items()
     ]  # fmt: skip
     head = ["budget", "solved", "cost / best known, of the solved", "proven optimal", "spent, median, ms", "expansions"]
     by_objects = [
-        [objects, *(f"{100 * found[ms]['solved']['value']:.0f} / {100 * found[ms]['proven']['value']:.0f} %"
-                    for ms in budgets)]
+        [objects, *(f"{100 * found[name]['solved']['value']:.0f} / {100 * found[name]['proven']['value']:.0f} %"
+                    for name in names)]
         for objects, found in metrics["objects"].items()
     ]  # fmt: skip
     return document(
@@ -196,3 +199,6 @@ def table(metrics: dict[str, Any]) -> str:
         markdown_table(head, rows),
         markdown_table(["objects: solved / proven", *names], by_objects),
     )
+
+
+MEASUREMENT = Measurement(AnytimeConfig, measure, table, check=check, adds=("repeats",))

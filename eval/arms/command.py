@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from eval.common.episodes import EpisodesConfig, episodes_of
-from eval.common.output import in_workers, write_results
+from eval.common.episodes import episodes_of
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, paired_interval, share_of
 from eval.common.tables import document, markdown_table, percent, percent_of
 from eval.sweep.controllers import Blind, recovering
@@ -19,6 +20,7 @@ from eval.sweep.failures import succeeded
 from eval.sweep.judged_episode import Job, run_job
 from eval.sweep.oracle import Oracle
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.datasets.spec import ErrorEpisode
 from sim.sensors.presets import sensor as preset
 
 OURS = "ours"
@@ -34,7 +36,7 @@ ARMS = ("oracle", *RULES, "replan", "open loop")
 
 
 @dataclass
-class ArmsConfig(EpisodesConfig):
+class ArmsConfig(Settings):
     """Run the same episodes with the library, with rules in place of learned parts, and with baselines.
 
       python -m eval.arms                                     all arms; an hour on 2 cores
@@ -43,21 +45,19 @@ class ArmsConfig(EpisodesConfig):
     VII to IX have measurements of their own: eval.own_operators, eval.changes and eval.free_space.
 
     Attributes:
-        seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
         episodes: number of episodes of each error dataset.
         errors: folder of the datasets; one that depends on the seed if null.
-        footage: not used.
         checkpoint: folder of a checkpoint; the shipped one if null.
-        workers: number of processes; the result does not depend on it.
         arms: oracle, ours, minus T, minus K, minus transformer, rules only, replan, open loop.
         sensor: that episodes are seen through.
         replan_nodes: nodes of a search of the arm replan.
-        out: output folder.
     """
 
     episodes: dict[str, int] = field(
         default_factory=lambda: {"I": 40, "II": 40, "III": 20, "IV": 40, "V": 20, "VI": 20, "X": 10}
     )
+    errors: str | None = None
+    checkpoint: str | None = None
     arms: list[str] = field(default_factory=lambda: list(ARMS))
     sensor: str = "clean"
     replan_nodes: int = 300
@@ -82,36 +82,36 @@ def controller_of(arm: str, config: ArmsConfig) -> Controller:
     return recovering(arm, {}, checkpoint=config.checkpoint, rules=RULES[arm])
 
 
-def measure(config: ArmsConfig) -> dict[str, Any]:
-    """Run all arms on all episodes, and write metrics and tables.
+def ended_well(cell: tuple[str, ErrorEpisode], config: ArmsConfig) -> bool:
+    """Whether an episode ends as it should in an arm."""
+    arm, episode = cell
+    job = Job(episode.number, episode, controller_of(arm, config), sensor=preset(config.sensor), seed=config.seed)
+    return succeeded(run_job(job))
 
-    Args:
-        config: the settings.
 
-    Returns:
-        The contents of metrics.json.
+def cell_of(cell: tuple[str, ErrorEpisode]) -> str:
+    """Name of an arm and an episode."""
+    return f"{cell[0]}: {cell[1].dataset} {cell[1].number}"
 
-    Raises:
-        InvalidConfiguration: there is no such arm or dataset, or ours is missing.
-    """
+
+def measure(config: ArmsConfig, run: Run) -> dict[str, Any]:
+    """Run all arms on all episodes."""
+    cells = [(arm, episode) for episode in run.episodes for arm in config.arms]
+    reached: dict[str, dict[str, bool]] = {arm: {} for arm in config.arms}
+    for (arm, episode), good in zip(
+        cells, run.each(partial(ended_well, config=config), cells, "episode", cell_of), strict=True
+    ):
+        reached[arm][f"{episode.dataset} {episode.number}"] = good
+    return {"seed": config.seed, "sensor": config.sensor, "episodes": dict(config.episodes)} | summary(reached)
+
+
+def check(config: ArmsConfig) -> None:
+    """Refuse arms and sensors that do not exist; the others are compared with ours."""
+    preset(config.sensor)
+    for arm in config.arms:
+        controller_of(arm, config).prepare()
     if OURS not in config.arms:
-        raise InvalidConfiguration(
-            f"expected {OURS} among the arms, found {config.arms}; the others are compared with it"
-        )
-    controllers = {arm: controller_of(arm, config) for arm in config.arms}
-    sensor = preset(config.sensor)
-    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
-    cells = [(arm, episode) for episode in episodes for arm in controllers]
-    jobs = [
-        Job(number, episode, controllers[arm], sensor=sensor, seed=config.seed)
-        for number, (arm, episode) in enumerate(cells)
-    ]
-    reached: dict[str, dict[str, bool]] = {arm: {} for arm in controllers}
-    for (arm, episode), record in zip(cells, in_workers(run_job, jobs, config.workers, "episode", "arms"), strict=True):
-        reached[arm][f"{episode.dataset} {episode.number}"] = succeeded(record)
-    metrics = {"seed": config.seed, "sensor": sensor.name, "episodes": dict(config.episodes)} | summary(reached)
-    write_results(config.out, metrics, table(metrics), config)
-    return metrics
+        raise InvalidConfiguration(f"expected {OURS} among the arms, found {list(config.arms)}; add it")
 
 
 def summary(reached: Mapping[str, Mapping[str, bool]]) -> dict[str, Any]:
@@ -158,3 +158,13 @@ def table(metrics: Mapping[str, Any]) -> str:
         "Ours minus another arm, on the same episodes; an interval that contains 0 shows no difference",
         markdown_table(["dataset", *others], differences),
     )
+
+
+MEASUREMENT = Measurement(
+    ArmsConfig,
+    measure,
+    table,
+    check=check,
+    episodes=lambda config: episodes_of(config.episodes, config.seed, config.errors, config.workers),
+    adds=("episodes", "arms"),
+)

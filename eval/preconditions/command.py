@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.episodes import EpisodesConfig, episodes_of
-from eval.common.output import in_workers, write_results
+from eval.common.episodes import episodes_of
 from eval.common.recordings import RecordedEpisode
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import bootstrap_interval, grouped
 from eval.common.step_verdicts import MonitorSetting, PerceivedStep, perceived_steps
 from eval.common.systems import system_of
@@ -33,7 +33,7 @@ WHENS = ("good step", "error")
 
 
 @dataclass
-class PreconditionsConfig(EpisodesConfig):
+class PreconditionsConfig(Settings):
     """Ask the monitor in every scene of some error episodes whether each action of the plan can be done.
 
       python -m eval.preconditions                            46 episodes; about five minutes on 2 cores
@@ -42,17 +42,15 @@ class PreconditionsConfig(EpisodesConfig):
     The answers are judged by the true poses.
 
     Attributes:
-        seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
         episodes: number of episodes of each error dataset.
         errors: folder of the datasets; one that depends on the seed if null.
-        footage: not used.
         checkpoint: folder of a checkpoint; the shipped one if null.
-        workers: number of processes; the result does not depend on it.
         sensors: that every scene is seen through.
-        out: output folder.
     """
 
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 20, "II": 16, "III": 10})
+    errors: str | None = None
+    checkpoint: str | None = None
     sensors: list[str] = field(default_factory=lambda: ["clean", "d435"])
     out: str = "outputs/preconditions"
 
@@ -86,7 +84,7 @@ def filmed(episode: ErrorEpisode, steps: Sequence[ReplayedStep]) -> RecordedEpis
     return RecordedEpisode(episode, tuple(each for each in seen if each is not None), failures, places)
 
 
-def ask(sensors: Sequence[str], checkpoint: str | None, episode: ErrorEpisode) -> list[Asked]:
+def ask(episode: ErrorEpisode, sensors: Sequence[str], checkpoint: str | None) -> list[Asked]:
     """The monitor's answers on an episode, through every sensor."""
     steps = list(replay(episode, DEFAULT_RIG, with_images=True))
     recorded, answers = filmed(episode, steps), list[Asked]()
@@ -111,27 +109,29 @@ def _answers(sensor: str, episode: ErrorEpisode, step: PerceivedStep, truth: Tru
         yield Asked(sensor, episode.dataset, episode.number, WHENS[step.failed], holds, said)
 
 
-def measure(config: PreconditionsConfig) -> dict[str, Any]:
-    """Ask the monitor in every scene, and write metrics and the table.
+def name_of(episode: ErrorEpisode) -> str:
+    """Name of an episode."""
+    return f"{episode.dataset} {episode.number}"
 
-    Args:
-        config: the settings.
 
-    Returns:
-        The contents of metrics.json.
-    """
-    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
-    task = partial(ask, tuple(config.sensors), config.checkpoint)
-    found = [each for part in in_workers(task, episodes, config.workers, "episode", "asking") for each in part]
-    metrics = {
+def measure(config: PreconditionsConfig, run: Run) -> dict[str, Any]:
+    """Ask the monitor in every scene."""
+    task = partial(ask, sensors=tuple(config.sensors), checkpoint=config.checkpoint)
+    found = [each for part in run.each(task, run.episodes, "episode", name_of) for each in part]
+    return {
         "seed": config.seed,
         "sensors": {
             sensor: {name: _accuracy(chosen) for name, chosen in _parts(group)}
             for sensor, group in grouped(found, lambda each: each.sensor).items()
         },
     }
-    write_results(config.out, metrics, table(metrics), config)
-    return metrics
+
+
+def check(config: PreconditionsConfig) -> None:
+    """Refuse sensors and checkpoints that do not exist."""
+    system_of(config.checkpoint)
+    for sensor in config.sensors:
+        preset(sensor)
 
 
 def _parts(asked: Sequence[Asked]) -> Iterator[tuple[str, list[Asked]]]:
@@ -168,3 +168,13 @@ def table(metrics: dict[str, Any]) -> str:
         "Right answers to whether the preconditions of an action hold (Kalithasan et al.: 94.2 %)",
         markdown_table(["sensor", "scenes", "right", "questions", "episodes"], rows),
     )
+
+
+MEASUREMENT = Measurement(
+    PreconditionsConfig,
+    measure,
+    table,
+    check=check,
+    episodes=lambda config: episodes_of(config.episodes, config.seed, config.errors, config.workers),
+    adds=("episodes",),
+)

@@ -44,7 +44,7 @@ ALL = "all"
 class DatasetsConfig:
     """Generate error datasets, or continue an interrupted run.
 
-      python -m sim.datasets                                  all of the tabletop into data/errors, as they come with the checkout
+      python -m sim.datasets                                  those of the tabletop, as they come with the checkout
       python -m sim.datasets shipped=false out=DIR            generate all of them; most of an hour on 2 cores
       python -m sim.datasets dataset=I                        one of them, into data/errors/I
       python -m sim.datasets dataset=III episodes=50 seed=7 out=DIR     a fresh one

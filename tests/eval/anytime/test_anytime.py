@@ -5,35 +5,32 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.anytime.command import AnytimeConfig, Bounded, measure, summary
+from eval.anytime.command import LONG, MEASUREMENT, AnytimeConfig, Bounded, summary
 from eval.common.synthetic_states import Appearance, enlarged, problem
 from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
 
 
 def test_without_time_nothing_is_found_and_with_much_time_everything(tmp_path: Path) -> None:
-    found = measure(
+    found = MEASUREMENT.run(
         AnytimeConfig(objects=[20], stacked_anew=[6], repeats=2, budgets_ms=[0.001], best_s=20.0, out=str(tmp_path))
     )
-    none, long = found["budgets"]["0.001"], found["budgets"]["inf"]
+    none, long = found["budgets"]["0.001 ms"], found["budgets"]["long search"]
     assert (none["solved"]["value"], long["solved"]["value"]) == (0.0, 1.0)
     assert long["cost_over_best"]["value"] == 1.0
     assert "long search" in (tmp_path / "table.md").read_text()
     with pytest.raises(InvalidConfiguration, match="positive"):
-        measure(AnytimeConfig(budgets_ms=[-1.0], out=str(tmp_path)))
+        MEASUREMENT.run(AnytimeConfig(budgets_ms=[-1.0], out=str(tmp_path)))
 
 
 def test_costs_are_compared_with_the_best_of_the_same_state() -> None:
-    found = summary(
-        [
-            Bounded(20, 5.0, 0, 12.0, False, 5.0, 3),
-            Bounded(20, 5.0, 1, None, False, 5.0, 0),
-            Bounded(20, 50.0, 0, 10.0, True, 40.0, 9),
-            Bounded(20, 50.0, 1, 7.0, True, 40.0, 9),
-        ]
-    )["budgets"]
-    assert found["5.0"]["cost_over_best"]["value"] == pytest.approx(1.2)
-    assert (found["5.0"]["solved"]["value"], found["50.0"]["solved"]["value"]) == (0.5, 1.0)
+    states = [
+        [Bounded(5.0, 12.0, False, 5.0, 3), Bounded(LONG, 10.0, True, 40.0, 9)],
+        [Bounded(5.0, None, False, 5.0, 0), Bounded(LONG, 7.0, True, 40.0, 9)],
+    ]
+    found = summary([(20, state) for state in states])["budgets"]
+    assert found["5 ms"]["cost_over_best"]["value"] == pytest.approx(1.2)
+    assert (found["5 ms"]["solved"]["value"], found["long search"]["solved"]["value"]) == (0.5, 1.0)
 
 
 def test_stacked_anew_objects_stand_in_each_others_places() -> None:

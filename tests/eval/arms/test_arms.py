@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.arms.command import ARMS, ArmsConfig, controller_of, measure, summary
+from eval.arms.command import ARMS, MEASUREMENT, ArmsConfig, controller_of, summary
 from eval.common.rules import Ruled
 from nsrecover import Action, load
 from nsrecover.errors import InvalidConfiguration
@@ -14,16 +14,16 @@ from sim.tabletop.sampling import nominal_box, nominal_graph, sample_scene
 
 
 def test_arms_run_the_same_episodes(tmp_path: Path) -> None:
-    found = measure(
+    found = MEASUREMENT.run(
         ArmsConfig(
             episodes={"II": 1}, arms=["ours", "rules only", "open loop"], workers=1, errors=str(tmp_path / "errors"),
-            out=str(tmp_path),
+            out=str(tmp_path / "out"),
         )
     )  # fmt: skip
     assert {share["of"] for share in found["arms"]["II"].values()} == {1}
     assert found["arms"]["II"]["ours"]["value"] == 1.0
     assert found["arms"]["II"]["open loop"]["value"] == 0.0
-    assert "| II" in (tmp_path / "table.md").read_text()
+    assert "| II" in (tmp_path / "out" / "table.md").read_text()
 
 
 def test_differences_are_those_of_the_same_episodes() -> None:

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from eval.preconditions.command import Asked, PreconditionsConfig, _accuracy, measure
+from eval.preconditions.command import MEASUREMENT, Asked, PreconditionsConfig, _accuracy
 
 
 def test_answers_are_judged_by_the_true_poses(tmp_path: Path) -> None:
-    found = measure(
+    found = MEASUREMENT.run(
         PreconditionsConfig(
-            episodes={"II": 4}, sensors=["clean"], workers=1, errors=str(tmp_path / "errors"), out=str(tmp_path)
+            episodes={"II": 4}, sensors=["clean"], workers=1, errors=str(tmp_path / "errors"), out=str(tmp_path / "out")
         )
     )["sensors"]["clean"]
     assert found["all"]["of"] == found["preconditions hold"]["of"] + found["preconditions do not hold"]["of"]
