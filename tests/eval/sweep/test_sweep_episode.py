@@ -22,7 +22,6 @@ from nsrecover.core.geometry import as_box
 from nsrecover.errors import InvalidConfiguration
 from sim.common.groups import instantiate_group
 from sim.datasets.inject import in_reach
-from sim.datasets.shipped import shipped
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.sensors.presets import sensor
 from sim.tabletop.faults import Displaced, Removed
@@ -143,7 +142,7 @@ def test_the_oracle_knows_the_truth_and_the_shortest_way() -> None:
 
 def test_the_oracle_lays_down_a_standing_brick() -> None:
     """A brick that is 12 mm too high is within its tolerance, but the two cubes on it would not be."""
-    (episode,) = shipped("II", 67, 68)
+    (episode,) = read_episodes(Path(__file__).with_name("standing_brick.jsonl"))
     found = run(Oracle(), episode)
     assert found.completed
     assert all(recovery.right for recovery in found.recoveries)
