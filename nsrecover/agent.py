@@ -188,7 +188,7 @@ class _Telling(Listener):
     def __init__(
         self, to: Supervisor, on_record: Callable[[StepRecord[Any]], None] | None, cancels: Callable[[], bool]
     ) -> None:
-        self._to, self._on_record, self._cancels = to, on_record or to.recorded, cancels
+        self._to, self._on_record, self._cancels = to, on_record, cancels
 
     def compares(self, discrepancy: Discrepancy[Any]) -> None:
         """Pass it on."""
@@ -208,7 +208,9 @@ class _Telling(Listener):
 
     def recorded(self, record: StepRecord[Any]) -> None:
         """Pass it on."""
-        self._on_record(record)
+        self._to.recorded(record)
+        if self._on_record is not None:
+            self._on_record(record)
 
     def cancels(self) -> bool:
         """Whether the run was stopped."""

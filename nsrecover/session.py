@@ -24,7 +24,7 @@ from typing import Any, cast
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import StepRecord, StopCode
+from nsrecover.core.episode import Fate, StepRecord, StopCode
 from nsrecover.core.protocols import OtherWays
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
@@ -148,7 +148,11 @@ class Session(SessionState[SceneT]):
             self._keep(replace(turn, recovery=None))
             self._look(Purpose.ANEW)
         elif request.decision.question is Question.GIVE_UP:
-            self._decided(replace(turn, recovery=request.decision.recovery if answer is Answer.YES else turn.recovery))
+            closest = request.decision.recovery
+            if answer is Answer.YES:
+                self._decided(replace(turn, recovery=closest))
+            else:
+                self._decided(replace(turn, vetoed=(*turn.vetoed, closest)))
         elif answer is Answer.YES:
             self._follow(turn)
         else:
@@ -337,17 +341,18 @@ class Session(SessionState[SceneT]):
             self._look(Purpose.ANEW)  # as in `_conclude`
             return
         if other is None:
-            self._keep(turn)
+            self._keep(replace(turn, fate=Fate.VETOED))
             self._stop(StopCode.VETOED, self._vetoes.reason)
             return
-        turn = replace(turn, recovery=other, explanation=self.system.explainer(found, other))
+        vetoed = tuple(self._vetoes.ways)
+        turn = replace(turn, recovery=other, explanation=self.system.explainer(found, other), vetoed=vetoed)
         self.listener.reconsiders(turn)
         self._ask_approval(turn)
 
     def _follow(self, turn: StepRecord[SceneT]) -> None:
         """Take the recovery of a turn."""
         assert turn.recovery is not None
-        self._keep(turn)
+        self._keep(replace(turn, fate=Fate.ACCEPTED))
         left = self._recovering - turn.recovery.resumes_at(len(turn.plan))
         self.monitor.rejoin(turn.recovery)
         self._recovering = len(turn.recovery.actions) + max(left, 0)

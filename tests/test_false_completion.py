@@ -248,13 +248,24 @@ class RandomFacts(Facts, RandomWorld):
         return [fact for fact in self.GOAL if fact not in self.state]
 
 
-def drive(world: RandomWorld) -> Session[Any]:
-    """Run an episode; a person says yes or no by chance."""
+def drive(world: RandomWorld, approve: bool = False, ends: float = 0.0) -> Session[Any]:
+    """Run an episode; a person says yes or no by chance.
+
+    Args:
+        world: where.
+        approve: whether the person is asked about every recovery.
+        ends: probability that the run is stopped before a request, or that an action fails.
+    """
     world.errs, errs = 0.0, world.errs
-    session = world.system().session(world.plan(), world.observe()[0], SessionSettings(budget_s=None))
+    settings = SessionSettings(budget_s=None, approve=approve)
+    session = world.system().session(world.plan(), world.observe()[0], settings)
     world.errs = errs
     for _ in range(200):
+        if ends and world.rng.random() < ends:
+            session.stop()
         match session.request:
+            case Act() if ends and world.rng.random() < ends:
+                session.failed("the gripper does not answer")
             case Act(action):
                 world.execute(action)
                 session.observed(*world.observe())

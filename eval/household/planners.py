@@ -9,7 +9,7 @@ from typing import Any
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
-from nsrecover.core.episode import StepRecord, StopCode
+from nsrecover.core.episode import Fate, StepRecord, StopCode
 from nsrecover.core.explanation import Fact
 from nsrecover.core.facts import FactScene
 from nsrecover.core.protocols import World
@@ -177,11 +177,15 @@ def _reactive(
         recovery = None
         if judged.deviates:
             recovery = system.planner.recover(FactScene(monitor.graph.facts), monitor.trace, judged)
-        course.recorded(StepRecord(action, done <= recovering, monitor.graph, judged, monitor.plan, recovery))
+        follows = recovery is not None and recovery.found and corrections < CORRECTIONS
+        fate = Fate.ACCEPTED if follows else Fate.PROPOSED
+        course.recorded(
+            StepRecord(action, done <= recovering, monitor.graph, judged, monitor.plan, recovery, fate=fate)
+        )
         begun = done
         if recovery is not None:
             corrections += 1
-            if not recovery.found or corrections > CORRECTIONS:
+            if not follows:
                 course.asked = True
                 course.reason = "too many corrections" if recovery.found else "the goal is lost"
                 course.why = StopCode.TOO_MANY if recovery.found else StopCode.NO_WAY_BACK

@@ -14,7 +14,7 @@ from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.episode import EpisodeStatus, Fate, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
@@ -132,7 +132,8 @@ class Repeating:
                     graphs[step + 2 :],
                     cost=cost,
                 )
-            world.turned(turn_of(StepRecord(action, False, monitor.graph, discrepancy, plan, again)))
+            fate = Fate.PROPOSED if again is None else Fate.ACCEPTED
+            world.turned(turn_of(StepRecord(action, False, monitor.graph, discrepancy, plan, again, fate=fate)))
             if again is not None:
                 monitor.rejoin(again)
             else:

@@ -14,6 +14,7 @@ from .discrepancy import UnseenReason as UnseenReason
 from .discrepancy import Verdict as Verdict
 from .episode import Episode as Episode
 from .episode import EpisodeStatus as EpisodeStatus
+from .episode import Fate as Fate
 from .episode import StepRecord as StepRecord
 from .episode import StopCode as StopCode
 from .explanation import Explanation as Explanation

@@ -13,6 +13,17 @@ from nsrecover.core.scene import SceneT_co
 from nsrecover.util.python310 import StrEnum
 
 
+class Fate(StrEnum):
+    """What was decided about a recovery. The codes are stable."""
+
+    PROPOSED = "proposed"
+    """Nothing: the run stopped there, or is a recording."""
+    VETOED = "vetoed"
+    """A person vetoed it."""
+    ACCEPTED = "accepted"
+    """The robot follows it; `Episode.carried_out` says how far it came."""
+
+
 @dataclass(frozen=True, eq=False)
 class StepRecord(Generic[SceneT_co]):
     """One turn of the main loop, for reports and explanations.
@@ -26,6 +37,8 @@ class StepRecord(Generic[SceneT_co]):
         explanation: the explanation, if something was wrong.
         plan: the plan at that time.
         time_s: time of the observation, by the world's clock.
+        fate: what was decided about `recovery`.
+        vetoed: the recoveries that a person vetoed before `recovery` was found.
     """
 
     action: Action | None
@@ -36,6 +49,8 @@ class StepRecord(Generic[SceneT_co]):
     recovery: Recovery[SceneT_co] | None = None
     explanation: Explanation | None = None
     time_s: float = 0.0
+    fate: Fate = Fate.PROPOSED
+    vetoed: tuple[Recovery[SceneT_co], ...] = ()
 
 
 class EpisodeStatus(StrEnum):
@@ -100,5 +115,22 @@ class Episode(Generic[SceneT_co]):
     def given_up(self) -> tuple[tuple[str, ...], ...]:
         """Conditions of a symbolic goal that were lost for good, and that a person agreed to give up."""
         return tuple(
-            fact for each in self.records if each.recovery and each.recovery.found for fact in each.recovery.lost
+            fact for each in self.records if each.recovery and each.fate is Fate.ACCEPTED for fact in each.recovery.lost
         )
+
+    def carried_out(self, number: int) -> int:
+        """How many actions of the recovery of a turn were executed; 0 if it was not followed.
+
+        Args:
+            number: of the turn in `records`, from 0.
+        """
+        record, done = self.records[number], 0
+        if record.recovery is None or record.fate is not Fate.ACCEPTED:
+            return 0
+        for later in self.records[number + 1 :]:
+            if done == len(record.recovery.actions):
+                break
+            done += later.action is not None
+            if later.fate is Fate.ACCEPTED:  # another recovery takes its place
+                break
+        return done

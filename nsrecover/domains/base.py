@@ -222,6 +222,7 @@ class StateVariable:
         visible: whether it can be seen at all.
         from_above: whether it shows only in views that look down steeply, like the contents of a vessel.
         drifts: whether it changes unprompted as time passes: a deviation then counts only if what follows needs it.
+        dangers: values with which an object can hurt people who reach in.
     """
 
     name: str
@@ -230,6 +231,7 @@ class StateVariable:
     visible: bool = True
     from_above: bool = False
     drifts: bool = False
+    dangers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
+from nsrecover.explanation.answers.numbering import turns
 from nsrecover.explanation.answers.questions import ask, asks_what_if, asks_what_was_done, asks_why
+from nsrecover.explanation.answers.run_questions import about_the_run
 from nsrecover.explanation.answers.what_if import what_if
+from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.monitoring.watching import FactWatching
 from nsrecover.reports.answers import answers_of
 from nsrecover.reports.build import moments_of
@@ -34,6 +37,9 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording, symboli
     said = {each.key: " ".join(line.text for line in each.lines) for each in answers}
     if asks_why(question):
         return said["why"]
+    run = about_the_run(episode, tuple(turns(episode)), question, Phrasing(Audience.LAY, words.domain))
+    if run is not None:
+        return run
     return said["done"] if asks_what_was_done(question) else f"{said['what']} {said['when']}"
 
 

@@ -170,6 +170,11 @@ class LivePage(Deciding):
         self._show("search", lambda: panels.search(recovery, "Another recovery", over=True))
         self._show_talk()
 
+    def recorded(self, record: StepRecord) -> None:
+        """Keep what was decided."""
+        if self._story is not None:
+            self._story.recorded(record)
+
     def ended(self, episode: Episode) -> None:
         """Say how the run ended."""
         if self._story is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.episode import Episode, EpisodeStatus, Fate, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.monitoring.watching import FactWatching
 from nsrecover.reports.media import Clip, Media, Photo
@@ -50,7 +50,7 @@ class Story:
         left = len(self.episode.plan)
         for record in self.episode.records:
             left -= record.action is not None
-            if record.recovery is not None and record.recovery.found:
+            if record.recovery is not None and record.fate is Fate.ACCEPTED:
                 left = record.recovery.actions_left(len(record.plan))
         return left
 
@@ -71,6 +71,11 @@ class Story:
     def reconsidered(self, record: StepRecord) -> None:
         """The last turn has another recovery."""
         self.episode = replace(self.episode, records=(*self.episode.records[:-1], record))
+
+    def recorded(self, record: StepRecord) -> None:
+        """The last turn is over: what was decided about its recovery is known."""
+        if self.episode.records and self.episode.records[-1].discrepancy is record.discrepancy:
+            self.reconsidered(record)
 
     def _collected(self) -> Media:
         """Photographs and sound since the last turn."""

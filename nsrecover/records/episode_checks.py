@@ -4,7 +4,18 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from nsrecover.core import Action, Discrepancy, Episode, EpisodeStatus, Plan, Recovery, SceneGraph, StepRecord, Unseen
+from nsrecover.core import (
+    Action,
+    Discrepancy,
+    Episode,
+    EpisodeStatus,
+    Fate,
+    Plan,
+    Recovery,
+    SceneGraph,
+    StepRecord,
+    Unseen,
+)
 
 
 def check_consistent(episode: Episode) -> None:
@@ -85,8 +96,7 @@ def _order_problems(episode: Episode) -> Iterator[tuple[int, str]]:
         before = f" after step {step}"
         step += record.action is not None
         recovery = record.recovery
-        # a reviewed recording goes on as recorded
-        if recovery is not None and recovery.found and episode.status is not EpisodeStatus.REVIEWED:
+        if recovery is not None and record.fate is Fate.ACCEPTED:
             plan, step = (*recovery.actions, *plan[recovery.resumes_at(len(plan)) :]), 0
 
 

@@ -1,4 +1,4 @@
-"""Answers to the five questions of readers: what went wrong, when, why, what is done about it, and did it work."""
+"""Answers to the questions of readers: what went wrong, when, why, what is done, did it work, and is it safe."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.discrepancy import Cause, Phase
-from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.core.explanation import Explanation, Sentence
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.explanation.answers.fates import fate_fact, fate_text
 from nsrecover.explanation.answers.numbering import Turn
+from nsrecover.explanation.safety import safety_sentences
 from nsrecover.reports.media import Judgement
 from nsrecover.reports.model import Answer, Kind, Line
 from nsrecover.reports.wording import Found, Wording, is_help
@@ -21,6 +23,7 @@ QUESTIONS = {
     "why": "Why?",
     "done": "What is done about it?",
     "worked": "Did it work?",
+    "safe": "Is it safe to reach in?",
 }
 """Key -> question."""
 MOST_LINES = 3
@@ -69,12 +72,18 @@ def lines_of(sentences: Sequence[Sentence]) -> tuple[Line, ...]:
     return tuple(Line(each.text, tuple(map(str, each.facts))) for each in sentences)
 
 
-def main_moment(moments: Sequence[Moment]) -> int | None:
-    """Number of the moment that the top of the page is about: the first error, else help, else doubt."""
+def main_moment(episode: Episode, moments: Sequence[Moment]) -> int | None:
+    """Number of the moment that the top of the page is about.
+
+    That is what stopped the run; of a run that went on, the error that cost the most actions, else help, else doubt.
+    None if nothing stands out, or if the run stopped for a reason that is no moment.
+    """
+    if episode.status is EpisodeStatus.ASKED_FOR_HELP:
+        return len(moments) - 1 if moments and moments[-1].kind is not Kind.OK else None
     for kind in (Kind.ERROR, Kind.HELP, Kind.DOUBT):
-        for i, moment in enumerate(moments):
-            if moment.kind is kind:
-                return i
+        fitting = [i for i, moment in enumerate(moments) if moment.kind is kind]
+        if fitting:
+            return max(fitting, key=lambda i: (moments[i].turn.carried_out, -i))
     return None
 
 
@@ -82,7 +91,7 @@ def answers_of(
     episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: Judgement | None
 ) -> tuple[Answer, ...]:
     """The answers, in the order of `QUESTIONS`."""
-    main = main_moment(moments)
+    main = main_moment(episode, moments)
     worked = _worked(episode, judgement)
     told: dict[str, tuple[Line, ...]]
     if main is None and episode.reason:
@@ -93,6 +102,8 @@ def answers_of(
             "why": (Line(reason),),
             "done": (Line("The robot needs a person."),),
         }
+        if earlier := _others(moments, None):
+            told["what"] = (*told["what"], Line(earlier))
     elif main is None:
         told = {
             "what": (Line("Nothing went wrong."),),
@@ -102,20 +113,23 @@ def answers_of(
         }
     else:
         what, why, done = _parted(moments[main])
-        if later := _later(moments, main):
-            more = f"{capital(counted(later, 'more thing'))} went wrong later; the steps are marked in the list."
-            what = (*what, Line(more))
+        if others := _others(moments, main):
+            what = (*what, Line(others))
         told = {"what": what, "when": (_when(episode, moments[main], wording),), "why": why, "done": done}
     told["worked"] = worked
+    seen = episode.records[-1].graph if episode.records else episode.start
+    told["safe"] = lines_of(safety_sentences(seen, wording.domain))
     return tuple(Answer(key, question, told[key]) for key, question in QUESTIONS.items())
 
 
 def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: Judgement | None) -> str:
     """The episode in one sentence."""
-    main, steps = main_moment(moments), len(episode.plan)
+    main, steps = main_moment(episode, moments), len(episode.plan)
     if main is None:
         if not episode.records:
             return f"The run could not begin: {episode.reason.rstrip('. ')}."
+        if others := _others(moments, None):
+            return f"{capital(_end(episode, judgement))}. {others}"
         which = {1: "The only step", 2: "Both steps"}.get(steps, f"All {number(steps)} steps")
         if episode.status is EpisodeStatus.ASKED_FOR_HELP or (judgement is not None and not judgement.reached):
             return f"Nothing unexpected was noticed, but {_end(episode, judgement)}."
@@ -125,9 +139,9 @@ def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, ju
     where = f"{'Before' if moment.found.phase is Phase.BEFORE else 'At'} {moment.label(steps).lower()}, {doing}"
     if moment.kind is Kind.DOUBT:
         return f"{where}, the scene could not be judged; {_end(episode, judgement)}."
-    later = _later(moments, main)
-    more = f", {counted(later, 'more thing')} went wrong later" if later else ""
-    return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment, more, episode, judgement)}."
+    others = _others(moments, main)
+    more = f" {others}" if others else ""
+    return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment, episode, judgement)}.{more}"
 
 
 def _parted(moment: Moment) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
@@ -144,7 +158,7 @@ def _parted(moment: Moment) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[L
     told = lines_of(what[:MOST_LINES])
     if moment.kind is Kind.HELP:
         told = (Line("Nothing: part of the plan is already done."), *told[: MOST_LINES - 1])
-    return told, _why(moment, why), _done(moment.turn.recovery, recovery)
+    return told, _why(moment, why), _done(moment.turn, recovery)
 
 
 def _about(sentence: Sentence, predicates: set[str]) -> bool:
@@ -168,15 +182,19 @@ def _small(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _done(recovery: Recovery | None, sentences: Sequence[Sentence]) -> tuple[Line, ...]:
+def _done(turn: Turn, sentences: Sequence[Sentence]) -> tuple[Line, ...]:
+    recovery, vetoed = turn.recovery, len(turn.record.vetoed)
     if recovery is None:
         return (Line("The robot looked again and continued as far as it was certain."),)
+    told: tuple[Line, ...] = (Line(fate_text(turn), (fate_fact(turn),)),) if fate_text(turn) else ()
+    if vetoed:
+        told += (Line(f"A person vetoed {counted(vetoed, 'other recovery')} before.", (f"vetoed({vetoed})",)),)
     if recovery.status is RecoveryStatus.RECOVERED and len(recovery.actions) > MOST_ACTIONS:
         facts = (f"recovery({recovery.status.value}, {len(recovery.actions)})",)
         short = Line(f"{capital(counted(len(recovery.actions), 'action'))} lead back to the plan; see the list.", facts)
         others = [each for each in sentences if not _about(each, {"recovery", "does"})]
-        return (short, *lines_of(others[: MOST_LINES - 1]))
-    return lines_of(sentences[:MOST_LINES])
+        return (short, *told, *lines_of(others[: MOST_LINES - 1]))
+    return (*lines_of(sentences[:MOST_LINES]), *told)
 
 
 def _when(episode: Episode, moment: Moment, wording: Wording) -> Line:
@@ -209,27 +227,37 @@ def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
     return (Line(f"{answer}{own}", facts),)
 
 
-def _later(moments: Sequence[Moment], main: int) -> int:
-    """Number of errors after one moment."""
-    return sum(moment.kind is Kind.ERROR for moment in moments[main + 1 :])
+def _others(moments: Sequence[Moment], main: int | None) -> str:
+    """A sentence about the other errors; empty if there are none."""
+    others = [moment.turn for i, moment in enumerate(moments) if i != main and moment.kind is Kind.ERROR]
+    if not others:
+        return ""
+    more = "" if main is None else "other "
+    return f"{capital(counted(len(others), f'{more}thing'))} went wrong, too; the steps are marked in the list."
 
 
-def _done_in_short(moment: Moment, more: str, episode: Episode, judgement: Judgement | None) -> str:
-    """Return what was done about a moment, what else went wrong, and how the episode ended."""
-    recovery = moment.turn.recovery
+def _done_in_short(moment: Moment, episode: Episode, judgement: Judgement | None) -> str:
+    """Return what was done about a moment, and how the episode ended."""
+    turn, recovery = moment.turn, moment.turn.recovery
     reviewed = episode.status is EpisodeStatus.REVIEWED
     if recovery is None or not recovery.found:
-        return "no recovery was found" + more + ("" if reviewed else f", and {_end(episode, judgement)}")
-    if recovery.actions:
-        did = f"{counted(len(recovery.actions), 'action')} {'would lead' if reviewed else 'led'} back to the plan"
+        return "no recovery was found" + ("" if reviewed else f", and {_end(episode, judgement)}")
+    count = counted(len(recovery.actions), "action")
+    if recovery.actions and turn.carried_out == len(recovery.actions):
+        did = f"{count} led back to the plan"
+    elif recovery.actions:
+        was = "was" if turn.carried_out < 2 else "were"
+        fate = {Fate.VETOED: ", which a person vetoed", Fate.PROPOSED: ""}
+        begun = f", of which {number(turn.carried_out) if turn.carried_out else 'none'} {was} carried out"
+        did = f"{count} would lead back to the plan{fate.get(turn.record.fate, begun)}"
     else:
         done = moment.found.step + (moment.found.phase is Phase.AFTER)
         again = recovery.subgoal is not None and recovery.subgoal < done
         did = "the step can be repeated" if again else "no recovery is needed"
     if reviewed:
-        return did + more
+        return did
     good = episode.status is EpisodeStatus.COMPLETED and (judgement is None or judgement.reached)
-    return f"{did}{more}, {'and' if good else 'but'} {_end(episode, judgement)}"
+    return f"{did}, {'and' if good else 'but'} {_end(episode, judgement)}"
 
 
 def _end(episode: Episode, judgement: Judgement | None) -> str:

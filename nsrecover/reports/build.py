@@ -90,7 +90,7 @@ def report_of(
         raise InvalidConfiguration("expected the domain of scenes of facts, found none; pass domain=system.domain")
     words = Wording(domain or TABLETOP)
     moments = moments_of(episode, words)
-    main = main_moment(moments)
+    main = main_moment(episode, moments)
     shown = main if main is not None else max(0, len(moments) - 1)
     scenes = _scenes(episode, moments, shown, words)
     kinds = [moment.kind for moment in moments]

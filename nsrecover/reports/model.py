@@ -220,6 +220,7 @@ class Mark(StrEnum):
     HELPED = "helped"
     RECOVERY = "recovery"
     PROPOSED = "proposed"
+    VETOED = "vetoed"
     SKIPPED = "skipped"
     REJOIN = "rejoin"
     NOT_DONE = "not_done"
@@ -232,6 +233,7 @@ MARK_WORDS: Mapping[Mark, tuple[str, str]] = {
     Mark.HELPED: ("+", "ahead of the plan"),
     Mark.RECOVERY: ("↺", "recovery"),
     Mark.PROPOSED: ("↺", "recovery, not carried out"),
+    Mark.VETOED: ("⊘", "vetoed, not carried out"),
     Mark.SKIPPED: ("⤼", "skipped"),
     Mark.REJOIN: ("→", "back on the plan"),
     Mark.NOT_DONE: ("·", "not done"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nsrecover.core.actions import Action
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.episode import Episode, Fate, StepRecord
 from nsrecover.core.recovery import Recovery
 from nsrecover.reports.model import Kind, Mark, WayEntry
 from nsrecover.reports.wording import Wording, kind_of
@@ -12,6 +12,7 @@ Due = tuple[int | None, Action]
 """An action to be done and its number in the plan, from 1; None for actions of a recovery."""
 
 HELPED = "Part of the plan is already done"
+LAST_LOOK = "A look at the end"
 
 
 def way_of(episode: Episode, wording: Wording) -> tuple[WayEntry, ...]:
@@ -30,16 +31,15 @@ class _Way:
 
     def entries(self) -> tuple[WayEntry, ...]:
         """The list."""
-        status, last = self._episode.status, len(self._episode.records) - 1
         for turn, record in enumerate(self._episode.records):
             self._take(turn, record)
             recovery = record.recovery
-            if recovery is not None and recovery.found:
-                # a recording goes on as recorded, and a robot that asks for help does not go on
-                if status is EpisodeStatus.REVIEWED or (status is EpisodeStatus.ASKED_FOR_HELP and turn == last):
-                    self._propose(recovery)
-                else:
-                    self._turn_back(recovery)
+            for vetoed in record.vetoed:
+                self._propose(vetoed, Mark.VETOED)
+            if recovery is not None and record.fate is Fate.ACCEPTED:
+                self._turn_back(recovery)
+            elif recovery is not None and recovery.found:
+                self._propose(recovery, Mark.VETOED if record.fate is Fate.VETOED else Mark.PROPOSED)
         for number, action in self._plan[self._next :]:
             self._add(Mark.PROPOSED if number is None else Mark.NOT_DONE, number, action)
         return tuple(self._found)
@@ -47,6 +47,9 @@ class _Way:
     def _take(self, turn: int, record: StepRecord) -> None:
         """Add what one turn did and found."""
         kind = kind_of(record.discrepancy)
+        if self._next == len(self._plan):
+            self._found.append(WayEntry(Mark.FAILED, None, LAST_LOOK, "", turn))
+            return
         number, action = self._plan[self._next]
         if record.action is not None:
             as_planned = Mark.DONE if number is not None else Mark.RECOVERY
@@ -77,10 +80,12 @@ class _Way:
         self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("continues", left[0][0] if left else None), "", None))
         self._skipped, self._on_way = [], False
 
-    def _propose(self, recovery: Recovery) -> None:
+    def _propose(self, recovery: Recovery, mark: Mark) -> None:
         """Add a recovery that is not carried out."""
         for action in recovery.actions:
-            self._add(Mark.PROPOSED, None, action)
+            self._add(mark, None, action)
+        if mark is Mark.VETOED:
+            return
         rest = recovery.resumes_at(len(self._plan))
         for number, action in self._plan[self._next : rest]:
             self._add(Mark.SKIPPED, number, action)

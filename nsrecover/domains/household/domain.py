@@ -50,15 +50,15 @@ _PLACE = Parameter("?place")
 
 VARIABLES = (
     StateVariable("open", ("closed", "open")),
-    StateVariable("running", ("off", "running")),
+    StateVariable("running", ("off", "running"), dangers=("running",)),
     StateVariable("filled", ("empty", *LIQUIDS), Trait.VESSEL, from_above=True),
     StateVariable("dirty", ("clean", "dirty")),
     StateVariable("sliced", ("whole", "sliced"), Trait.SLICE),
     StateVariable("cracked", ("whole", "cracked")),
-    StateVariable("hot", ("cold", "hot"), visible=False, drifts=True),
+    StateVariable("hot", ("cold", "hot"), visible=False, drifts=True, dangers=("hot",)),
     StateVariable("cooked", ("raw", "cooked"), Trait.COOKS, drifts=True),
     StateVariable("burnt", ("unburnt", "burnt"), Trait.COOKS, drifts=True),
-    StateVariable("broken", ("intact", "broken")),
+    StateVariable("broken", ("intact", "broken"), dangers=("broken",)),
 )
 """State variables of objects."""
 

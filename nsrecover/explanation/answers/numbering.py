@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Episode, StepRecord
+from nsrecover.core.episode import Episode, Fate, StepRecord
 from nsrecover.core.recovery import Recovery
 
 
@@ -19,12 +19,14 @@ class Turn:
         step: number of the action in the original plan, from 1; None for an action of a recovery.
         discrepancy: that of the record, with step numbers of the original plan where possible.
         recovery: that of the record, likewise.
+        carried_out: how many actions of the recovery were executed.
     """
 
     record: StepRecord
     step: int | None
     discrepancy: Discrepancy
     recovery: Recovery | None
+    carried_out: int = 0
 
 
 def turns(episode: Episode) -> Iterator[Turn]:
@@ -34,15 +36,16 @@ def turns(episode: Episode) -> Iterator[Turn]:
         episode: an episode of the agent, or a reviewed recording.
     """
     numbers: list[int | None] = list(range(1, len(episode.plan) + 1))
-    for record in episode.records:
+    for index, record in enumerate(episode.records):
+        carried_out = episode.carried_out(index)
         found, recovery = record.discrepancy, record.recovery
         number = numbers[found.step]
         if number is None:
-            yield Turn(record, None, found, recovery)
+            yield Turn(record, None, found, recovery, carried_out)
         else:
-            yield Turn(record, number, *_shifted(found, recovery, number - 1 - found.step))
+            yield Turn(record, number, *_shifted(found, recovery, number - 1 - found.step), carried_out)
         # A reviewed recording continues as recorded, whatever the review has found.
-        if recovery is not None and recovery.found and episode.status != "reviewed":
+        if recovery is not None and record.fate is Fate.ACCEPTED:
             subgoal = recovery.resumes_at(len(numbers))
             numbers = [*(None for _ in recovery.actions), *numbers[subgoal:]]
 

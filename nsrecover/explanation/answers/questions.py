@@ -6,13 +6,14 @@ is answered by a search in which that object may not be moved (`nsrecover.explan
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import AnyDeviation, Cause, Phase, Unknown
-from nsrecover.core.episode import Episode
+from nsrecover.core.episode import Episode, Fate
 from nsrecover.core.facts import PLACE, FactScene
 from nsrecover.core.geometry import intersects
 from nsrecover.core.recovery import Recovery
@@ -23,7 +24,9 @@ from nsrecover.domains.properties import facts_with
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import resting_on, support_name
 from nsrecover.explanation.answers.counterfactuals import without
+from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn, turns
+from nsrecover.explanation.answers.run_questions import about_the_run
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.facts import PLACED
 from nsrecover.explanation.grounded import GroundedExplainer
@@ -49,6 +52,15 @@ asks_what_was_done = re.compile(
     r"\b(?:what|how|which)\b.*\b(?:do|did|done|plan|fix|recover|correct\w*|way back)\b", re.IGNORECASE
 ).search
 """Find the words in a question that ask for the recovery; None if there are none."""
+
+KNOWN = (
+    "what went wrong?", "why?", "which objects are wrong?", "since when?", "how sure are you?",
+    "what did you do about it?", "why did you move the {}?", "why did you not move the {}?",
+    "what if you had not moved the {}?", "what happened to the {}?", "where is the {}?", "is it safe to reach in?",
+    "what do you hold?", "what comes next?", "how much is left?", "did it work?", "did anybody veto?",
+    "what is the plan?",
+)  # fmt: skip
+"""Questions that are understood."""
 
 _NOT = re.compile(r"\b(?:not|n't|never)\b|n't\b", re.IGNORECASE)
 _WHERE = re.compile(r"\bwhere\b", re.IGNORECASE)
@@ -111,11 +123,13 @@ def _answer(episode: Episode, question: str, about: tuple[str, ...], phrasing: P
         return Answer(question, _why(every, named[0], negated, phrasing), objects=named[:1])
     elif _WHERE.search(question) and named:
         return Answer(question, _where(episode, named[0], phrasing), objects=named[:1])
-    elif asks_what_went_wrong(question):
+    elif (state := about_the_run(episode, every, question, phrasing)) is not None:
+        return Answer(question, state)
+    elif asks_what_went_wrong(question) or asks_why(question):
         return Answer(question, _wrong(every, named, phrasing), objects=named)
     elif asks_what_was_done(question):
         return Answer(question, _did(every, phrasing), objects=_first_moved(every))
-    return Answer(question, _help(names, unknown), understood=False)
+    return Answer(question, _help(names, unknown, question), understood=False)
 
 
 def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -143,13 +157,13 @@ def _unknown(question: str, named: Sequence[str]) -> str:
     return place[1] if place else ""
 
 
-def _help(names: Sequence[str], unknown: str) -> str:
+def _help(names: Sequence[str], unknown: str, question: str) -> str:
     problem = f"There is no single {unknown} in this episode. " if unknown else "I did not understand the question. "
     example = names[0] if names else "red cube"
+    known = [each.format(example) for each in KNOWN]
+    near = difflib.get_close_matches(question.lower(), known, n=3, cutoff=0.0)
     return (
-        f"{problem}You can ask, for example: what went wrong? what happened to the {example}? "
-        f"what did you do about it? why did you move the {example}? why did you not move the {example}? "
-        f"what if you had not moved the {example}? where is the {example}? "
+        f"{problem}The nearest that I can answer: {' '.join(near)} "
         f"The objects are {listed([the(name) for name in names])}."
     )
 
@@ -164,12 +178,14 @@ def _first_moved(every: Sequence[Turn]) -> tuple[str, ...]:
 
 
 def _moves(every: Sequence[Turn], name: str) -> tuple[Turn, Recovery, int] | None:
-    """Return the first recovery that moves an object, and the number of the action."""
-    for turn, recovery in _recoveries(every):
-        for number, action in enumerate(recovery.actions):
-            if action.arguments[0] == name:
-                return turn, recovery, number
-    return None
+    """Return the first recovery that has moved an object, else one that would have, and the number of the action."""
+    found = [
+        (turn, recovery, number)
+        for turn, recovery in _recoveries(every)
+        for number, action in enumerate(recovery.actions)
+        if action.arguments[0] == name
+    ]
+    return min(found, key=lambda each: each[2] >= each[0].carried_out, default=None)
 
 
 def _planned(every: Sequence[Turn], name: str) -> Turn | None:
@@ -190,17 +206,26 @@ def _why(every: Sequence[Turn], name: str, negated: bool, phrasing: Phrasing) ->
     deviation = _deviation(turn, name)
     if deviation is not None:
         state, to_do = _state(deviation, scene, phrasing), _goal(action, recovery, number, phrasing)
-        return capital(f"{text}{state}. So I had to {to_do}.")
+        return capital(f"{text}{state}. {_so(turn, number, to_do)}")
     reason, to_do = _in_the_way(recovery, number, scene), _instruction(action, phrasing)
     if reason:
-        return capital(f"{text}{the(name)} was in its place, but {reason}. So I had to {to_do}.")
+        return capital(f"{text}{the(name)} was in its place, but {reason}. {_so(turn, number, to_do)}")
     if turn.discrepancy.action.arguments[0] == name:
-        return capital(f"{text}the step was about {the(name)}. So I had to {to_do}.")
-    return f"The rest of the plan needs {the(name)}: the next action with it is to {to_do}."
+        return capital(f"{text}the step was about {the(name)}. {_so(turn, number, to_do)}")
+    return f"The rest of the plan needs {the(name)}. {_so(turn, number, to_do)}"
+
+
+def _so(turn: Turn, number: int, to_do: str) -> str:
+    """Return what an action of a recovery is for, as it was done or not."""
+    if number < turn.carried_out:
+        return f"So I had to {to_do}."
+    return f"The way back was to {to_do}, which I have not done. {fate_text(turn)}"
 
 
 def _was_planned(planned: Turn, phrasing: Phrasing) -> str:
     step, to_do = phrasing.step(planned.step or 0), _instruction(planned.discrepancy.action, phrasing)
+    if planned.record.action is None:
+        return f"{capital(step)} of the plan is to {to_do}. I have not done it."
     return f"{capital(step)} of the plan was to {to_do}."
 
 
@@ -262,7 +287,11 @@ def _why_not(every: Sequence[Turn], name: str, moved: bool, phrasing: Phrasing) 
     if moved:
         done = (turn.record.action for turn in every if turn.record.action is not None)
         action = next((action for action in done if action.arguments[0] == name), None)
-        return f"I did: {_instruction(action, phrasing)}." if action else f"The plan does move {the(name)}."
+        if action is not None:
+            return f"I did: {_instruction(action, phrasing)}."
+        found = _moves(every, name)
+        fate = fate_text(found[0]) if found is not None else "That step was not done."
+        return f"I have not moved {the(name)}, though the {'plan' if found is None else 'way back'} would. {fate}"
     for turn, recovery in _recoveries(every):
         deviation = _deviation(turn, name)
         if deviation is None:
@@ -283,10 +312,11 @@ def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
         if planned is None:
             return f"Nothing would be different: I did not move {the(name)} at all."
         return f"{_was_planned(planned, phrasing)} Without it the plan would not have been completed."
-    turn, recovery, _ = found
+    turn, recovery, number = found
+    so_far = f"I have not moved {the(name)}. {fate_text(turn)} " if number >= turn.carried_out else ""
     if not isinstance(turn.record.graph, SceneGraph):
-        return "A log of facts cannot answer what would be different: ask while the robot is running."
-    return without(turn.record.graph, recovery, name)
+        return f"{so_far}A log of facts cannot answer what would be different: ask while the robot is running."
+    return f"{so_far}{without(turn.record.graph, recovery, name)}"
 
 
 def _where(episode: Episode, name: str, phrasing: Phrasing) -> str:
@@ -329,14 +359,23 @@ def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> s
     return f"Nothing happened to {the(named[0])}: it was always as expected."
 
 
+def _went_on(recovery: Recovery, turn: Turn, phrasing: Phrasing) -> str:
+    """Return with what the plan went on without a recovery, or would have."""
+    at = phrasing.step(recovery.subgoal + 1) if turn.step and recovery.subgoal is not None else "its next step"
+    if turn.record.fate is Fate.ACCEPTED:
+        return f"No recovery was needed: the plan went on with {at}."
+    who = ", and a person vetoed that" if turn.record.fate is Fate.VETOED else ", which was not done"
+    return f"The plan could go on with {at}{who}."
+
+
 def _did(every: Sequence[Turn], phrasing: Phrasing) -> str:
     texts = []
-    for _, recovery in _recoveries(every):
+    for turn, recovery in _recoveries(every):
         if not recovery.found:
             texts.append(f"There was no recovery: {reason_text(recovery).rstrip('. ')}.")
         elif not recovery.actions:
-            texts.append("No recovery was needed: the scene was on the plan already.")
+            texts.append(_went_on(recovery, turn, phrasing))
         else:
             steps = [_goal(action, recovery, number, phrasing) for number, action in enumerate(recovery.actions)]
-            texts.append(f"The recovery was to {listed(steps)}.")
+            texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)}")
     return " ".join(texts) or "Nothing went wrong, so no recovery was needed."

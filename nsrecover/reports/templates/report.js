@@ -41,7 +41,7 @@
     const first = way.findIndex((entry) => entry.hasAttribute("aria-current"));
     if (first < 0) return;
     const rejoined = way.findIndex((entry, i) => i > first && entry.classList.contains("rejoin"));
-    const last = way[rejoined < 0 || !way[first + 1]?.matches(".recovery, .proposed, .skipped, .helped, .rejoin") ? first : rejoined];
+    const last = way[rejoined < 0 || !way[first + 1]?.matches(".recovery, .proposed, .vetoed, .skipped, .helped, .rejoin") ? first : rejoined];
     const [top, bottom] = [way[first].offsetTop, last.offsetTop + last.offsetHeight];
     if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
     if (top < list.scrollTop) list.scrollTop = top;

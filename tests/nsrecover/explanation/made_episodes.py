@@ -7,6 +7,7 @@ from nsrecover.core import (
     Discrepancy,
     Episode,
     EpisodeStatus,
+    Fate,
     Phase,
     Plan,
     Recovery,
@@ -76,7 +77,7 @@ def fallen() -> Episode:
         RecoveryStatus.RECOVERED, actions, back, subgoal=2, staying=("white lego",), cost=3.0, proven_optimal=True,
         expansions=5, seconds=0.01,
     )  # fmt: skip
-    bad = StepRecord(PLAN[1], False, seen, found, PLAN, recovery, time_s=25.0)
+    bad = StepRecord(PLAN[1], False, seen, found, PLAN, recovery, time_s=25.0, fate=Fate.ACCEPTED)
     course = Trace(Plan(actions), (seen, *back))
     rest = [
         StepRecord(

@@ -102,11 +102,11 @@ def test_what_if_not_is_about_the_object_asked_about_before() -> None:
     assert answer("what if you had not moved the red cube?").startswith("Nothing would be different")
 
 
-@pytest.mark.parametrize("question", ["sing me a song", "why did you move the purple cube?", "why?"])
+@pytest.mark.parametrize("question", ["sing me a song", "why did you move the purple cube?"])
 def test_what_is_not_understood_says_what_can_be_asked(question: str) -> None:
     (found,) = ask(fallen(), [question])
     assert not found.understood
-    assert "You can ask, for example" in found.text
+    assert "nearest that I can answer" in found.text
     assert "the white lego" in found.text
 
 

@@ -41,7 +41,7 @@ def helped() -> Episode:
 def test_the_five_questions_are_answered_with_facts_behind_every_sentence() -> None:
     report = report_of(fallen(), "Fallen")
     told = answers(report)
-    assert list(told) == ["what", "when", "why", "done", "worked"]
+    assert list(told) == ["what", "when", "why", "done", "worked", "safe"]
     assert "The second step, putting the green die" in told["what"]
     assert told["when"].startswith("At step 2 of 2, putting")
     assert "24 seconds" in told["when"]
@@ -114,8 +114,8 @@ def test_the_way_has_every_action_that_was_done_once_and_in_order(world: FactWor
     assert numbers == sorted(set(numbers))
     assert {entry.number for entry in report.way} - {None} == set(range(1, 7))
     later = sum(step.kind is Kind.ERROR for step in report.steps) - 1
-    assert ("more thing" in report.summary) == (later > 0)
-    assert ("more thing" in answers(report)["what"]) == (later > 0)
+    assert ("went wrong, too" in report.summary) == (later > 0)
+    assert ("went wrong, too" in answers(report)["what"]) == (later > 0)
     if episode.status is EpisodeStatus.ASKED_FOR_HELP:  # the last way back was not carried out
         rejoining = [entry.text for entry in report.way if entry.mark is Mark.REJOIN]
         assert rejoining[-1] == "The plan would continue with step 1"

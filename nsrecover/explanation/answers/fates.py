@@ -1,0 +1,29 @@
+"""What became of a recovery, in words: every tense follows from what was executed."""
+
+from __future__ import annotations
+
+from nsrecover.core.episode import Fate
+from nsrecover.explanation.answers.numbering import Turn
+from nsrecover.util.english import counted
+
+
+def fate_text(turn: Turn) -> str:
+    """Return what became of the recovery of a turn, as a sentence; empty if there was none, or nothing to do."""
+    recovery = turn.recovery
+    if recovery is None or not recovery.found:
+        return ""
+    if turn.record.fate is Fate.VETOED:
+        return "A person vetoed it, so nothing of it was done."
+    if turn.record.fate is Fate.PROPOSED:
+        return "It was not carried out."
+    if turn.carried_out == len(recovery.actions):
+        return "It was carried out." if recovery.actions else ""
+    if not turn.carried_out:
+        return "Nothing of it was carried out."
+    was = "was" if turn.carried_out == 1 else "were"
+    return f"Of its {counted(len(recovery.actions), 'action')}, the first {turn.carried_out} {was} carried out."
+
+
+def fate_fact(turn: Turn) -> str:
+    """Return the fact behind `fate_text`: what was decided, and how many actions were executed."""
+    return f"fate({turn.record.fate.value}, {turn.carried_out})"
