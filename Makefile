@@ -2,6 +2,7 @@
 #   make demo    a tower falls; the robot detects it, explains it and rebuilds it (outputs/demo/*/report.html)
 #   make quick   lint, types and the fast tests: up to 3 minutes
 #   make test    every check and every test: up to 15 minutes
+#   make results   every number that the pages print, measured at this revision: 2.5 hours; LEVEL=quick for a look
 # The first command creates .venv and installs everything (a few minutes, 6 GB). Later commands install again only if
 # pyproject.toml or requirements.lock has changed.
 #
@@ -27,7 +28,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0
 
-.PHONY: help install lock pythons ros demo quick test cover soak style lint licences sbom docs clean
+.PHONY: help install lock pythons ros demo quick test cover results soak style lint licences sbom docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -93,6 +94,12 @@ test: style
 # apart from the tests, which take half as long again when their lines are counted
 cover: $(STAMP)
 	$(PYTEST) --cov --cov-report=term:skip-covered
+
+# LEVEL is quick, normal or full; `make results workers=8` uses more processes
+LEVEL ?= normal
+workers ?= $(WORKERS)
+results: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m eval.results level=$(LEVEL) workers=$(workers)
 
 soak: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m eval.checks.soak

@@ -66,6 +66,7 @@ COMMANDS = {
     "kitchen_episodes": "eval.kitchen",
     "train_household": "train.household",
     "instructions": "eval.instructions",
+    "results": "eval.results",
     "mutations": "eval.checks.mutations",
 }
 """Primary config -> the module that runs it."""
@@ -109,9 +110,12 @@ def test_no_key_of_a_setting_has_a_space() -> None:
 def test_it_composes_and_resolves(module: str) -> None:
     done = run(module, "--cfg", "job", "--resolve")
     assert done.code == 0, done.err
-    assert "seed:" in done.out or module in ("eval.checks.mutations", "eval.real", "eval.foreign_sentences"), (
-        "nothing there is drawn"
-    )
+    assert "seed:" in done.out or module in (
+        "eval.checks.mutations",
+        "eval.results",
+        "eval.real",
+        "eval.foreign_sentences",
+    ), "nothing there is drawn"
 
 
 @pytest.mark.parametrize(("group", "choice", "module"), CHOICES)
@@ -126,6 +130,7 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         "logs": ("file", "flie"),
         "mutations": ("only", "olny"),
         "real": ("frames", "fraems"),
+        "results": ("level", "leval"),
         "foreign_sentences": ("files", "fiels"),
     }.get(name, ("seed", "sede"))
     done = run(module, f"{misspelt}=1")
@@ -154,7 +159,7 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         ("eval.models variants=null", "expected an option of a group, found null"),
         ("eval.tables", "expected options as in --help, found: Missing"),
         ("eval.gif", "expected options as in --help, found: Missing"),
-        ("eval.reproduce --results", "found: Option '--results' requires an argument"),
+        ("eval.redraw --results", "found: Option '--results' requires an argument"),
         ("sim.bench --placements 0", "expected options as in --help, found: Invalid value for '--placements'"),
         ("sim.soak --minuets 1", "expected options as in --help, found: No such option: --minuets"),
         ("eval scene=crowd", "expected a known setting, found 'scene'."),

@@ -89,6 +89,11 @@ def imported_by(*modules: str) -> frozenset[str]:
     return frozenset(reached | parents)
 
 
+def modules_in(package: str) -> list[str]:
+    """Return a module of this project and, if it is a package, all modules in it."""
+    return [package, *(name for name in sorted(_graph().modules) if name.startswith(f"{package}."))]
+
+
 def _targets(settings: Any) -> Iterator[str]:
     """Modules of the classes and functions that settings name."""
     if isinstance(settings, Mapping):

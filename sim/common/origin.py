@@ -13,7 +13,7 @@ from typing import Any
 from sim.common.folder import write_json
 
 RUN = "run.json"
-"""How the results came about: command, seconds, revision and machine; `python -m eval.reproduce` reads it."""
+"""How the results came about: command, seconds, revision and machine; docs/reproduce.md shows it."""
 
 
 def write_run(folder: Path, module: str) -> None:

@@ -1,1 +1,0 @@
-"""Page of all committed results with their commands: `python -m eval.reproduce`."""

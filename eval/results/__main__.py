@@ -1,0 +1,157 @@
+"""`python -m eval.results`: measure every number that the README and the pages print, and write them there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conf.command import run
+from eval.common.identity import ROOT
+from eval.common.tables import markdown_table
+from eval.results.cells import (
+    LEVELS,
+    PROVENANCE,
+    SWEEPS,
+    Command,
+    Result,
+    clean_revision,
+    finished,
+    older_code,
+    problems,
+    provenance,
+    results_of,
+)
+from eval.results.pages import write_pages
+from nsrecover.errors import InvalidConfiguration
+from sim.common.folder import write_json
+
+KEPT = ("metrics.json", "table.md", "config.yaml", "run.json", "manifest.json", PROVENANCE)
+"""Files of a command that results/ keeps."""
+RESULTS, DOCS = ROOT / "results", ROOT / "docs"
+
+
+@dataclass
+class ResultsConfig:
+    """Measure every number that the README and the pages print at one revision, and write the pages.
+
+      python -m eval.results                        all; 2.5 hours on 2 cores
+      python -m eval.results level=quick            the same with few episodes, for a look; results/ stays as it is
+      python -m eval.results only=[sensing,shapes]  some of them
+      python -m eval.results level=pages            measures nothing, writes the pages again
+      python -m eval.results level=check            says which results are of older code, or not of what is shipped
+
+    What is finished is not measured again, unless its code or weights have changed. An interrupted run continues. When
+    all are done, each folder in results/ gets its numbers and provenance.json: commands, revision, and hashes of
+    weights, episodes and imported code. The list is eval/results/list.yaml.
+
+    Attributes:
+        level: how many episodes: quick, normal or full; pages or check measure nothing.
+        only: names of results; all if empty.
+        workers: number of processes of each command.
+        out: folder of the work; it can be deleted.
+    """
+
+    level: str = "normal"
+    only: list[str] = field(default_factory=list)
+    workers: int = 2
+    out: str = "outputs/results"
+
+
+def main(config: ResultsConfig) -> None:
+    """Measure what is not finished, and write results and pages."""
+    if config.level == "check":
+        sys.exit(_check())
+    if config.level != "pages":
+        _measure_all(config, results_of(config.level, config.only))
+    if config.level != LEVELS[0]:
+        for path in write_pages(RESULTS, DOCS):
+            print(path)
+
+
+def _measure_all(config: ResultsConfig, results: list[Result]) -> None:
+    if config.level != LEVELS[0] and (revision := clean_revision()).endswith("-dirty"):
+        raise InvalidConfiguration(
+            f"expected a checkout without changes, found {revision}; commit them, or look at level=quick"
+        )
+    rows, failed = [], []
+    for number, result in enumerate(results, 1):
+        folder, began = _work(config, result), time.monotonic()
+        wrong = ""
+        for command in result.commands:
+            print(f"[{number}/{len(results)}] {result.name}: {command.text}", file=sys.stderr, flush=True)
+            if not finished(folder / command.part) and (wrong := _run(command, folder / command.part, config.workers)):
+                failed.append(f"{result.name}: `{command.text}` {wrong}")
+                break
+        if not wrong and not (folder / PROVENANCE).is_file():
+            write_json(folder / PROVENANCE, provenance(result, folder, time.monotonic() - began))
+        rows.append([result.name, wrong or "done", f"{(time.monotonic() - began) / 60:.1f}"])
+    print(markdown_table(("result", "", "minutes"), rows))
+    print(f"{len(results) - len(failed)} of {len(results)} done at revision {clean_revision()}")
+    if failed:
+        raise InvalidConfiguration(
+            f"expected every command to end well, found {'; '.join(failed)}; run it alone, then this command again"
+        )
+    if config.level != LEVELS[0]:
+        for result in results:
+            _publish(result, _work(config, result))
+
+
+def _work(config: ResultsConfig, result: Result) -> Path:
+    """Folder of the work on a result: another one for other code or weights."""
+    return Path(config.out) / config.level / result.name / "-".join(filter(None, result.identity.values()))
+
+
+def _run(command: Command, out: Path, workers: int) -> str:
+    """Run a command; return how it failed, or an empty text."""
+    given = [f"workers={workers}"] if command.takes_workers else []
+    if command.module == "eval":
+        given = [f"parallel={workers}"]
+    done = subprocess.run(
+        [sys.executable, "-m", command.module, *command.settings, *given, f"out={out.resolve()}"],
+        cwd=ROOT, stdout=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    return f"ended with {done.returncode}" if done.returncode else ""
+
+
+def _publish(result: Result, work: Path) -> None:
+    """Put the numbers of a finished result into results/, and its tables and figures into docs/results/."""
+    folder = RESULTS / result.name
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in KEPT:
+        if (work / name).is_file():
+            shutil.copy(work / name, folder / name)
+    if result.commands[0].part:
+        tables = [sys.executable, "-m", "eval.tables", str(work / SWEEPS), "--keep", str(folder)]
+        shutil.rmtree(folder / SWEEPS, ignore_errors=True)
+        subprocess.run([*tables, "--out", str(DOCS / "results" / result.name)], cwd=ROOT, check=True)
+    for figure in _figures(work):
+        shutil.copy(figure, DOCS / "results" / figure.name)
+
+
+def _figures(work: Path) -> Iterator[Path]:
+    """Figures of a command that the pages show already."""
+    return (path for path in work.glob("*.png") if (DOCS / "results" / path.name).is_file())
+
+
+def _check() -> int:
+    """Print what each kept result was measured with; 1 if the weights or the episodes are not those shipped."""
+    rows, wrong = [], []
+    for result in [each for each in results_of("normal") if (RESULTS / each.name).is_dir()]:
+        folder = RESULTS / result.name
+        if not (folder / PROVENANCE).is_file():
+            rows.append([result.name, "not recorded"])
+            continue
+        wrong += problems(folder)
+        rows.append([result.name, "older" if older_code(folder, result) else "as now"])
+    print(markdown_table(("result", "code"), rows))
+    print("\n".join(wrong))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    run("results", ResultsConfig, main, resumable=True)

@@ -1,0 +1,208 @@
+"""Results that one command measures, and where each comes from: `list.yaml`, and provenance.json beside each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from eval.common.command import METRICS
+from eval.common.identity import ROOT, code_of, content_of, modules_in, weights_of
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.models.checkpoint import DEFAULT
+from sim.common.folder import MANIFEST
+from sim.datasets.kinds import DATASETS, generate
+from sim.datasets.shipped import shipped
+
+LIST = Path(__file__).parent / "list.yaml"
+PROVENANCE = "provenance.json"
+"""Where the numbers of a folder come from: command, revision, hashes of weights, episodes and code."""
+SWEEPS = "sweeps"
+"""Folder of whole episodes in a folder of results, PLANNER-DATASET each."""
+LEVELS = ("quick", "normal", "full")
+WRITTEN = ("results", "docs", "README.md")
+"""What this command itself changes: it does not make a checkout unclean."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command whose output belongs to a result.
+
+    Attributes:
+        module: without `python -m`.
+        settings: of the command line, without folders and processes.
+        part: folder in the result; "" if it is the result itself.
+        takes_workers: whether it has a setting `workers`.
+    """
+
+    module: str
+    settings: tuple[str, ...]
+    part: str = ""
+    takes_workers: bool = True
+
+    @property
+    def text(self) -> str:
+        """As it is typed."""
+        return shlex.join(["python", "-m", self.module, *self.settings])
+
+
+@dataclass(frozen=True)
+class Result:
+    """A folder in results/ and how it is measured.
+
+    Attributes:
+        name: of the folder.
+        commands: one, or several for whole episodes.
+        weights: shipped checkpoint that it uses; None for none.
+        needs: what not every machine has; "" for nothing.
+    """
+
+    name: str
+    commands: tuple[Command, ...]
+    weights: str | None = DEFAULT
+    needs: str = ""
+
+    @property
+    def identity(self) -> dict[str, str | None]:
+        """Hashes of code, with the presets in conf/, and of weights, as they are now."""
+        module = self.commands[0].module
+        weights = None if self.weights is None else weights_of(self.weights)
+        return {"code": _code("eval.sweep" if module == "eval" else module), "weights": weights}
+
+
+@cache
+def _code(module: str) -> str:
+    presets = sorted((ROOT / "conf").glob("*/*.yaml"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in presets))
+    digest.update(code_of(*modules_in(module)).encode())
+    return digest.hexdigest()[:16]
+
+
+def results_of(level: str, only: Sequence[str] = ()) -> list[Result]:
+    """Return what is measured.
+
+    Args:
+        level: one of `LEVELS`.
+        only: names; empty for all that need nothing that other machines lack.
+
+    Raises:
+        InvalidConfiguration: there is no such level or result.
+    """
+    listed: dict[str, dict[str, Any]] = yaml.safe_load(LIST.read_text(encoding="utf-8"))
+    for given, known, what in ((only, listed, "only"), ([level], LEVELS, "level")):
+        for name in given:
+            if name not in known:
+                raise InvalidConfiguration(
+                    f"expected {what} among {', '.join(known)}, found {name!r}.{did_you_mean(name, known)}"
+                )
+    every = [_result(name, entry, level) for name, entry in listed.items()]
+    return [each for each in every if (each.name in only if only else not each.needs)]
+
+
+def _result(name: str, entry: Mapping[str, Any], level: str) -> Result:
+    weights = entry.get("weights", DEFAULT)
+    if "planners" in entry:
+        commands = [
+            Command("eval", (f"dataset={dataset}", f"planner={planner}", *settings.split(), f"episodes={size}"),
+                    f"{SWEEPS}/{planner}-{dataset}")
+            for planner in entry["planners"]
+            for dataset, settings in entry["datasets"].items()
+            for size in [_at(entry["size"], level)]
+        ]  # fmt: skip
+    else:
+        module, *settings = shlex.split(f"{entry['run']} {_at(entry, level)}")
+        commands = [Command(module, tuple(settings), "", entry.get("workers", True))]
+    return Result(name, tuple(commands), weights, entry.get("needs", ""))
+
+
+def _at(sizes: Mapping[str, Any], level: str) -> Any:
+    return sizes.get(level, sizes.get("normal", ""))
+
+
+@cache
+def clean_revision() -> str:
+    """Revision of the checkout, with `-dirty` if more is changed than what this command writes."""
+    revision = _git("rev-parse", "--short", "HEAD")
+    changed = _git("status", "--porcelain", "--", ".", *(f":!{path}" for path in WRITTEN))
+    return f"{revision}-dirty" if changed else revision
+
+
+def _git(*arguments: str) -> str:
+    try:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError) as problem:
+        raise InvalidConfiguration(f"expected a git checkout in {ROOT}, found: {problem}; clone the project") from None
+
+
+def provenance(result: Result, folder: Path, seconds: float) -> dict[str, Any]:
+    """Return where the numbers of a finished result come from.
+
+    Args:
+        result: as it was run.
+        folder: of its outputs.
+        seconds: that the commands took.
+    """
+    return {
+        "commands": [command.text for command in result.commands],
+        "revision": clean_revision(),
+        "seconds": round(seconds),
+        "checkpoint": result.weights,
+        **result.identity,
+        "episodes": episodes_in(folder / command.part for command in result.commands),
+    }
+
+
+def episodes_in(folders: Iterable[Path]) -> dict[str, str]:
+    """Return the hashes of the episodes of error datasets that outputs were measured on, by part of the result."""
+    found = {}
+    for folder in folders:
+        manifest = json.loads((folder / MANIFEST).read_text("utf-8")) if (folder / MANIFEST).is_file() else {}
+        if "content_of_episodes" in manifest:
+            found[folder.name] = str(manifest["content_of_episodes"])
+        elif "first_episode" in manifest:
+            found[folder.name] = str(manifest["first_episode"])
+    return found
+
+
+def finished(folder: Path) -> bool:
+    """Whether a command has ended in this folder."""
+    return (folder / METRICS).is_file()
+
+
+def problems(folder: Path) -> list[str]:
+    """Return why the numbers of a folder are not of what is shipped; empty if they are.
+
+    The weights are compared, and the first episode of every dataset, which is drawn again.
+
+    Args:
+        folder: with provenance.json.
+    """
+    kept = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    said = []
+    if kept["checkpoint"] is not None and kept["weights"] != weights_of(kept["checkpoint"]):
+        said.append(f"{folder}: other weights of {kept['checkpoint']} than those shipped")
+    for manifest in sorted(folder.glob(f"{SWEEPS}/*/{MANIFEST}")):
+        found = json.loads(manifest.read_text(encoding="utf-8"))
+        if found["first_episode"] != _first_episode(found["dataset"], found["seed"]):
+            said.append(f"{manifest.parent}: other episodes than those of {found['dataset']}, seed {found['seed']}")
+    return said
+
+
+@cache
+def _first_episode(dataset: str, seed: int) -> str:
+    episode = next(iter(shipped(dataset, 0, 1))) if seed == 0 else generate(DATASETS[dataset], seed, 0).episode
+    return content_of([episode])
+
+
+def older_code(folder: Path, result: Result) -> bool:
+    """Whether the code that a result imports has changed since it was measured."""
+    kept = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    return bool(kept["code"] != result.identity["code"])

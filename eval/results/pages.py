@@ -1,0 +1,154 @@
+"""docs/reproduce.md, the tables of committed results in other pages, and the numbers of the README."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.common.command import METRICS
+from eval.common.tables import document, number, percent, percent_of
+from eval.results.cells import PROVENANCE, SWEEPS
+from eval.results.inserted import with_tables
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.util.atomic_write import atomic_write_bytes
+from sim.common.origin import RUN
+
+WIDTH = 80
+PAGE = "reproduce.md"
+FOLDER = "results"
+"""Folder of the pages about results, and of the committed numbers."""
+
+
+def write_pages(results: Path, docs: Path) -> list[Path]:
+    """Write every page that shows committed results; return those that have changed.
+
+    Pages that have lines <!-- begin: results/NAME --> and <!-- end --> get the tables of that folder.
+    """
+    changed = {docs / PAGE: page(results, docs / FOLDER)}
+    for path in sorted(docs.rglob("*.md")):
+        if path != docs / PAGE:
+            changed[path] = with_tables(path.read_text(encoding="utf-8"), results.parent)
+    written = {path: text for path, text in changed.items() if not path.is_file() or path.read_text("utf-8") != text}
+    for path, text in written.items():
+        atomic_write_bytes(path, text.encode())
+    return list(written)
+
+
+def page(results: Path, pages: Path) -> str:
+    """Return docs/reproduce.md: of every committed metrics.json command, time, revision, hashes and main numbers.
+
+    Args:
+        results: folder with a metrics.json in each subfolder.
+        pages: folder of the pages about results.
+
+    Raises:
+        InvalidConfiguration: there are no results.
+    """
+    every = {path.parent: _read(path) for path in sorted(results.rglob(METRICS)) if path.parent.parent.name != SWEEPS}
+    if not every:
+        raise InvalidConfiguration(
+            f"expected results in {results}, found no {METRICS}; run this command from the root of the checkout"
+        )
+    unkept = [path for path in sorted(pages.glob("*.md")) if path.stem not in {folder.name for folder in every}]
+    names = ", ".join(f"[{path.stem}]({FOLDER}/{path.name})" for path in unkept)
+    return document(
+        "# Reproduce the numbers",
+        _filled(
+            "`make results` measures what this page lists and writes it, `make results LEVEL=quick` the same with few "
+            "episodes, `LEVEL=full` with more. Each result has its revision, its time on 2 shared cores without a GPU, "
+            "and hashes of the weights, of the episodes and of the code that it imports. The code may be newer than a "
+            "result: `python -m eval.results level=check` says which results are of older code. A test fails if the "
+            'weights or the episodes of a result are not those shipped. "Not recorded" are results from before hashes '
+            "were kept."
+        ),
+        *(part for folder, metrics in every.items() for part in _section(folder.relative_to(results), folder, metrics)),
+        "## Numbers without committed files",
+        _filled(f"These pages name the command above each table; only the page is kept: {names}."),
+    )
+
+
+def _section(name: Path, folder: Path, metrics: Mapping[str, Any]) -> Iterator[str]:
+    """What is said about one folder."""
+    yield f"## {name}"
+    run = _read(folder / RUN) if (folder / RUN).is_file() else {}
+    origin = _read(folder / PROVENANCE) if (folder / PROVENANCE).is_file() else {}
+    sweeps: Sequence[Mapping[str, Any]] = metrics.get(SWEEPS, ())
+    commands = origin.get("commands") or [run.get("command") or f"python -m eval.{name}"]
+    if sweeps:
+        commands = [f"python -m eval {found.get('asked') or _asked(found)}" for found in sweeps]
+    yield "\n".join(_typed(command) for command in commands)
+    seconds = origin.get("seconds", run.get("seconds", metrics.get("seconds")))
+    revisions = {str(each["revision"]): None for found in sweeps for each in found.get("runs") or [found["last_run"]]}
+    said = origin.get("revision") or ", ".join(revisions) or run.get("revision") or "not recorded"
+    facts = [
+        f"revision {said}" + ("" if seconds is None else f", {seconds / 60:.0f} min"),
+        f"weights {_hashed(origin, 'weights')}, code {_hashed(origin, 'code')}",
+    ]
+    if episodes := origin.get("episodes"):
+        facts.append("episodes " + ", ".join(sorted(set(episodes.values()))))
+    yield "\n".join(_item(fact) for fact in [*facts, *_sweep_lines(sweeps), "; ".join(_numbers(metrics))] if fact)
+
+
+def _asked(found: Mapping[str, Any]) -> str:
+    return f"dataset={found['dataset']} planner={found['planner']} seed={found['seed']}"
+
+
+def _hashed(origin: Mapping[str, Any], key: str) -> str:
+    return "not recorded" if key not in origin else str(origin[key] or "none")
+
+
+def _typed(command: str) -> str:
+    """A command as indented lines of at most `WIDTH` characters, where its words allow."""
+    lines = [""]
+    for word in map(shlex.quote, shlex.split(command)):
+        if len(lines[-1]) + len(word) > WIDTH - 9 and lines[-1]:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return " \\\n".join(f"    {'  ' * (i > 0)}{line}" for i, line in enumerate(lines))
+
+
+def _item(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _sweep_lines(sweeps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for found in sweeps:
+        yield (
+            f"{found['planner']} on {found['dataset']}, {found['episodes']} episodes: goals reached "
+            f"{percent(found['completion'], found['intervals']['completion'])}, errors recovered "
+            f"{percent(found['recovery'], found['intervals']['recovery'])}, decided right "
+            f"{percent(found['decided_right'])}, L/L_opt {number(found['l_over_opt'], 3)}"
+        )
+
+
+def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
+    """Main numbers of a command: shares and plain numbers at the top of its metrics."""
+    rates = {name: found["equal_rates"]["0.01"]["detection"] for name, found in metrics.get("detectors", {}).items()}
+    if rates:
+        yield "detected at 1 % false alarms: " + ", ".join(f"{name} {percent_of(rate)}" for name, rate in rates.items())
+    for name, task in metrics.get("tasks", {}).items():
+        reached = percent_of(task["policy"]) if "policy" in task else f"{100 * task['share']:.0f} % of {task['runs']}"
+        yield f"{name}: {reached} reached"
+    for key, value in metrics.items():
+        label = key.replace("_", " ")
+        if isinstance(value, int | float) and key not in ("seed", "seconds"):
+            yield f"{label} {value:g}"
+        elif isinstance(value, dict) and {"value", "low", "high", "of"} <= value.keys():
+            yield f"{label} {percent_of(value)}"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise InvalidConfiguration(f"expected results in {path}, found: {problem}") from None
+    assert isinstance(found, dict)
+    return found

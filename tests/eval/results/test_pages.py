@@ -1,0 +1,84 @@
+"""docs/reproduce.md and the tables in other pages say what the committed results say."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from eval.results.inserted import with_tables
+from eval.results.pages import page
+from nsrecover.errors import InvalidConfiguration
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_committed_page_is_up_to_date() -> None:
+    written = page(ROOT / "results", ROOT / "docs" / "results")
+    assert (ROOT / "docs" / "reproduce.md").read_text() == written, "run `python -m eval.results level=pages`"
+
+
+@pytest.mark.parametrize(
+    "page_of_tables",
+    [path for path in sorted((ROOT / "docs").rglob("*.md")) if "<!-- begin: results/" in path.read_text()],
+    ids=lambda path: str(path.name),
+)
+def test_tables_in_other_pages_are_up_to_date(page_of_tables: Path) -> None:
+    text = page_of_tables.read_text()
+    assert text == with_tables(text, ROOT), "run `python -m eval.results level=pages`"
+
+
+def test_a_page_gets_the_command_and_the_tables_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "timing"
+    folder.mkdir(parents=True)
+    text = "before\n<!-- begin: results/timing -->\nold\n<!-- end -->\nafter"
+    with pytest.raises(InvalidConfiguration, match=r"run\.json and table\.md"):
+        with_tables(text, tmp_path)
+    (folder / "run.json").write_text(json.dumps({"command": "python -m eval.checks.timing", "revision": "abc"}))
+    (folder / "table.md").write_text("A title\n\n| a |\n|---|\n| 1 |\n\nA remark.\n")
+    found = with_tables(text, tmp_path)
+    assert found == (
+        "before\n<!-- begin: results/timing -->\n\n    python -m eval.checks.timing\n\nRevision abc.\n\n"
+        "| a |\n|---|\n| 1 |\n\n<!-- end -->\nafter"
+    )
+    assert with_tables(found, tmp_path) == found
+
+
+def test_the_page_is_readable_in_a_terminal() -> None:
+    lines = (ROOT / "docs" / "reproduce.md").read_text().splitlines()
+    assert [line for line in lines if len(line) > 80 and not line.startswith("    ")] == []
+
+
+def test_every_sweep_has_its_command_and_its_numbers() -> None:
+    text = " ".join((ROOT / "docs" / "reproduce.md").read_text().split())
+    sweeps = json.loads((ROOT / "results" / "crowded" / "metrics.json").read_text())["sweeps"]
+    ours = next(sweep for sweep in sweeps if (sweep["planner"], sweep["dataset"]) == ("ours", "VI"))
+    assert "python -m eval dataset=VI planner=ours" in text
+    assert f"ours on VI, {ours['episodes']} episodes: goals reached {100 * ours['completion']:.2f} % [" in text
+    assert "## detectors" in text
+    assert "detected at 1 % false alarms: ours" in text
+
+
+def test_a_result_has_its_command_time_hashes_and_numbers(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "timing"
+    folder.mkdir(parents=True)
+    (folder / "metrics.json").write_text(
+        json.dumps({"seed": 0, "steps": 40, "recall": {"value": 0.5, "low": 0.4, "high": 0.6, "of": 9}})
+    )
+    (folder / "run.json").write_text(json.dumps({"command": "python -m eval.checks.timing repeats=40", "seconds": 120}))
+    text = page(tmp_path / "results", tmp_path)
+    assert "## timing\n\n    python -m eval.checks.timing repeats=40\n\n- revision not recorded, 2 min\n" in text
+    assert "- steps 40; recall 50.00 % [40.00, 60.00]\n" in text
+    origin = {"commands": ["python -m eval.checks.timing 'only=[a, b]' " + "key=value " * 9], "revision": "abc",
+              "code": "c0de", "weights": "f00d", "episodes": {"I": "e1"}}  # fmt: skip
+    (folder / "provenance.json").write_text(json.dumps(origin))
+    text = page(tmp_path / "results", tmp_path)
+    assert "- revision abc, 2 min\n- weights f00d, code c0de\n- episodes e1\n" in text
+    typed = text.partition("## timing\n\n")[2].partition("\n\n- ")[0]
+    assert shlex.split(typed.replace("\\\n", " ")) == shlex.split(origin["commands"][0])
+    assert max(map(len, typed.splitlines())) <= 80
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"no metrics\.json"):
+        page(tmp_path, tmp_path)

@@ -1,0 +1,78 @@
+"""`python -m eval.results`: its list can be run, and committed numbers are of the weights and episodes shipped."""
+
+import json
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from eval.results import cells
+from eval.results.cells import LEVELS, PROVENANCE, Result, episodes_in, older_code, problems, provenance, results_of
+from nsrecover.errors import InvalidConfiguration
+from tests.commands import ROOT, run
+
+KEPT = sorted(path.parent for path in (ROOT / "results").rglob(PROVENANCE))
+
+
+@pytest.mark.parametrize("folder", KEPT, ids=lambda folder: str(folder.name))
+def test_committed_numbers_are_of_the_weights_and_episodes_shipped(folder: Path) -> None:
+    assert problems(folder) == []
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_command_of_the_list_exists(level: str) -> None:
+    names = [result.name for result in results_of(level)]
+    assert "sensing" in names
+    assert len(names) == len(set(names))
+    for result in results_of(level):
+        assert result.identity["code"]
+        for command in result.commands:
+            assert find_spec(command.module), command.text
+
+
+def test_levels_differ_in_size_and_what_is_not_there_is_left_out() -> None:
+    quick, full = ({each.name: each for each in results_of(level)} for level in ("quick", "full"))
+    assert quick["sensing"].commands != full["sensing"].commands
+    assert "real" not in full
+    assert [each.name for each in results_of("normal", ["real"])] == ["real"]
+    for wrong in ("quack", "normal"):
+        with pytest.raises(InvalidConfiguration, match="Did you mean"):
+            results_of(wrong, ["sensng"] if wrong == "normal" else [])
+
+
+def test_other_weights_and_other_episodes_are_problems_and_older_code_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells, "clean_revision", lambda: "abc")
+    (result,) = results_of("quick", ["crowded"])
+    sweep = tmp_path / result.commands[0].part
+    sweep.mkdir(parents=True)
+    episode = {"dataset": "I", "seed": 0, "first_episode": cells._first_episode("I", 0)}
+    (sweep / "manifest.json").write_text(json.dumps(episode))
+    kept = provenance(result, tmp_path, 1.0)
+    assert kept["episodes"] == {sweep.name: episode["first_episode"]} == episodes_in([sweep])
+    (tmp_path / PROVENANCE).write_text(json.dumps(kept))
+    assert problems(tmp_path) == []
+    assert not older_code(tmp_path, result)
+    (sweep / "manifest.json").write_text(json.dumps(episode | {"first_episode": "another"}))
+    assert "other episodes" in problems(tmp_path)[0]
+    shutil.rmtree(sweep)
+    (tmp_path / PROVENANCE).write_text(json.dumps(kept | {"weights": "another", "code": "another"}))
+    assert "other weights of tabletop_sensors" in problems(tmp_path)[0]
+    assert older_code(tmp_path, result)
+
+
+def test_a_finished_result_is_not_measured_again_until_its_code_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("eval.results", "level=quick", "only=[own_operators]", "workers=1", f"out={tmp_path}")
+    done = run(*arguments)
+    assert (done.code, "1 of 1 done at revision" in done.out) == (0, True), done.err
+    (metrics,) = tmp_path.rglob("metrics.json")
+    before = metrics.stat().st_mtime_ns
+    assert run(*arguments).code == 0
+    assert metrics.stat().st_mtime_ns == before
+    monkeypatch.setattr(Result, "identity", {"code": "another", "weights": None})
+    assert run(*arguments).code == 0
+    assert len(list(tmp_path.rglob("metrics.json"))) == 2
