@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,11 @@ import torch
 
 from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import Share, bootstrap_interval, grouped, share_of
-from eval.common.synthetic_states import Appearance, SyntheticErrorState, enlarged, problem
+from eval.common.synthetic_states import SyntheticErrorState, enlarged, of_example, problem
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, number, percent_of
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.records.recording import example
 from nsrecover.system import System
 
 WARM_UP = 2
@@ -101,7 +100,7 @@ class Cell:
 def plan_all(cell: Cell, config: AnytimeConfig) -> list[Bounded]:
     """Plan one state with every budget, in one thread."""
     torch.set_num_threads(1)
-    system, bank = enlarged(system_of(config.checkpoint), cell.objects), _looks(config.checkpoint)
+    system, bank = enlarged(system_of(config.checkpoint), cell.objects), of_example(config.checkpoint)
     rng = np.random.default_rng([config.seed, cell.objects, cell.stacked_anew, cell.repeat])
     given = problem(system, bank, cell.objects, cell.stacked_anew, rng, entangled=True)
     for _ in range(WARM_UP):
@@ -112,13 +111,6 @@ def plan_all(cell: Cell, config: AnytimeConfig) -> list[Bounded]:
         cost = found.cost if found.found else None
         results.append(Bounded(budget_ms, cost, found.proven_optimal, 1000 * spent_s, found.expansions))
     return results
-
-
-@cache
-def _looks(checkpoint: str | None) -> list[Appearance]:
-    """Appearance of real objects, from an example that comes with the library."""
-    scene = system_of(checkpoint).perceiver()(example("collapse").observations[0])
-    return [Appearance(look, look, box[3:], box[3:]) for look, box in zip(scene.visual, scene.boxes, strict=True)]
 
 
 def measure(config: AnytimeConfig, run: Run) -> dict[str, Any]:

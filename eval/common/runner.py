@@ -226,4 +226,9 @@ def run(measurement: Measurement[Any]) -> None:
         chosen.run(config)
         print((Path(config.out) / TABLE).read_text(encoding="utf-8"), end="")
 
-    run_command(chosen.module.split(".")[1], chosen.settings, measured, resumable=True)
+    run_command(
+        chosen.module.removeprefix("eval.").removeprefix("checks.").split(".")[0],
+        chosen.settings,
+        measured,
+        resumable=True,
+    )

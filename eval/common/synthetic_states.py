@@ -12,10 +12,11 @@ import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
-from eval.common.error_states import ErrorState
+from eval.common.systems import system_of
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.geometry import intersects, top
@@ -26,6 +27,7 @@ from nsrecover.domains.tabletop.relations import is_clear, supporter
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import is_free
+from nsrecover.records.recording import example
 from nsrecover.system import System
 
 ORDINARY = 10
@@ -81,16 +83,11 @@ class SyntheticErrorState:
         return set(self.discrepancy.deviating) == self.misplaced
 
 
-def appearances_of(states: Sequence[ErrorState]) -> list[Appearance]:
-    """Return the appearances of correctly placed objects of error states."""
-    looks = []
-    for state in states:
-        expected = state.trace.graphs[state.step + 1]
-        for i, name in enumerate(state.graph.names):
-            if name not in state.error.deviations and state.graph.seen[i]:
-                sizes = expected.boxes[i, 3:], state.graph.boxes[i, 3:]
-                looks.append(Appearance(expected.visual[i], state.graph.visual[i], *sizes))
-    return looks
+@cache
+def of_example(checkpoint: str | None) -> list[Appearance]:
+    """Return the appearances of the objects of the shipped episode to a checkpoint, the same expected and observed."""
+    scene = system_of(checkpoint).perceiver()(example("collapse").observations[0])
+    return [Appearance(look, look, box[3:], box[3:]) for look, box in zip(scene.visual, scene.boxes, strict=True)]
 
 
 def enlarged(system: System, objects: int) -> System:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eval.checks.scaling.__main__ import TimedRecovery, growth, markdown, summary, time_one, valid
+from eval.checks.scaling import MEASUREMENT, ScalingConfig, TimedRecovery, growth, summary, table, time_one, valid
 from eval.common.batched import as_text, time_batch
-from eval.common.synthetic_states import Appearance, enlarged, problem
+from eval.common.synthetic_states import Appearance, enlarged, of_example, problem
 from nsrecover import load
 from nsrecover.planning.planner import Request
 
@@ -25,18 +25,26 @@ def bank() -> list[Appearance]:
 
 
 @pytest.mark.parametrize(("objects", "errors"), [(5, 1), (10, 4), (30, 6)])
-def test_synthetic_errors_are_noticed_and_recoverable(bank, objects, errors) -> None:
+def test_synthetic_errors_are_noticed_and_recoverable(objects, errors) -> None:
     system = enlarged(load(), objects)
-    given = problem(system, bank, objects, errors, np.random.default_rng(objects))
+    given = problem(system, of_example(None), objects, errors, np.random.default_rng([0, objects, errors, 0]))
     assert len(given.graph) == objects
     assert errors <= len(given.misplaced) <= 2 * errors
-    timed = time_one(system, given, errors, budget_s=20.0)
+    timed = time_one((objects, errors, 0), ScalingConfig())
     assert timed.noticed
     assert timed.valid
-    assert timed.actions > 0
+    assert timed.cpu_s > 0
     x, y = given.graph.boxes[:, 0], given.graph.boxes[:, 1]
     x_min, y_min, x_max, y_max = system.bundle.workspace
     assert (x_min <= x).all() and (x <= x_max).all() and (y_min <= y).all() and (y <= y_max).all()  # noqa: PT018
+
+
+def test_a_run_leaves_every_cell_and_goes_on(tmp_path) -> None:
+    config = ScalingConfig(objects=[5], errors=[1, 2], repeats=1, out=str(tmp_path))
+    metrics = MEASUREMENT.run(config)
+    assert (metrics["plans"], metrics["valid"]) == (2, 2)
+    assert MEASUREMENT.run(config) == metrics, "what is done is not timed again"
+    assert "2 errors" in table(metrics)
 
 
 def test_a_larger_table_is_for_larger_scenes_only() -> None:
@@ -68,7 +76,7 @@ def test_a_pool_of_processes_finds_the_same(bank) -> None:
 
 def test_the_growth_exponents_of_a_power_law() -> None:
     results = [
-        TimedRecovery(objects, errors, True, True, True, errors, errors, 1e-3 * objects**1.5 * errors**0.5, 1e-3)
+        TimedRecovery(objects, errors, True, True, True, errors, 1e-3 * objects**1.5 * errors**0.5)
         for objects in (5, 10, 20, 50)
         for errors in (1, 2, 4)
     ]
@@ -76,4 +84,4 @@ def test_the_growth_exponents_of_a_power_law() -> None:
     assert found["objects"] == pytest.approx(1.5)
     assert found["errors"] == pytest.approx(0.5)
     assert found["r_squared"] == pytest.approx(1.0)
-    assert "objects^1.5 * errors^0.5" in markdown(summary(results))
+    assert "objects^1.5 * errors^0.5" in table(summary(results))

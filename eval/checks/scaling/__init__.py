@@ -1,1 +1,0 @@
-"""Planning time by number of objects and errors: `python -m eval.checks.scaling`."""
