@@ -67,6 +67,13 @@ class RecoveryAgent(Generic[SceneT]):
         self.confirm, self.action_limit_s = confirm, action_limit_s
         self._stopped, self._running = threading.Event(), threading.Lock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: an agent that does not run, without its supervisor, which belongs to this program."""
+        return {**vars(self), "supervisor": None, "_stopped": None, "_running": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, supervisor=Supervisor(), _stopped=threading.Event(), _running=threading.Lock())
+
     def stop(self) -> None:
         """End the run before its next action; the next run, if there is none. May be called from any thread."""
         self._stopped.set()

@@ -315,9 +315,12 @@ class Served:
         bool, typer.Option("--boxes-only", help="Serve the system `boxes` only: no checkpoint, no torch.")
     ] = False
     token_file: Annotated[
-        Path | None, typer.Option(help="File with the token that clients must send; or set NSRECOVER_TOKEN.")
+        Path | None,
+        typer.Option(help="File with the tokens of clients, one a line; or set NSRECOVER_TOKEN."),
     ] = None
     sessions: Annotated[int, typer.Option(min=1, help="Largest number of simultaneous sessions.")] = 64
+    client_sessions: Annotated[int, typer.Option(min=1, help="Largest number of sessions of one client.")] = 16
+    proxy: Annotated[str, typer.Option(help="Address of a reverse proxy whose X-Forwarded-For says who asks.")] = ""
     idle_s: Annotated[float, typer.Option(min=1, help="Close sessions after so many seconds without a request.")] = 900
     planning_s: Annotated[float, typer.Option(min=0.01, help="Largest planning time of a recovery, in seconds.")] = 30
     rate: Annotated[float, typer.Option(min=0.01, help="Most requests a second from one address.")] = 200
@@ -343,26 +346,19 @@ def serve(given: Served) -> None:
         given.host,
         given.port,
         {} if given.boxes_only else systems or {"tabletop": None},
-        token=_token(given.token_file),
+        token=server.read_tokens(given.token_file),
         limits=server.Limits(
             sessions=given.sessions,
+            sessions_of_client=min(given.client_sessions, given.sessions),
             idle_s=given.idle_s,
             planning_s=given.planning_s,
             body_bytes=given.body_mb * 1_000_000,
             requests_per_s=given.rate,
             workers=given.workers,
         ),
+        proxies=given.proxy,
         on_ready=lambda url: print(f"nsrecover answers on {url}  (interface: {url}/docs; Ctrl-C ends it)", flush=True),
     )
-
-
-def _token(file: Path | None) -> str | None:
-    if file is None:
-        return os.environ.get("NSRECOVER_TOKEN") or None
-    try:
-        return file.read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidConfiguration(f"expected a file with a token, found {file}: {error}") from None
 
 
 commands.register(app)

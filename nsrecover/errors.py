@@ -12,7 +12,7 @@ import threading
 import traceback
 from collections.abc import Iterable, Iterator
 
-LONGEST_ERROR = 2000
+LONGEST_ERROR = 400
 """Characters of the text of an error; what is longer is left out in its middle."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -24,7 +24,7 @@ class NsrecoverError(Exception):
 
     def __str__(self) -> str:
         text = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], super().__str__())
-        half = LONGEST_ERROR // 2
+        half = LONGEST_ERROR // 2 - 5
         return text if len(text) <= LONGEST_ERROR else f"{text[:half]} ... {text[-half:]}"
 
 

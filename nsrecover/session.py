@@ -292,10 +292,14 @@ class Session(SessionState[SceneT]):
     def _recovery(self, found: Discrepancy[SceneT]) -> Recovery[SceneT]:
         monitor, planner, seen = self.monitor, self.system.planner, found.observed
         budget_s, cancels = self.settings.budget_s, self.listener.cancels
-        recovery = monitor.accepted() or planner.recover(
-            seen, monitor.trace, found, budget_s=budget_s, on_improvement=self.listener.improves, cancelled=cancels
-        )
+        recovery = monitor.accepted()
+        if recovery is None:
+            self.listener.searches()
+            recovery = planner.recover(
+                seen, monitor.trace, found, budget_s=budget_s, on_improvement=self.listener.improves, cancelled=cancels
+            )
         if self._alarms.seen(found, recovery) and isinstance(planner, OtherWays):
+            self.listener.searches()
             other = planner.otherwise(seen, monitor.trace, found, budget_s=budget_s, cancelled=cancels)
             return cast("Recovery[SceneT] | None", other) or recovery
         return recovery
@@ -335,6 +339,7 @@ class Session(SessionState[SceneT]):
         """After a veto, ask about another recovery; stop if there is none."""
         found = turn.discrepancy
         planner, budget_s, cancels = self.system.planner, self.settings.budget_s, self.listener.cancels
+        self.listener.searches()
         other = self._vetoes.other(planner, self.monitor.trace, found, budget_s, cancels)
         if other is None and cancels():
             self._turn = None

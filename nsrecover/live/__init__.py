@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from nsrecover.explanation.language_model.explainer import LanguageExplainer
 from nsrecover.integrations.server import need_extra
 from nsrecover.live.injecting import Injector
 
@@ -63,6 +62,7 @@ def page(
         InvalidConfiguration: the extra is not installed, the token is too short, or the address is in use.
     """
     need_extra()
+    from nsrecover.explanation.language_model.explainer import LanguageExplainer
     from nsrecover.live.live_page import LivePage
     from nsrecover.live.serving import served
 

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 from nsrecover.errors import NsrecoverError
@@ -46,14 +46,16 @@ def application(server: LiveServer, token: str, cookie: str) -> ASGIApp:
     Args:
         server: whose panels are shown.
         token: what viewers need.
-        cookie: name of the cookie that holds it.
+        cookie: name of the cookie that holds it. Browsers send cookies to every port of a machine, so this one belongs
+            to a path that only viewers know, below which they find the page.
     """
+    place = f"/{secrets.token_urlsafe(16)}/"
 
     async def enter(request: Request) -> Response:
         if not matches(request.query_params.get("token", ""), token):
             return HTMLResponse("<!doctype html><title>nsrecover</title><p>The token is wrong.", 401, HEADERS)
-        answer = RedirectResponse("/", 303, HEADERS)
-        answer.set_cookie(cookie, token, httponly=True, samesite="strict")
+        answer = RedirectResponse(place, 303, HEADERS)
+        answer.set_cookie(cookie, token, httponly=True, samesite="strict", path=place)
         return answer
 
     async def page(request: Request) -> Response:
@@ -82,7 +84,7 @@ def application(server: LiveServer, token: str, cookie: str) -> ASGIApp:
         except NsrecoverError as problem:
             return JSONResponse({"message": str(problem)}, 409, HEADERS)
         if "text/html" in request.headers.get("accept", ""):  # a browser without scripts
-            return RedirectResponse("/", 303, HEADERS)
+            return RedirectResponse(place, 303, HEADERS)
         return JSONResponse({"message": said}, headers=HEADERS)
 
     async def report(request: Request) -> Response:
@@ -99,10 +101,9 @@ def application(server: LiveServer, token: str, cookie: str) -> ASGIApp:
     handlers: Mapping[Any, Any] = {Exception: broken}
     routes = [
         Route("/", page),
-        Route(ENTRANCE, enter),
         Route("/events", events),
         Route("/report", report),
         Route("/do/{command}", do, methods=["POST"]),
     ]
-    app = Starlette(routes=routes, exception_handlers=handlers)
-    return Guard(app, LIMITS, token, cookie, frozenset({ENTRANCE}))
+    app = Starlette(routes=[Route(ENTRANCE, enter), *routes, Mount(place, routes=routes)], exception_handlers=handlers)
+    return Guard(app, LIMITS, (token,), cookie, frozenset({ENTRANCE}))

@@ -74,20 +74,18 @@ class Board(Events):
 
 @dataclass
 class LiveServer:
-    """A running server.
+    """What the web application shows, and to whom it passes on what viewers want.
 
     Attributes:
         title: of the page.
         board: the panels.
         template: of the page.
-        url: address with the token, which viewers open once.
         command: carries out commands of viewers.
         report: makes the report of the run so far.
     """
 
     title: str
     board: Board
-    template: str = "live.html.jinja"
-    url: str = ""
-    command: Command = lambda name, fields: ""
-    report: Callable[[], str] = lambda: ""
+    template: str
+    command: Command
+    report: Callable[[], str]

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.live import panels
-from nsrecover.live.board import LiveServer
 from nsrecover.live.desk import MOST_TEXT
 from nsrecover.live.order import Stake, order, reason
 from nsrecover.live.robots import Question, Robot
+from nsrecover.live.serving import PageServer
 from nsrecover.reports.model import Kind
 
 FIRST_S = 10.0
@@ -56,10 +56,10 @@ class FleetPage:
         InvalidConfiguration: there is no robot, there are too many, or an address is not that of a live page.
     """
 
-    def __init__(self, server: LiveServer, urls: Mapping[str, str]) -> None:
+    def __init__(self, server: PageServer, urls: Mapping[str, str]) -> None:
         if not 1 <= len(urls) <= MOST_ROBOTS:
             raise InvalidConfiguration(f"expected 1 to {MOST_ROBOTS} robots, found {len(urls)}")
-        self._board = server.board
+        self._board = server
         self.url = server.url
         """Address with the token, to be opened in a browser."""
         self._changed, self._closed, self._guard = threading.Event(), threading.Event(), threading.Lock()

@@ -21,11 +21,11 @@ from nsrecover.core.sessions.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested
-from nsrecover.live.board import LiveServer
 from nsrecover.live.deciding import Deciding
 from nsrecover.live.desk import MOST_TEXT, Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.live.panels import Chances, Said, Status
+from nsrecover.live.serving import PageServer
 from nsrecover.live.story import Story
 from nsrecover.reports.build import report_of
 from nsrecover.reports.model import Kind, Step
@@ -51,13 +51,13 @@ class LivePage(Deciding):
 
     def __init__(
         self,
-        server: LiveServer,
+        server: PageServer,
         paused: bool = False,
         approve: bool = False,
         answer_s: float = 300.0,
         injector: Injector | None = None,
     ) -> None:
-        self._board, self._injector = server.board, injector
+        self._board, self._injector = server, injector
         self.url = server.url
         """Address with the token, to be opened in a browser."""
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()

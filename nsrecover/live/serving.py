@@ -1,26 +1,91 @@
-"""The server of a live page, in a thread of its own."""
+"""The server of a live page, in a process of its own, so that its connections take nothing from the robot's program."""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
+import logging
+import os
 import secrets
+import socket
+import struct
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from typing import Any
 
-import uvicorn
-
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.integrations.server import check_token, listen
-from nsrecover.integrations.server.running import GRACE_S, Server, address_of
-from nsrecover.live.app import ENTRANCE, application
-from nsrecover.live.board import Board, LiveServer
+from nsrecover.integrations.server.connections import GRACE_S, address_of
+from nsrecover.live.app import ENTRANCE
+from nsrecover.live.board import Command
+from nsrecover.live.page_process import Answer, Asked, Begin, Show
+
+BEGIN_S, SEND_S = 30.0, 10.0
+"""Time for the process to begin, and to take what is sent, seconds."""
+AT_ONCE = 8
+"""Commands of viewers that are carried out at the same time; others wait."""
+
+
+class PageServer:
+    """The page as the robot's program sees it.
+
+    Args:
+        pipe: to the process of the page.
+        url: address with the token, which viewers open once.
+
+    Attributes:
+        url: see there.
+        command: carries out commands of viewers.
+        report: makes the report of the run so far.
+    """
+
+    def __init__(self, pipe: Connection, url: str) -> None:
+        self._pipe, self._sending = pipe, threading.Lock()
+        self.url = url
+        self.command: Command = lambda name, fields: ""
+        self.report: Callable[[], str] = lambda: ""
+        threading.Thread(target=self._listen, name="commands of the live page", daemon=True).start()
+
+    def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, Any] | None = None) -> None:
+        """Change panels; see `Board.show`. From any thread; without effect if the page has ended."""
+        self._send(Show(dict(panels), at, facts))
+
+    def _send(self, message: object) -> None:
+        try:
+            with self._sending:
+                self._pipe.send(message)
+        except OSError:
+            if not self._pipe.closed:
+                logging.getLogger("nsrecover.live").warning(
+                    "the process of the page has ended or hangs; it is given up"
+                )
+                self._pipe.close()
+
+    def _listen(self) -> None:
+        """Carry out what viewers want until the process of the page ends."""
+        with contextlib.suppress(EOFError, OSError), ThreadPoolExecutor(AT_ONCE) as threads:
+            while True:
+                threads.submit(self._answer, self._pipe.recv())
+
+    def _answer(self, asked: Asked) -> None:
+        try:
+            text = self.command(asked.name, asked.fields or {}) if asked.name else self.report()
+            self._send(Answer(asked.number, text))
+        except NsrecoverError as problem:
+            self._send(Answer(asked.number, str(problem), refused=True))
+        except Exception:  # of a part of the page: viewers are told, and the robot goes on
+            logging.getLogger("nsrecover.live").exception("a request of the page failed")
+            self._send(Answer(asked.number, "the program failed", failed=True))
 
 
 @contextmanager
 def served(
     title: str, host: str, port: int, token: str | None, template: str = "live.html.jinja"
-) -> Iterator[LiveServer]:
+) -> Iterator[PageServer]:
     """Serve a page until the end of the `with` block.
 
     Args:
@@ -35,28 +100,40 @@ def served(
     """
     check_token(token)
     secret = token or secrets.token_urlsafe(24)
-    with listen(host, port) as listening:
-        loop = asyncio.new_event_loop()
-        found = LiveServer(title, Board(loop), template)
+    ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(SEND_S), 0))
+    pipe = Connection(ours.detach())
+    with listen(host, port) as listening, theirs:
         url = address_of(listening)
-        found.url = f"{url}{ENTRANCE}?token={secret}"
-        ready = threading.Event()
-        config = uvicorn.Config(
-            application(found, secret, f"nsrecover-{url.rpartition(':')[2]}"), log_level="warning", server_header=False,
-            timeout_graceful_shutdown=GRACE_S,
+        descriptors = theirs.fileno(), listening.fileno()
+        program = "import sys; from nsrecover.live.page_process import main; main(*map(int, sys.argv[1:]))"
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *map(str, descriptors)], pass_fds=descriptors, stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )  # fmt: skip
-        server = Server(config, found.board.close, ready.set)
-
-        def serve() -> None:
-            with asyncio.Runner(loop_factory=lambda: loop) as runner:
-                runner.run(server.serve(sockets=[listening]))
-
-        thread = threading.Thread(target=serve, name="live page", daemon=True)
-        thread.start()
+    try:
+        pipe.send(Begin(title, template, secret, f"nsrecover-{url.rpartition(':')[2]}"))
+        if not _begins(pipe):
+            raise InvalidConfiguration("expected the server of the live page to start, found it stopped")
+        yield PageServer(pipe, f"{url}{ENTRANCE}?token={secret}")
+    finally:
+        _hang_up(pipe)
         try:
-            if not ready.wait(30.0):
-                raise InvalidConfiguration("expected the server of the live page to start, found it stopped")
-            yield found
-        finally:
-            server.should_exit = True
-            thread.join()
+            process.wait(timeout=GRACE_S + BEGIN_S / 3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _begins(pipe: Connection) -> bool:
+    """Whether the process of the page says that it answers."""
+    try:
+        return pipe.poll(BEGIN_S) and pipe.recv() is None
+    except EOFError:
+        return False
+
+
+def _hang_up(pipe: Connection) -> None:
+    """Close the pipe, for the thread that reads from it, too."""
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(pipe.fileno())) as ours:
+        ours.shutdown(socket.SHUT_RDWR)

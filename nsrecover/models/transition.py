@@ -1,7 +1,9 @@
 """Scene-graph transition predictor: box and appearance of the moved object after an action."""
 
+import sys
 import warnings
 from functools import lru_cache
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -42,6 +44,9 @@ class RelativeMessages(MessagePassing):  # type: ignore[misc]
 
     def __init__(self, width: int) -> None:
         super().__init__(aggr="mean")
+        made = sys.modules.get(f"{__name__}_RelativeMessages_propagate")
+        if made is not None and made.__file__:  # it was imported, and would stay in the folder for temporary files
+            Path(made.__file__).unlink(missing_ok=True)
         self.message_layers = mlp(2 * width + 9, width, width, layers=1)
         self.update_layers = mlp(2 * width, width, width, layers=1)
 

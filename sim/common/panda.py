@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
+import stat
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from functools import cache
@@ -13,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pybullet_data
+
+from nsrecover.errors import InvalidConfiguration
 
 CELL_M = 0.014
 """Side of the grid cells whose vertices are merged into one."""
@@ -106,6 +109,8 @@ def panda_urdf() -> Path:
     stamp = f"{_VERSION} {source} {CELL_M} {FINE_CELL_M} {(source / 'panda.urdf').stat().st_mtime_ns}"
     digest = hashlib.sha256(stamp.encode()).hexdigest()[:12]
     folder = Path(tempfile.gettempdir()) / f"nsrecover-panda-{os.getuid()}-{digest}"
+    if folder.is_symlink() or folder.exists():
+        check_owned(folder)
     if not (folder / "panda.urdf").exists():
         # several processes may do this at once: each makes its own, the first one to finish wins
         with tempfile.TemporaryDirectory(dir=folder.parent) as made:
@@ -118,8 +123,22 @@ def panda_urdf() -> Path:
     return folder / "panda.urdf"
 
 
+def check_owned(folder: Path) -> None:
+    """Refuse a folder that others can have filled: the one for temporary files is everybody's.
+
+    Raises:
+        InvalidConfiguration: it belongs to another user, others can write there, or it is a link.
+    """
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise InvalidConfiguration(
+            f"expected a folder that only you can write to, found {folder} of user {found.st_uid} with mode "
+            f"{stat.filemode(found.st_mode)}; delete it, or set TMPDIR to a folder of yours"
+        )
+
+
 def _make(source: Path, folder: Path) -> None:
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
     tree = ElementTree.parse(source / "panda.urdf")
     for link in tree.getroot().iter("link"):
         for part in [*link.findall("collision"), *link.findall("visual")]:

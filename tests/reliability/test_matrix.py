@@ -11,11 +11,8 @@ from tests.commands import ROOT
 
 TESTS = ROOT / "tests"
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
-ROWS = [
-    [cell.strip() for cell in line.strip("|").split("|")]
-    for line in PAGE.partition("## Bugs that")[0].splitlines()
-    if line.startswith("|") and not re.match(r"\| (---|fault|attack|case)", line)
-]
+TABLES = re.findall(r"^\| (?:fault|attack|case) \|[^\n]*\n\| ---[^\n]*\n((?:\|[^\n]*\n)+)", PAGE, re.MULTILINE)
+ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for table in TABLES for line in table.splitlines()]
 
 
 @cache

@@ -20,6 +20,9 @@ class Listener:
     def compares(self, discrepancy: Discrepancy[Any]) -> None:
         """The scene was compared with the expected one; if it deviates, a recovery is searched for next."""
 
+    def searches(self) -> None:
+        """A search for a recovery begins, which may take as long as its budget."""
+
     def improves(self, recovery: Recovery[Any]) -> None:
         """The search has found a recovery, or a better one."""
 

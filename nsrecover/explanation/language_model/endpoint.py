@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,10 +23,13 @@ from nsrecover.util.extras import needs_extra
 from nsrecover.util.untrusted_json import parse_json
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 LONGEST_ANSWER = 1_000_000
 """Maximum length of an answer, in bytes or characters; some thousand sentences."""
+
+MOST_BYTES = 10 * LONGEST_ANSWER
+"""Most bytes of an answer: each of its events, of one word, has a frame."""
 
 KEY = "OPENAI_API_KEY"
 _TOO_LONG = f"the answer is longer than {LONGEST_ANSWER:,} bytes"
@@ -106,9 +110,12 @@ class Endpoint:
 
         key = self.key or os.environ.get(KEY) or "none"
         try:
-            async with _client_class()(
-                base_url=self.url, api_key=key, max_retries=self.retries, timeout=None
-            ) as client:
+            async with (
+                _limited_client() as http,
+                _client_class()(
+                    base_url=self.url, api_key=key, max_retries=self.retries, timeout=None, http_client=http
+                ) as client,
+            ):
                 model = self.model or await _first_model(client)
                 try:
                     return await self._answer(client, model, prompt, prompt.schema is not None, on_text)
@@ -160,6 +167,45 @@ class _Broken(Exception):
     """The answer of the endpoint cannot be used."""
 
 
+def _limited_client() -> DefaultAsyncHttpxClient:
+    """An HTTP client that follows no redirect, as prompts are for one host, and reads so much of an answer only.
+
+    Answers are asked for without compression, so that the bytes that arrive are the bytes that are read.
+    """
+    from openai import DefaultAsyncHttpxClient
+
+    async def limit(response: Any) -> None:
+        if response.has_redirect_location:
+            raise _Broken("it sends the request to another address; name that one if you trust it")
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise _Broken("its answer is compressed, which was not asked for")
+        response.stream = _limited(response)
+
+    return DefaultAsyncHttpxClient(
+        follow_redirects=False, timeout=None, headers={"Accept-Encoding": "identity"}, event_hooks={"response": [limit]}
+    )
+
+
+def _limited(response: Any) -> Any:
+    """The body of an answer, which ends with an error where it is too long."""
+    stream = response.stream
+    kind: Any = import_module(type(response).__module__.partition(".")[0]).AsyncByteStream  # of the client's library
+
+    class Limited(kind):  # type: ignore[misc]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            left = MOST_BYTES
+            async for part in stream:
+                left -= len(part)
+                if left < 0:
+                    raise _Broken(_TOO_LONG)
+                yield part
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Limited()
+
+
 async def _events(answer: Any) -> AsyncIterator[dict[str, Any]]:
     """Yield the events of a streamed answer, or the single document of an endpoint that does not stream."""
     if "text/event-stream" in answer.headers.get("content-type", ""):
@@ -188,9 +234,12 @@ def _problem(error: BaseException) -> str:
     """Return why there is no answer."""
     import openai
 
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, _Broken):
+            return str(cause)
+        cause = cause.__cause__
     match error:
-        case _Broken():
-            return str(error)
         case openai.APIStatusError():
             return f"HTTP status {error.status_code}"
         case openai.APIError() if not isinstance(error, openai.APIConnectionError):

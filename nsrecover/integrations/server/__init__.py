@@ -11,8 +11,9 @@ docs/server.md describes the interface, docs/openapi.json is its schema. Needs t
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,11 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "create_app", "serve"]
 
+Token = str | Sequence[str] | None
+"""None, one or several."""
+
 TOKEN_LENGTH = 16
 """Smallest length of a token; shorter ones can be guessed."""
 
 
-def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None, token: str | None = None) -> FastAPI:
+def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None, token: Token = None) -> FastAPI:
     """Return the server as an ASGI application, for any ASGI server.
 
     Reports to sessions are worked on in `Limits.workers` processes, which begin with the first session; a script that
@@ -44,7 +48,8 @@ def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None,
         systems: name, as clients request it -> system, of boxes, images or facts; the first one is the default.
         limits: limits for clients.
         token: token that clients must send as `Authorization: Bearer`. Without one, only requests that address the
-            server as localhost are answered; an application that other machines can reach must have one.
+            server as localhost are answered; an application that other machines can reach must have one. Several: each
+            is a client of its own, with its share of sessions and searches; else each address is one.
 
     Raises:
         InvalidConfiguration: the extra is not installed, there is no system, one cannot be pickled, or the token is
@@ -55,19 +60,20 @@ def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None,
 
     if not systems:
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")
-    check_token(token)
+    tokens = check_token(token)
     load: Callable[[], dict[str, System[Any]]] = partial(dict, systems)
     require_picklable(load, "systems", "use module-level functions and classes for their parts")
     preload = sorted({type(system.watching).__module__ for system in systems.values()})
-    return application(tuple(systems), load, preload, limits or Limits(), token)
+    return application(tuple(systems), load, preload, limits or Limits(), tokens)
 
 
 def serve(
     host: str = "127.0.0.1",
     port: int = 8765,
     systems: Mapping[str, str | Path | None] | None = None,
-    token: str | None = None,
+    token: Token = None,
     limits: Limits | None = None,
+    proxies: str = "",
     on_ready: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until interrupted.
@@ -78,8 +84,9 @@ def serve(
         systems: name, as clients request it -> folder of a checkpoint (None: the shipped one) or `file.py:factory` of a
             system, the default one first. After them comes the system `boxes`, which needs boxes only; without others,
             no torch is needed.
-        token: token that clients must send as `Authorization: Bearer`.
+        token: token that clients must send as `Authorization: Bearer`; several, see `create_app`.
         limits: limits for clients.
+        proxies: addresses of reverse proxies, with commas between them, whose `X-Forwarded-For` says who asks.
         on_ready: called with the address once requests are answered.
 
     Raises:
@@ -88,11 +95,11 @@ def serve(
         InvalidCheckpoint: a checkpoint is invalid.
     """
     need_extra()
-    check_token(token)
+    tokens = check_token(token)
     require_main_guard("nsrecover.integrations.server.serve()")
     from nsrecover.integrations.server.guard import is_loopback
 
-    if token is None and not is_loopback(host):
+    if not tokens and not is_loopback(host):
         raise InvalidConfiguration(
             f"expected a token for {host}, which other machines can reach, found none; put one into a file and give "
             "--token-file, or set NSRECOVER_TOKEN, or listen on 127.0.0.1"
@@ -105,7 +112,7 @@ def serve(
     with listen(host, port) as listening:
         from nsrecover.integrations.server.running import run
 
-        run(listening, named, token, limits or Limits(), on_ready)
+        run(listening, named, tokens, limits or Limits(), proxies, on_ready)
 
 
 def need_extra() -> None:
@@ -120,17 +127,34 @@ def need_extra() -> None:
                 raise ImportError(package)
 
 
-def check_token(token: str | None) -> None:
-    """Refuse a token that can be guessed, or cannot be sent.
+def check_token(token: Token) -> tuple[str, ...]:
+    """Return the tokens; refuses those that can be guessed, or cannot be sent.
 
     Raises:
-        InvalidConfiguration: it is too short, or has other characters.
+        InvalidConfiguration: one is too short, or has other characters.
     """
-    if token is not None and (len(token) < TOKEN_LENGTH or not token.isascii() or not token.isprintable()):
-        raise InvalidConfiguration(
-            f"expected a token of at least {TOKEN_LENGTH} printable ASCII characters, found one of {len(token)}; make "
-            "one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
-        )
+    tokens = () if token is None else (token,) if isinstance(token, str) else tuple(token)
+    for each in tokens:
+        if len(each) < TOKEN_LENGTH or not each.isascii() or not each.isprintable():
+            raise InvalidConfiguration(
+                f"expected a token of at least {TOKEN_LENGTH} printable ASCII characters, found one of {len(each)}; "
+                "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+            )
+    return tokens
+
+
+def read_tokens(file: Path | None) -> Token:
+    """The tokens of a file, one a line; without a file that of the environment, if there is one.
+
+    Raises:
+        InvalidConfiguration: the file cannot be read.
+    """
+    if file is None:
+        return os.environ.get("NSRECOVER_TOKEN") or None
+    try:
+        return file.read_text(encoding="utf-8-sig").split() or ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidConfiguration(f"expected a file with a token, found {file}: {error}") from None
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -14,13 +14,13 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader
 
 from nsrecover.integrations.server.guard import Guard
-from nsrecover.integrations.server.jobs import Load
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.messages import FileData
 from nsrecover.integrations.server.problems import add_handlers
 from nsrecover.integrations.server.routes import router
 from nsrecover.integrations.server.service import Service
-from nsrecover.integrations.server.workers import Worker
+from nsrecover.integrations.server.work.jobs import Load
+from nsrecover.integrations.server.work.workers import Worker
 
 DESCRIPTION = """Carry out a symbolic plan with a robot: every answer says what to do next, what deviates from the
 expected scene, since when and why, and the cheapest recovery.
@@ -38,7 +38,7 @@ def application(
     load: Load,
     preload: Sequence[str],
     limits: Limits,
-    token: str | None,
+    tokens: tuple[str, ...],
 ) -> FastAPI:
     """Return the server.
 
@@ -47,10 +47,11 @@ def application(
         load: loads the systems in a worker process; can be pickled.
         preload: modules that the processes import once.
         limits: limits for clients.
-        token: token that clients must send; None allows loopback only.
+        tokens: of which clients must send one; without any, loopback only is allowed.
     """
     workers = [Worker(load, preload, limits.judging_s) for _ in range(limits.workers)]
-    service = Service(systems, workers, limits)
+    searchers = [Worker(load, preload, None) for _ in range(limits.workers)]
+    service = Service(systems, workers, searchers, limits)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -74,7 +75,7 @@ def application(
     async def docs() -> HTMLResponse:
         return HTMLResponse(page_of(schema_of(app)), headers=PAGE_HEADERS)
 
-    app.add_middleware(Guard, limits=limits, token=token)
+    app.add_middleware(Guard, limits=limits, tokens=tokens, answered=lambda status: service.answers.update((status,)))
     return app
 
 

@@ -6,7 +6,8 @@ import asyncio
 import hmac
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,8 +18,11 @@ from nsrecover.integrations.server.problems import Refused, answer, shown
 OPEN = frozenset({"/v1/health", "/docs", "/openapi.json"})
 """Paths that need no token; without one they reveal nothing beyond the published program."""
 
-KNOWN = "nsrecover.known"
-"""Key of a request's scope: whether the caller has shown the token, or needs none."""
+KNOWN, CLIENT = "nsrecover.known", "nsrecover.client"
+"""Keys of a request's scope: whether the caller has shown a token, or needs none; and who it is."""
+
+ONCE = ("host", "origin", "authorization", "content-length", "transfer-encoding", "content-type")
+"""Headers that may be given once: of several, programs in between may take another one than the server."""
 
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^][:@/\\\s]+)(?::\d+)?")
 """Value of a `Host` header: a name or an address, with or without a port."""
@@ -67,6 +71,31 @@ class Rates:
         return allowed
 
 
+def network_of(scope: Scope) -> str:
+    """The address of a caller; of IPv6, the network of 64 bits, in which one machine has as many as it wants."""
+    host = str((scope.get("client") or ("",))[0])
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return host
+
+
+def _check_headers(scope: Scope) -> None:
+    """Refuse requests that a program in between may understand in another way."""
+    names = Counter(key.decode("latin-1").lower() for key, _ in scope["headers"])
+    twice = [each for each in ONCE if names[each] > 1]
+    if "content-length" in names and "transfer-encoding" in names:
+        twice = ["content-length with transfer-encoding"]
+    if twice:
+        raise Refused(
+            400, "ambiguous_headers", f"expected each of {', '.join(ONCE)} once, and one that says where the body "
+            f"ends, found several: {twice[0]}",
+        )  # fmt: skip
+
+
 def _without_body(send: Send) -> Send:
     """Return a sender that leaves out the body: an answer ends with its headers, and so does a stream."""
     ended = False
@@ -91,21 +120,24 @@ class Guard:
     Args:
         app: the application to protect.
         limits: maximum body size, arrival time and rate.
-        token: the token that clients must send; None allows loopback only.
+        tokens: tokens of which clients must send one; without any, loopback only is allowed. If there are several, each
+            is a client of its own, wherever its requests come from.
         cookie: name of the cookie in which browsers may send the token; their pages must be of this server.
         open_paths: paths that need no token.
+        answered: called with the status of every answer.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         limits: Limits,
-        token: str | None,
+        tokens: tuple[str, ...],
         cookie: str = "",
         open_paths: frozenset[str] = OPEN,
+        answered: Callable[[int], None] = lambda status: None,
     ) -> None:
-        self._app, self._limits, self._token, self._cookie, self._open = app, limits, token, cookie, open_paths
-        self._rates = Rates(limits.requests_per_s)
+        self._app, self._limits, self._tokens, self._cookie, self._open = app, limits, tokens, cookie, open_paths
+        self._rates, self._answered = Rates(limits.requests_per_s), answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with a refusal."""
@@ -120,47 +152,58 @@ class Guard:
         async def sent(message: Message) -> None:
             nonlocal started
             started = True
+            if message["type"] == "http.response.start":
+                self._answered(message["status"])
             await send(message)
 
         try:
             self._check_rate(scope)
-            known = self._check_caller(scope["path"], headers)
-            scope = {**scope, KNOWN: known}
+            _check_headers(scope)
+            token = self._token_of(headers)
+            self._check_caller(scope["path"], headers, token)
             self._check_length(headers)
-            await self._app(scope, self._limited(receive, headers), sent)
+            client = network_of(scope) if len(self._tokens) < 2 else token
+            known = token is not None
+            scope.setdefault("state", {})[KNOWN] = known  # where the connection looks for it
+            await self._app({**scope, KNOWN: known, CLIENT: client}, self._limited(receive, headers), sent)
         except Refused as refused:
             if started:
                 raise
             # The rest of the body is not read.
             response = answer(refused.problem, refused.status_code, {**(refused.headers or {}), "Connection": "close"})
-            await response(scope, receive, send)
+            await response(scope, receive, sent)
 
     def _check_rate(self, scope: Scope) -> None:
-        address = str((scope.get("client") or ("",))[0])
-        if not self._rates.allow(address, asyncio.get_running_loop().time()):
+        if not self._rates.allow(network_of(scope), asyncio.get_running_loop().time()):
             raise Refused(
                 429, "too_many_requests", f"expected at most {self._limits.requests_per_s:g} requests a second of one "
                 "address, found more; send fewer, or start the server with a higher limit", {"Retry-After": "1"},
             )  # fmt: skip
 
-    def _check_caller(self, path: str, headers: Mapping[str, str]) -> bool:
-        """Return whether the caller may know what the server does; others reach the open paths only."""
+    def _token_of(self, headers: Mapping[str, str]) -> str | None:
+        """The token that the caller has shown; empty if none is needed, None if a wrong one or none was sent."""
+        if not self._tokens:
+            return ""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            if not self._cookie:
+                return None
+            given = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+            self._check_origin(headers.get("host", ""), headers)
+        return next((each for each in self._tokens if matches(given.strip(), each)), None)
+
+    def _check_caller(self, path: str, headers: Mapping[str, str], token: str | None) -> None:
         host = headers.get("host", "")
-        if self._token is not None:
-            scheme, _, given = headers.get("authorization", "").partition(" ")
-            known = matches(given.strip(), self._token) and scheme.lower() == "bearer"
-            if not known and self._cookie:
-                sent = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
-                known = matches(sent, self._token)
-                self._check_origin(host, headers)
-            if not known and path not in self._open:
+        if self._tokens:
+            if token is None and path not in self._open:
                 other = ", or a browser that has opened the address with the token" if self._cookie else ""
+                found = "another one" if headers.get("authorization") else "none"
                 raise Refused(
                     401, "unauthorized", "expected the header `Authorization: Bearer TOKEN` with the token that the "
-                    f"server was started with{other}, found " + ("another one" if given else "none"),
+                    f"server was started with{other}, found {found}",
                     {"WWW-Authenticate": "Bearer"},
                 )  # fmt: skip
-            return known
+            return
         # Not Starlette's TrustedHostMiddleware: that one takes a list of names instead of all loopback addresses, and
         # refuses with status 400 and plain text instead of a problem.
         named = _HOST.fullmatch(host)
@@ -170,7 +213,6 @@ class Guard:
                 "to be reached from elsewhere, start it with a token",
             )  # fmt: skip
         self._check_origin(host, headers)
-        return True
 
     def _check_origin(self, host: str, headers: Mapping[str, str]) -> None:
         origin = headers.get("origin")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -20,11 +20,11 @@ from nsrecover.integrations.server import messages, observations
 from nsrecover.integrations.server.answers import episode_answer
 from nsrecover.integrations.server.bodies import StrictRoute, json_of
 from nsrecover.integrations.server.guard import KNOWN
-from nsrecover.integrations.server.jobs import Job, Work, observed, unchanged
 from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
 from nsrecover.integrations.server.service import Service
 from nsrecover.integrations.server.sessions import SILENCE_S, EventKind, StoredSession
+from nsrecover.integrations.server.work.jobs import Job, Work, observed, unchanged
 
 REPORTED = refusals(404, 409, 503)
 """The refusals of reports to a session."""
@@ -64,8 +64,8 @@ Reporting = Callable[..., Awaitable[Response]]
 
 
 async def _reporting(request: Request, service: Serving, session: InSession) -> Reporting:
-    async def report(work: Work, sees: bool = False) -> Response:
-        return JSONResponse(await service.report(request, session, Job(work, sees=sees)))
+    async def report(work: Work) -> Response:
+        return JSONResponse(await service.report(request, session, Job(work)))
 
     return report
 
@@ -90,6 +90,12 @@ async def health(request: Request, service: Serving) -> messages.Health:
         systems=list(service.systems),
         sessions=len(service.sessions),
     )
+
+
+@router.get("/metrics", tags=["server"], responses=refusals(), response_class=PlainTextResponse)
+async def metrics(service: Serving) -> PlainTextResponse:
+    """Return numbers of sessions, requests and reports that wait, in the text format of Prometheus."""
+    return PlainTextResponse(service.metrics(), media_type="text/plain; version=0.0.4")
 
 
 @router.get("/causes", tags=["server"], responses=refusals())
@@ -135,7 +141,7 @@ async def change_plan(report: Report, body: messages.NewPlan) -> Response:
 @router.post("/sessions/{session}/observations", tags=["observations"], responses=REPORTED, **state())
 async def observe(service: Serving, report: Report, body: messages.Observation) -> Response:
     """Send the observation that was asked for, as JSON with base64 images."""
-    return await report(partial(observed, partial(observations.json_observation, body, service.limits.pixels)), True)
+    return await report(partial(observed, partial(observations.json_observation, body, service.limits.pixels)))
 
 
 @router.post("/sessions/{session}/observations/multipart", tags=["observations"], responses=REPORTED, **state())
@@ -170,25 +176,25 @@ async def observe_files(
         images.append([await file.read() for file in view])
     wav = None if audio is None else await audio.read()
     see = partial(observations.observation_of, parsed, parsed.cameras, images, service.limits.pixels, wav)
-    return await report(partial(observed, see), True)
+    return await report(partial(observed, see))
 
 
 @router.post("/sessions/{session}/scenes", tags=["observations"], responses=REPORTED, **state())
 async def observe_scene(report: Report, body: messages.Scene) -> Response:
     """Send the scene that was asked for from your own perception: boxes, with or without appearance features."""
-    return await report(partial(observed, partial(observations.scene_of, body), time_s=body.time_s), True)
+    return await report(partial(observed, partial(observations.scene_of, body), time_s=body.time_s))
 
 
 @router.post("/sessions/{session}/facts", tags=["observations"], responses=REPORTED, **state())
 async def observe_facts(report: Report, body: messages.SeenFacts) -> Response:
     """Send the facts that were asked for, to a system of facts."""
-    return await report(partial(observed, partial(observations.facts_of, body), time_s=body.time_s), True)
+    return await report(partial(observed, partial(observations.facts_of, body), time_s=body.time_s))
 
 
 @router.post("/sessions/{session}/no_observation", tags=["observations"], responses=REPORTED, **state())
 async def observe_nothing(report: Report, body: messages.Failure) -> Response:
     """Report that the observation that was asked for could not be made."""
-    return await report(methodcaller("observed", Unusable(body.problem)), True)
+    return await report(methodcaller("observed", Unusable(body.problem)))
 
 
 @router.post("/sessions/{session}/failed", tags=["reports"], responses=REPORTED, **state())

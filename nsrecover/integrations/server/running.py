@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-import uvicorn
-
 from nsrecover import geometric
 from nsrecover.integrations.server.app import application
-from nsrecover.integrations.server.jobs import Systems
+from nsrecover.integrations.server.connections import Server, address_of, config_of
 from nsrecover.integrations.server.limits import Limits
+from nsrecover.integrations.server.work.jobs import Systems
 from nsrecover.loading import system_at
 from nsrecover.models.geometric import GeometricModels
 from nsrecover.monitoring.watching import BoxWatching
@@ -23,62 +23,26 @@ from nsrecover.records.review import review
 BOXES = "boxes"
 """Name of the system of boxes, which every server has."""
 
-BACKLOG = 512
-"""Number of simultaneous connections; further ones are answered with 503."""
-
-GRACE_S = 3
-"""Time for finishing answers at shutdown, seconds."""
-
 
 def run(
     listening: socket.socket,
     systems: Mapping[str, str | Path | None],
-    token: str | None,
+    tokens: tuple[str, ...],
     limits: Limits,
+    proxies: str,
     on_ready: Callable[[str], None],
 ) -> None:
     """Load the systems and answer requests until interrupted."""
     preload = "nsrecover.models.bundle" if systems else "nsrecover.models.geometric"
-    app = application(tuple({**systems, BOXES: ""}), partial(loaded, systems), [preload], limits, token)
+    app = application(tuple({**systems, BOXES: ""}), partial(loaded, systems), [preload], limits, tokens)
+    for searcher in app.state.service.searchers:
+        threading.Thread(target=searcher.start, daemon=True).start()
     for worker in app.state.service.workers:
         worker.start()
-    config = uvicorn.Config(
-        app, log_level="warning", server_header=False, limit_concurrency=BACKLOG, timeout_graceful_shutdown=GRACE_S
-    )
+    config = config_of(app, limits, proxies)
     url = address_of(listening)
     server = Server(config, app.state.service.sessions.close_all, lambda: on_ready(url))
     asyncio.run(server.serve(sockets=[listening]))
-
-
-def address_of(listening: socket.socket) -> str:
-    """The address at which a socket listens, for browsers and clients."""
-    host, port = listening.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-class Server(uvicorn.Server):
-    """Says when it answers; ends searches and event streams first, so that their answers are sent at shutdown.
-
-    Args:
-        config: of uvicorn.
-        end_work: called before it shuts down.
-        on_ready: called once it answers.
-    """
-
-    def __init__(self, config: uvicorn.Config, end_work: Callable[[], None], on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._end_work, self._on_ready = end_work, on_ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
-        await super().startup(sockets)
-        if self.started:
-            self._on_ready()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the work, then shut down."""
-        self._end_work()
-        await super().shutdown(sockets)
 
 
 def loaded(systems: Mapping[str, str | Path | None]) -> Systems:

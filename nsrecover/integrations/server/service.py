@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,10 +14,12 @@ from fastapi import Request
 from nsrecover.core import Plan
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.integrations.server.jobs import AnySession, Job, Outcome, Systems
+from nsrecover.integrations.server.guard import CLIENT
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.sessions import EventKind, Sessions, StoredSession
-from nsrecover.integrations.server.workers import Worker
+from nsrecover.integrations.server.work.jobs import AnySession, Job, Outcome, SearchNeeded, Systems
+from nsrecover.integrations.server.work.turns import Turns
+from nsrecover.integrations.server.work.workers import Worker
 from nsrecover.planning.planner import Rejoin
 from nsrecover.util.json_data import Json
 
@@ -26,13 +29,24 @@ class Service:
 
     Args:
         systems: names of systems that sessions may ask for, the default one first.
-        workers: the processes.
+        workers: the processes that judge.
+        searchers: the processes that search.
         limits: limits for clients.
     """
 
-    def __init__(self, systems: Sequence[str], workers: Sequence[Worker], limits: Limits) -> None:
-        self.systems, self.workers, self.limits = tuple(systems), tuple(workers), limits
+    def __init__(
+        self, systems: Sequence[str], workers: Sequence[Worker], searchers: Sequence[Worker], limits: Limits
+    ) -> None:
+        self.systems, self.workers, self.searchers, self.limits = (
+            tuple(systems),
+            tuple(workers),
+            tuple(searchers),
+            limits,
+        )
+        self.judging, self.searching = Turns(len(workers), len(workers)), Turns(limits.searches, 2 * len(searchers))
         self.sessions = Sessions(limits)
+        self.answers = Counter[int]()
+        """Number of answers by their status."""
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -43,13 +57,29 @@ class Service:
         finally:
             janitor.cancel()
             self.sessions.close_all()
-            for worker in self.workers:
+            for worker in (*self.workers, *self.searchers):
                 worker.close()
 
     async def _clean(self) -> None:
         while True:
             await asyncio.sleep(min(self.limits.idle_s, 5.0))
             self.sessions.forget_idle()
+
+    def metrics(self) -> str:
+        """What is measured, in the text format of Prometheus."""
+        places = {"judging": self.judging, "searching": self.searching}
+        gauges: dict[str, dict[str, float]] = {
+            "nsrecover_sessions": {"": len(self.sessions)},
+            "nsrecover_running": {f'{{in="{name}"}}': turns.running.total() for name, turns in places.items()},
+            "nsrecover_waiting": {f'{{in="{name}"}}': len(turns.waiting) for name, turns in places.items()},
+            "nsrecover_waited_seconds_total": {f'{{in="{name}"}}': turns.waited_s for name, turns in places.items()},
+            "nsrecover_requests_total": {f'{{status="{code}"}}': count for code, count in sorted(self.answers.items())},
+        }
+        lines = []
+        for name, values in gauges.items():
+            lines.append(f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}")
+            lines += [f"{name}{labels} {value:g}" for labels, value in values.items()]
+        return "\n".join(lines) + "\n"
 
     async def open(
         self, request: Request, system: str | None, plan: Plan, settings: SessionSettings, rejoin: Rejoin | None
@@ -67,7 +97,7 @@ class Service:
                 f"expected the name of a system of this server, found {name!r}.{did_you_mean(name, self.systems)}"
             )
         budget_s = min(self.limits.planning_s, settings.budget_s or 0.0)
-        session = self.sessions.open(name)
+        session = self.sessions.open(name, client_of(request))
         try:
             opening = partial(opened, name, plan, replace(settings, budget_s=budget_s), rejoin)
             return await self.report(request, session, Job(opening))
@@ -106,11 +136,27 @@ class Service:
             session.stop.set()
 
         leaving = asyncio.create_task(stop_with_client())
-        worker = min(self.workers, key=lambda each: each.busy)
+        job, client = replace(job, state=session.state), client_of(request)
         try:
-            return await worker.run(replace(job, state=session.state), session.events.publish, session.stop)
+            try:
+                return await self._run(job, client, self.judging, self.workers, session)
+            except SearchNeeded as needed:
+                job = replace(job, told=needed.args[0])
+                return await self._run(job, client, self.searching, self.searchers, session)
         finally:
             leaving.cancel()
+
+    async def _run(
+        self, job: Job, client: str, turns: Turns, workers: Sequence[Worker], session: StoredSession
+    ) -> Outcome:
+        async with turns.turn(client) as waited_s:
+            worker = min(workers, key=lambda each: each.busy)
+            return await worker.run(replace(job, waited_s=waited_s), session.events.publish, session.stop)
+
+
+def client_of(request: Request) -> str:
+    """Who has sent a request: the token if there are several, else the address."""
+    return str(request.scope.get(CLIENT, ""))
 
 
 def opened(name: str, plan: Plan, settings: SessionSettings, rejoin: Rejoin | None, systems: Systems) -> AnySession:

@@ -105,15 +105,16 @@ class StoredSession:
 
     Attributes:
         name: secret name, which is all that is needed to use the session.
+        client: who has opened it.
         system: name of its system.
-        state: the session, as `nsrecover.integrations.server.jobs` stores it; None until it was opened.
+        state: the session, as `nsrecover.integrations.server.work.jobs` stores it; None until it was opened.
         answer: the last answer.
         events: events of the session.
         stop: set to end the running search.
     """
 
-    def __init__(self, name: str, system: str) -> None:
-        self.name, self.system = name, system
+    def __init__(self, name: str, system: str, client: str) -> None:
+        self.name, self.system, self.client = name, system, client
         self.state: bytes | None = None
         self.answer: Json = None
         self.events = Events(asyncio.get_running_loop())
@@ -166,19 +167,25 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._all)
 
-    def open(self, system: str) -> StoredSession:
-        """Make room for a session.
+    def open(self, system: str, client: str) -> StoredSession:
+        """Make room for a session of a client.
 
         Raises:
             Refused: there are too many sessions.
         """
         self.forget_idle()
+        most = self._limits.sessions_of_client
+        if sum(each.client == client for each in self._all.values()) >= most:
+            raise Refused(
+                429, "too_many_sessions", f"expected at most {most} sessions of one client, found as many; delete "
+                "those that are over, or start the server with a higher limit", {"Retry-After": "10"},
+            )  # fmt: skip
         if len(self._all) >= self._limits.sessions:
             raise Refused(
                 429, "too_many_sessions", f"expected at most {self._limits.sessions} sessions, found as many; delete "
                 "those that are over, or start the server with a higher limit", {"Retry-After": "10"},
             )  # fmt: skip
-        session = StoredSession(secrets.token_urlsafe(18), system)
+        session = StoredSession(secrets.token_urlsafe(18), system, client)
         self._all[session.name] = session
         return session
 

@@ -34,7 +34,7 @@
   setInterval(countDown, 1000);
   countDown();
 
-  const events = new EventSource(`/events?after=${document.body.dataset.after}`);
+  const events = new EventSource(`events?after=${document.body.dataset.after}`);
   events.addEventListener("open", () => connected("ok", "● live"));
   events.addEventListener("panel", (event) => show(JSON.parse(event.data)));
   events.addEventListener("error", () => {
@@ -48,7 +48,7 @@
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form));
     try {
-      const answer = await fetch(`/do/${form.dataset.command}`, { method: "POST", body });
+      const answer = await fetch(`do/${form.dataset.command}`, { method: "POST", body });
       const { message } = await answer.json();
       const asked = answer.ok && form.dataset.command === "ask"; // the conversation has the answer
       reply.textContent = asked ? "" : message;

@@ -170,7 +170,10 @@ def by_behaviortree_cpp(world: ScriptedWorld, scenario: Scenario, person: Refusi
 @contextmanager
 def http_server() -> Iterator[None]:
     """A server of both systems for `by_http`."""
-    app = create_app({kind.__name__: kind.system() for kind in (Boxes, Facts)}, Limits(sessions=1000, workers=1))
+    app = create_app(
+        {kind.__name__: kind.system() for kind in (Boxes, Facts)},
+        Limits(sessions=1000, sessions_of_client=1000, workers=1),
+    )
     with TestClient(app, base_url="http://127.0.0.1") as client:
         _clients.append(client)
         yield

@@ -78,7 +78,9 @@ class Client:
     def __init__(self, url: str) -> None:
         self.base = url.partition("/enter")[0]
         self.http = httpx.Client(base_url=self.base, follow_redirects=True, timeout=10)
-        assert self.http.get(url).status_code == 200
+        entered = self.http.get(url)
+        assert entered.status_code == 200
+        self.http.base_url = entered.url
 
     def do(self, command: str, **fields: Any) -> httpx.Response:
         return self.http.post(f"/do/{command}", data=fields)

@@ -45,8 +45,11 @@ def test_only_who_has_the_token_may_look_and_act() -> None:
         assert httpx.post(f"{base}/do/pause").status_code == 401
         assert httpx.get(f"{base}/enter?token=wrong").status_code == 401
         entered = httpx.get(page.url)
-        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        assert entered.status_code == 303
+        place = entered.headers["location"]
+        assert len(place) > 20
         cookie = entered.headers["set-cookie"].lower()
+        assert f"path={place.lower()};" in cookie, "other ports of the machine are not sent the cookie"
         assert "httponly" in cookie
         assert "samesite=strict" in cookie
         viewer = Client(page.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import struct
@@ -158,6 +159,33 @@ def ten_megabytes_streamed(handler: Handler, request: dict[str, Any]) -> None:
         handler.event({"choices": [{"index": 0, "delta": {"content": "The red cube toppled. " * 450}}]})
 
 
+def endless_line(handler: Handler, request: dict[str, Any]) -> None:
+    handler._head(200, "text/event-stream")
+    handler.wfile.write(b"data: ")
+    while not handler.server.over.is_set():
+        handler.wfile.write(b"x" * 1_000_000)
+
+
+def gzip_bomb(handler: Handler, request: dict[str, Any]) -> None:
+    """A gigabyte of spaces, in a megabyte."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.send_header("Content-Encoding", "gzip")
+    handler.send_header("Connection", "close")
+    handler.end_headers()
+    handler.wfile.write(gzip.compress(bytes(100_000_000)) * 10)
+
+
+def redirect(place: str) -> Behaviour:
+    def redirects(handler: Handler, request: dict[str, Any]) -> None:
+        handler.send_response(307)
+        handler.send_header("Location", place)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return redirects
+
+
 def drip(handler: Handler, request: dict[str, Any]) -> None:
     """Send one byte at a time for ever, so that no single read times out."""
     handler._head(200, "text/event-stream")
@@ -195,6 +223,9 @@ MISBEHAVIOURS: dict[str, tuple[Behaviour, str]] = {
     "returns nothing": (empty, "empty"),
     "returns 10 MB": (ten_megabytes, "longer than"),
     "streams 10 MB": (ten_megabytes_streamed, "longer than"),
+    "sends an endless line": (endless_line, "longer than"),
+    "sends what unpacks to a gigabyte": (gzip_bomb, "compressed"),
+    "redirects": (redirect("http://127.0.0.1:9/v1/chat/completions"), "another address"),
     "drips": (drip, "within"),
     "drips headers": (drip_headers, "within"),
     "reports an error": (reported_error, "reports an error"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 import subprocess
 import sys
 import threading
@@ -16,7 +17,18 @@ from nsrecover.explanation import GroundedExplainer
 from nsrecover.explanation.language_model.endpoint import Endpoint, Price
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
 from nsrecover.explanation.language_model.prompting import prompt_template
-from tests.nsrecover.explanation.language_model.fake_endpoint import MISBEHAVIOURS, answering, hang, served, status
+from tests.nsrecover.explanation.language_model.fake_endpoint import (
+    MISBEHAVIOURS,
+    Behaviour,
+    answering,
+    endless_line,
+    gzip_bomb,
+    hang,
+    redirect,
+    served,
+    status,
+    ten_megabytes,
+)
 from tests.nsrecover.explanation.language_model.language_cases import BACK
 from tests.nsrecover.explanation.made_failures import COLLAPSE
 
@@ -40,6 +52,24 @@ def test_an_explanation_arrives_within_the_time_out_with_a_reason(name: str) -> 
     assert explanation.source == "grounded"
     assert explanation.verified
     assert reason in explanation.note, explanation.note
+
+
+def test_a_prompt_is_sent_to_no_other_host() -> None:
+    with served(answering("Thank you.")) as other, served(redirect(f"{other.url}/chat/completions")) as server:
+        with pytest.raises(ModelFailure, match="another address"):
+            Endpoint(server.url, model="m").complete(PROMPT, timeout_s=20)
+        assert server.requests
+        assert not other.requests
+
+
+@pytest.mark.parametrize("behaviour", [endless_line, gzip_bomb, ten_megabytes])
+def test_an_answer_takes_little_memory_however_long_it_is(behaviour: Behaviour) -> None:
+    with served(behaviour) as server:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(ModelFailure):
+            Endpoint(server.url, model="m", retries=0).complete(PROMPT, timeout_s=30)
+        grown_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3
+    assert grown_mb < 150  # of this process, which is the server, too
 
 
 def test_nobody_listening_is_said() -> None:

@@ -47,7 +47,7 @@ def application(token: str | None = None, **limits: Any) -> FastAPI:
     systems: dict[str, System[Any]] = {
         "boxes": nsrecover.geometric(), "kitchen": nsrecover.symbolic(HOME, WATERED)
     }  # fmt: skip
-    return create_app(systems, Limits(**limits), token)
+    return create_app(systems, Limits(**{"sessions_of_client": 64, **limits}), token)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,9 @@ def http() -> Iterator[TestClient]:
 @pytest.fixture(scope="package")
 def cameras(system: System) -> Iterator[TestClient]:
     """A server of camera images."""
-    with TestClient(create_app({"tabletop": system}, Limits(workers=1)), base_url=LOCAL) as client:
+    with TestClient(
+        create_app({"tabletop": system}, Limits(workers=1, sessions_of_client=64)), base_url=LOCAL
+    ) as client:
         yield client
 
 

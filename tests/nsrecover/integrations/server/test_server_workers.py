@@ -23,7 +23,7 @@ from nsrecover.core.sessions.requests import Act
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import Client
 from nsrecover.integrations.server import Limits, create_app, observations
-from nsrecover.integrations.server.jobs import restored, stored
+from nsrecover.integrations.server.work.jobs import restored, stored
 from nsrecover.system import System
 from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, STACKED, opened, reported, scene, started
 from tests.nsrecover.integrations.server.test_server_process import swapped

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.integrations.server.jobs import Job, Load, Outcome, work
 from nsrecover.integrations.server.problems import Refused
+from nsrecover.integrations.server.work.jobs import Job, Load, Outcome, work
 from nsrecover.util.json_data import Json
 from nsrecover.util.processes import clean_context
 
@@ -45,10 +45,10 @@ class Worker:
     Args:
         load: loads the systems in the process; can be pickled.
         preload: modules that all processes import once.
-        longest_s: a process that needs longer to judge one observation is taken to hang, and ends.
+        longest_s: a process that needs longer for one job is taken to hang, and ends; None for searches.
     """
 
-    def __init__(self, load: Load, preload: Sequence[str], longest_s: float) -> None:
+    def __init__(self, load: Load, preload: Sequence[str], longest_s: float | None) -> None:
         self._load, self._preload, self._longest_s = load, list(preload), longest_s
         self._changing, self._sending = threading.Lock(), threading.Lock()
         self._pipe: Connection | None = None

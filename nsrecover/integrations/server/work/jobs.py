@@ -9,13 +9,15 @@ from __future__ import annotations
 import faulthandler
 import gc
 import io
+import math
 import os
 import pickle
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import reduce
 from multiprocessing.connection import Connection
@@ -40,8 +42,11 @@ Work = Callable[[Any], AnySession | None]
 Tell = Callable[[str, Json], None]
 """Kind and data of an event."""
 
-SEARCHES = 2
-"""Number of searches of one process at the same time; further ones wait."""
+LATE = 0.1
+"""Share of its budget that a search may have waited before that counts as a part of it."""
+
+NICENESS = 19
+"""Searches take the processor time that judging leaves."""
 
 DEPTH = 4
 """Parts of parts of a system that are not stored with a session, down to this depth."""
@@ -54,14 +59,20 @@ class Job:
     Attributes:
         work: what to do with the session.
         state: the session; None: `work` opens one, given the systems.
-        sees: whether an observation is judged; of these, a process does one at a time.
+        waited_s: how long it has waited for its turn, seconds; that is a part of the budget of its search.
+        told: number of its events that were told already, before a search was needed.
         answer: answers, given the session and the turns that were concluded.
     """
 
     work: Work
     state: bytes | None = None
-    sees: bool = False
+    waited_s: float = 0.0
+    told: int = 0
     answer: Callable[[AnySession, list[StepRecord[Any]]], Json] = field(default=session_answer)
+
+
+class SearchNeeded(Exception):
+    """A job needs a search, and is to be done in a process for searches; its value is the number of events so far."""
 
 
 @dataclass(frozen=True)
@@ -121,12 +132,13 @@ class Jobs:
     Args:
         systems: the systems.
         send: sends the number of a job with an event (kind and data), an outcome or an error; from any thread.
-        longest_s: a process that needs longer to judge one observation hangs, and ends with all that it does.
+        longest_s: a process that needs longer for one job hangs, and ends; None for searches, of which a process does
+            several at the same time.
     """
 
-    def __init__(self, systems: Systems, send: Callable[[int, object], None], longest_s: float) -> None:
+    def __init__(self, systems: Systems, send: Callable[[int, object], None], longest_s: float | None) -> None:
         self._systems, self._send, self._longest_s = systems, send, longest_s
-        self._judging, self._searching = threading.Lock(), threading.Semaphore(SEARCHES)
+        self._judging = threading.Lock()
         self._cancelled: dict[int, threading.Event] = {}
 
     def take(self, number: int, job: Job | None) -> None:
@@ -140,35 +152,30 @@ class Jobs:
     def _run(self, number: int, job: Job) -> None:
         outcome: Outcome | Exception
         try:
-            with ExitStack() as held:
-                held.enter_context(self._judges() if job.sees else self._searching)
-                outcome = self._done(number, job, held)
-        except NsrecoverError as error:
+            with nullcontext() if self._longest_s is None else self._judges(self._longest_s):
+                outcome = self._done(number, job)
+        except (NsrecoverError, SearchNeeded) as error:
             outcome = error
         except Exception:  # of any kind: it is raised where the job is waited for
             outcome = RuntimeError(traceback.format_exc())
         del self._cancelled[number]
         self._send(number, outcome)
 
-    def _done(self, number: int, job: Job, held: ExitStack) -> Outcome:
+    def _done(self, number: int, job: Job) -> Outcome:
         turns = list[StepRecord[Any]]()
         session = self._systems if job.state is None else restored(job.state, self._systems)
         if isinstance(session, Session):
-
-            def search() -> None:
-                held.close()
-                held.enter_context(self._searching)
-
             tell: Tell = lambda kind, data: self._send(number, (kind, data))  # noqa: E731
-            session.listener = _Telling(session, tell, turns, search, self._cancelled[number].is_set)
+            searching = self._longest_s is None
+            session.listener = _Telling(session, tell, turns, searching, job, self._cancelled[number].is_set)
         session = job.work(session) or session
         assert isinstance(session, Session)
         return Outcome(stored(session, self._systems), job.answer(session, turns))
 
     @contextmanager
-    def _judges(self) -> Iterator[None]:
+    def _judges(self, longest_s: float) -> Iterator[None]:
         with self._judging:
-            faulthandler.dump_traceback_later(self._longest_s, exit=True)
+            faulthandler.dump_traceback_later(longest_s, exit=True)
             try:
                 yield
             finally:
@@ -182,32 +189,50 @@ class _Telling(Listener):
     session: AnySession
     tell: Tell
     turns: list[StepRecord[Any]]
-    search: Callable[[], None]
+    searching: bool
+    job: Job
     cancelled: Callable[[], bool]
+    told: int = 0
+    until: float = math.inf
 
     def compares(self, discrepancy: Discrepancy[Any]) -> None:
-        """Tell, and let another observation be judged while a recovery is searched for."""
-        self.tell("compared", compared_event(discrepancy))
-        if discrepancy.deviates:
-            self.search()
+        """Tell."""
+        self._tell("compared", compared_event(discrepancy))
+
+    def searches(self) -> None:
+        """End the search in time, or leave it to a process for searches.
+
+        Raises:
+            SearchNeeded: this process is for what takes little time.
+        """
+        if not self.searching:
+            raise SearchNeeded(self.told)
+        budget_s = self.session.settings.budget_s
+        if budget_s is not None and self.job.waited_s > LATE * budget_s:
+            self.until = time.monotonic() + budget_s - self.job.waited_s
 
     def improves(self, recovery: Recovery[Any]) -> None:
         """Tell."""
-        self.tell("improvement", improvement_event(recovery, self.session))
+        self._tell("improvement", improvement_event(recovery, self.session))
 
     def turned(self, record: StepRecord[Any]) -> None:
         """Tell, and collect the turn."""
-        self.tell("turn", turn_event(record, self.session))
+        self._tell("turn", turn_event(record, self.session))
         self.turns.append(record)
 
     reconsiders = turned
 
     def cancels(self) -> bool:
-        """Whether the search was ended."""
-        return self.cancelled()
+        """Whether the search was ended, or its time is over."""
+        return self.cancelled() or time.monotonic() > self.until
+
+    def _tell(self, kind: str, data: Json) -> None:
+        self.told += 1
+        if self.told > self.job.told:
+            self.tell(kind, data)
 
 
-def work(pipe: Connection, load: Load, longest_s: float) -> None:
+def work(pipe: Connection, load: Load, longest_s: float | None) -> None:
     """Carry out jobs until the server has ended; the body of a worker process.
 
     Args:
@@ -218,6 +243,8 @@ def work(pipe: Connection, load: Load, longest_s: float) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     start_worker()
+    if longest_s is None:
+        os.nice(NICENESS)
     sending = threading.Lock()
 
     def send(number: int, item: object) -> None:
