@@ -333,7 +333,7 @@ DATASETS: dict[str, ErrorDataset] = {
     for dataset in (
         InjectedErrors("I", 750, (5,), (5,), errors=(1, 2, 3, 4, 5), often=_AFTERWARDS),
         InjectedErrors("II", 1300, (5,), (1, 2, 3, 4, 5, 6, 7, 8), (1,), _ANY, every_step=True, in_place=True),
-        InjectedErrors("III", 200, (6, 7, 8, 9, 10), (5,), errors=(5,), often=_AFTERWARDS_OF_MORE),
+        InjectedErrors("III", 200, (6, 7, 8, 9, 10), (5,), errors=(2, 5, 5, 5, 5, 5), often=_AFTERWARDS_OF_MORE),
         NaturalErrors("IV", 200, objects=(10, 11, 12, 13, 14), lengths=(7, 8), mix=_CROWDED, imprecision=_IMPRECISE),
         Unrecoverable("V", 120, objects=(5, 6, 7)),
         CrowdedTables("VI", 60, objects=(8, 9, 10, 11, 12, 13, 14, 15), lengths=(2, 3)),
