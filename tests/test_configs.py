@@ -36,6 +36,7 @@ COMMANDS = {
     "models": "eval.models",
     "own_operators": "eval.own_operators",
     "changes": "eval.changes",
+    "clutter": "eval.clutter",
     "sensing": "eval.sensing",
     "real": "eval.real",
     "shapes": "eval.shapes",

@@ -142,7 +142,7 @@ def scored(pair: Episode, found: Sequence[Found]) -> dict[str, Any]:
 def judge(index: int, seed: int, checkpoint: str | None) -> dict[str, Any]:
     """All arms on one episode: a plain record."""
     pair, system = episode(seed, index), system_of(checkpoint)
-    seen, bundle = pair_of(pair.first, pair.second), system.models
+    seen, bundle = pair_of(pair.first, pair.second), system.bundle
     told, refused = ours(pair, system, bundle)
     blind, _ = ours(pair, system, Alike(bundle))
     arms = {ORACLE: oracle(pair), OURS: told, WITHOUT: blind} | {name: rule(seen) for name, rule in RULES.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -88,7 +89,7 @@ def pair_of(first: Observation, second: Observation) -> Pair:
     return Pair(first, second, objects_of(first, colours[0]), objects_of(second, colours[1]), colours)
 
 
-def _points(seen: Observation, view: int, mask: Mask) -> Array:
+def points_of(seen: Observation, view: int, mask: Mask) -> Array:
     """Points (P, 3) of a mask in the world."""
     rows, columns = np.nonzero(mask & (seen.depth_m[view] > 0))
     depth, camera = seen.depth_m[view][rows, columns].astype(float), seen.cameras[view]
@@ -105,7 +106,7 @@ def objects_of(seen: Observation, colours: Array) -> list[Seen]:
         views.append([])
         for number in np.unique(image[image > 0]):
             mask = image == number
-            points = _points(seen, view, mask)
+            points = points_of(seen, view, mask)
             if len(points) >= FEWEST_PIXELS:
                 low, high = np.quantile(points, (0.03, 0.97), axis=0)
                 box = np.concatenate([(low + high) / 2, high - low])
@@ -161,7 +162,7 @@ def looks_differ(one: Seen, other: Seen) -> float:
     views = [v for v in one.masks if v in other.masks]
     compared = [(v, v) for v in views] or [(v, w) for v in one.masks for w in other.masks]
     found = [1 - float(np.sqrt(one.histograms[v] * other.histograms[w]).sum()) for v, w in compared]
-    return max(0.0, max(found) if views else min(found)) ** 0.5
+    return math.sqrt(max(0.0, max(found) if views else min(found)))
 
 
 def changed_surface(pair: Pair, one: Seen, other: Seen) -> float:

@@ -20,7 +20,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
-from nsrecover.planning.setting_aside import PlacementSampler, enumerated_places, proposed_place
+from nsrecover.planning.setting_aside import PlacementSampler, ProposedPlace, enumerated_places, nearest_place
 from nsrecover.planning.subgoals import Subgoals
 from nsrecover.system import System
 
@@ -37,16 +37,12 @@ class Method(Enum):
 class FreePlaceSource(Enum):
     """Source of places for blocking objects."""
 
+    nearest = "nearest"
+    """The nearest free place, by exact geometry."""
     learned = "learned"
     """The free-space transformer, checked."""
     enumerated = "enumerated"
     """Every free place of a grid."""
-
-
-_SOURCES: Mapping[FreePlaceSource, PlacementSampler] = {
-    FreePlaceSource.learned: proposed_place,
-    FreePlaceSource.enumerated: enumerated_places,
-}
 
 
 @dataclass
@@ -64,7 +60,7 @@ class PlannerSetting:
     method: Method = Method.recovery
     rejoin: Rejoin = Rejoin.POSE
     subgoals: Any = "all"
-    free_places: FreePlaceSource = FreePlaceSource.learned
+    free_places: FreePlaceSource = FreePlaceSource.nearest
     budget_s: float | None = None
 
     def wanted(self) -> Subgoals | int:
@@ -95,7 +91,12 @@ class PlannerSetting:
         return self._planner(system).otherwise if full else None
 
     def _planner(self, system: System) -> RecoveryPlanner:
-        return RecoveryPlanner(system.bundle, rejoin=self.rejoin, placement_sampler=_SOURCES[self.free_places])
+        samplers: dict[FreePlaceSource, PlacementSampler] = {
+            FreePlaceSource.nearest: nearest_place,
+            FreePlaceSource.learned: ProposedPlace(system.bundle),
+            FreePlaceSource.enumerated: enumerated_places,
+        }
+        return RecoveryPlanner(system.bundle, rejoin=self.rejoin, placement_sampler=samplers[self.free_places])
 
 
 def typed_setting(setting: Mapping[str, Any]) -> PlannerSetting:

@@ -19,7 +19,14 @@ from eval.free_space.scenes import MOST_OF_SIMULATOR, JudgedProblem, PlacementPr
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
-from nsrecover.models.free_place import MARGINS_M, are_free, find_free_place, is_free, nearest_free_place, within_reach
+from nsrecover.models.free_place import (
+    MARGINS_M,
+    are_free,
+    is_free,
+    nearest_free_place,
+    proposed_free_place,
+    within_reach,
+)
 
 GAPS_M = (0.0, 0.01, 0.03)
 """Gaps at which raw proposals are judged; the network is trained to keep the last one."""
@@ -50,7 +57,7 @@ def ways(bundle: Bundle, seed: int) -> dict[str, Way]:
     rng = np.random.default_rng([seed, MOST_TRIES])
     return {
         free_tables.PROPOSAL: partial(proposal, bundle),
-        free_tables.ANSWER: lambda problem: find_free_place(bundle, problem.box, problem.obstacles),
+        free_tables.ANSWER: lambda problem: proposed_free_place(bundle, problem.box, problem.obstacles),
         free_tables.NEAREST: partial(
             first_margin, lambda p, gap_m: nearest_free_place(p.box, p.obstacles, bundle, gap_m)
         ),

@@ -1,4 +1,4 @@
-"""A free place on the table for an object: the learned proposal if it is free, else the nearest free place."""
+"""A free place on the table for an object: the nearest one, exactly, or the checked proposal of a network."""
 
 from typing import Protocol
 
@@ -126,19 +126,31 @@ def _on_circles(centre: Points, x: Points, y: Points, radii: tuple[float, float]
     return np.concatenate(points)
 
 
-def find_free_place(model: FreeSpaceModel, box: FloatArray, obstacles: FloatArray) -> FloatArray | None:
-    """A collision-free box on the table.
-
-    The network's proposal is checked. If it does not keep the gap, the nearest place that does is taken; if there is
-    none, a smaller gap is tried (Kalithasan et al., section V, item 2, for the proposal).
+def find_free_place(table: Table, box: FloatArray, obstacles: FloatArray) -> FloatArray | None:
+    """The nearest collision-free box on the table, with the largest of `MARGINS_M` that there is room for.
 
     Args:
-        model: makes the proposal and knows the workspace.
+        table: its workspace and the robot's reach.
         box: (6,) the object as it stands; it is no obstacle itself, unless it is among the obstacles.
         obstacles: (M, 6) everything to keep clear of.
 
     Returns:
         (6,) of the object's size, resting on the table; None if there is no room.
+    """
+    places = (nearest_free_place(box, obstacles, table, gap_m) for gap_m in MARGINS_M)
+    return next((place for place in places if place is not None), None)
+
+
+def proposed_free_place(model: FreeSpaceModel, box: FloatArray, obstacles: FloatArray) -> FloatArray | None:
+    """The same with a network that proposes the place (Kalithasan et al., section V, item 2).
+
+    The proposal is checked. If it does not keep the gap, the nearest place that does is taken; if there is none, a
+    smaller gap is tried.
+
+    Args:
+        model: makes the proposal and knows the workspace.
+        box: as for `find_free_place`.
+        obstacles: likewise.
     """
     scene = np.concatenate([box[None], footprints(obstacles)]).astype(np.float32)
     proposal = np.asarray(model.free_box(scene[None], np.zeros(1, dtype=np.int64))[0], dtype=np.float32)

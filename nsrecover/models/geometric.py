@@ -87,11 +87,6 @@ class GeometricModels:
         offset = np.asarray(boxes_a, dtype=np.float64)[:, :3] - np.asarray(boxes_b, dtype=np.float64)[:, :3]
         return np.asarray(np.exp2(-np.square(offset / self.tolerance_m).sum(axis=1)), dtype=np.float32)
 
-    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
-        """Each moved object's own place (B, 6); the check of the proposal then takes the nearest free place to it."""
-        scenes = np.asarray(boxes, dtype=np.float32)
-        return np.asarray(scenes[np.arange(len(scenes)), np.asarray(moved)].copy(), dtype=np.float32)
-
 
 def save_geometric(models: GeometricModels, calibration: Calibration | None, folder: str | Path) -> Path:
     """Write a checkpoint without weights: the settings, the threshold and what it was set on.

@@ -8,12 +8,12 @@ from typing import Protocol, runtime_checkable
 import numpy.typing as npt
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.models.free_place import FreeSpaceModel
+from nsrecover.models.free_place import Table
 from nsrecover.util.python310 import Self
 
 
-class RecoveryModels(FreeSpaceModel, Protocol):
-    """What planning needs: the comparison of places, and free space."""
+class RecoveryModels(Table, Protocol):
+    """What planning needs: the comparison of places, and the table."""
 
     @property
     def threshold(self) -> float:

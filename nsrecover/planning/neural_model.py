@@ -29,7 +29,7 @@ from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
 from nsrecover.planning.places import BoolArray, Place, carriers_along, contained, masks, pairwise
-from nsrecover.planning.setting_aside import PlacementSampler, proposed_place
+from nsrecover.planning.setting_aside import PlacementSampler, nearest_place
 from nsrecover.planning.subgoals import Subgoal
 from nsrecover.planning.symbolic.strips import bits_of
 
@@ -96,7 +96,7 @@ class Means:
     """
 
     action_cost: Callable[[Action], float] | None = None
-    placement_sampler: PlacementSampler = proposed_place
+    placement_sampler: PlacementSampler = nearest_place
     domain: SpatialDomain = TABLETOP
 
 

@@ -29,7 +29,7 @@ from nsrecover.planning.neural_model import Means, Move, NeuralModel, State, Unt
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.refine import refine
 from nsrecover.planning.search import ROUNDING, SearchResult, check_budgets, search
-from nsrecover.planning.setting_aside import PlacementSampler, proposed_place
+from nsrecover.planning.setting_aside import PlacementSampler, nearest_place
 from nsrecover.planning.subgoals import Subgoal, Subgoals, chosen_subgoals, steps_expected
 from nsrecover.planning.vetoes import another_way
 from nsrecover.util.python310 import StrEnum
@@ -79,7 +79,7 @@ class RecoveryPlanner:
     models: RecoveryModels
     action_cost: Callable[[Action], float] | None = None
     rejoin: Rejoin = Rejoin.POSE
-    placement_sampler: PlacementSampler = proposed_place
+    placement_sampler: PlacementSampler = nearest_place
     domain: SpatialDomain = TABLETOP
     untouched: frozenset[str] = frozenset()
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nsrecover.core.observation import Observation
 from sim.common.cameras import Light
 from sim.datasets.changes.things import Table
-from sim.datasets.clutter.outlines import Form, Solid, barriers, touching
+from sim.datasets.clutter.outlines import Form, Solid, barriers, clearance
 from sim.sensors.presets import sensor
 from sim.tabletop.scenes import TableSpec
 
@@ -70,7 +70,7 @@ def _free(solids: Sequence[Solid], aside: bool, places: Array, gap_m: float) -> 
         if len(places) > 1 or bool(np.all(np.abs(box[:2] - middle) < half + box[3:5] / 2 + gap_m))
     ]  # fmt: skip
     if near and good.any():
-        good[good] = ~touching(places[good], barriers(moved, [part for each in near for part in each]), gap_m)
+        good[good] = clearance(places[good], barriers(moved, [part for each in near for part in each])) > gap_m
     return good
 
 

@@ -133,10 +133,10 @@ def barriers(moved: Sequence[Array], taken: Sequence[Array]) -> tuple[Array, Arr
     return np.concatenate(normals), np.concatenate(offsets), np.array(starts[:-1])
 
 
-def touching(shifts: Array, found: tuple[Array, Array, npt.NDArray[np.intp]], gap_m: float) -> npt.NDArray[np.bool_]:
-    """Which shifts (P, 2) leave less than a gap, along the normals of all edges; (P,)."""
+def clearance(shifts: Array, found: tuple[Array, Array, npt.NDArray[np.intp]]) -> Array:
+    """Smallest gap along the normals of edges (P,), metres, that shifts (P, 2) leave; below 0: an overlap."""
     normals, offsets, starts = found
-    return np.asarray((np.maximum.reduceat(shifts @ normals.T - offsets - gap_m, starts, axis=1) < -1e-9).any(axis=1))
+    return np.asarray(np.maximum.reduceat(shifts @ normals.T - offsets, starts, axis=1).min(axis=1))
 
 
 def _normals(polygon: Array) -> Array:

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from nsrecover.models.free_place import ALIKE_M, MARGINS_M, find_free_place, footprints, is_free, nearest_free_place
+from nsrecover.models.free_place import (
+    ALIKE_M,
+    MARGINS_M,
+    find_free_place,
+    footprints,
+    is_free,
+    nearest_free_place,
+    proposed_free_place,
+)
 
 SIDE = 0.05
 
@@ -99,7 +107,7 @@ def test_out_of_reach_leads_to_the_edge_of_the_reach_or_of_the_workspace() -> No
 
 def test_a_proposal_that_holds_is_taken_as_it_is() -> None:
     box = np.array([0.5, 0.0, 0.075, SIDE, SIDE, SIDE], np.float32)
-    found = find_free_place(Proposer(centre=(0.6, 0.2)), box, box[None])
+    found = proposed_free_place(Proposer(centre=(0.6, 0.2)), box, box[None])
     np.testing.assert_allclose(found, [0.6, 0.2, 0.025, SIDE, SIDE, SIDE], atol=1e-6)
 
 
@@ -110,7 +118,7 @@ def test_the_check_never_passes_a_place_that_collides() -> None:
         obstacles = random_boxes(rng, WIDE, count)
         box = obstacles[int(rng.integers(count))]
         model = Proposer(centre=tuple(rng.uniform((0.25, -0.4), (0.8, 0.4))))
-        found = find_free_place(model, box, obstacles)
+        found = proposed_free_place(model, box, obstacles)
         if found is None:
             assert nearest_free_place(box, obstacles, WIDE, MARGINS_M[-1]) is None
             continue
@@ -130,7 +138,7 @@ def test_the_largest_gap_that_there_is_room_for_is_kept() -> None:
     # a corridor of free table 90 mm wide between two walls: 20 mm on both sides of a cube of 50 mm
     walls = np.array([[0.395, 0.0, 0.05, 0.19, 0.7, 0.1], [0.665, 0.0, 0.05, 0.17, 0.7, 0.1]], np.float32)
     box = np.array([0.53, 0.0, 0.15, SIDE, SIDE, SIDE], np.float32)
-    found = find_free_place(Proposer(centre=(0.4, 0.0)), box, walls)
+    found = proposed_free_place(Proposer(centre=(0.4, 0.0)), box, walls)
     assert is_free(found, walls, WIDE, 0.015)
     assert not is_free(found, walls, WIDE, 0.03)
 

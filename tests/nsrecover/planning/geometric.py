@@ -22,7 +22,6 @@ class GeometricModels:
     workspace: tuple[float, float, float, float] = (0.3, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.25, 0.85)
     room_m: float | None = None
-    propose_own_place: bool = False  # a free-space proposal that is always wrong when the place is needed
     calls: int = 0
 
     def predict(self, visual, boxes, operators, moved, reference):
@@ -46,11 +45,8 @@ class GeometricModels:
         return np.where(right, 0.97, 0.02 + 0.1 * np.exp(-away / 0.1)).astype(np.float32)
 
     def free_box(self, boxes, moved):
-        self.calls += 1
-        box = np.asarray(boxes)[np.arange(len(boxes)), moved].copy()
-        if not self.propose_own_place:
-            box[:, 1] += 0.12
-        return box
+        """The object's own place: a proposal that is always wrong when the place is needed."""
+        return np.asarray(boxes)[np.arange(len(boxes)), moved].copy()
 
 
 def scene(*places: tuple[float, float, float], side: float = SIDE) -> SceneGraph:

@@ -183,14 +183,14 @@ def test_masks_agree_with_the_operators(models: GeometricModels) -> None:
     assert offered > 100
 
 
-def test_the_networks_are_asked_once_a_search_and_once_a_free_place(models: GeometricModels) -> None:
+def test_the_networks_are_asked_once_a_search(models: GeometricModels) -> None:
     trace = imagine(models, table(*SPOTS[:5]), plan("top green red; top blue green; top yellow blue; top white yellow"))
     fallen = moved(trace.graphs[4], green=(0.6, 0.1, 0.025), blue=(0.6, -0.1, 0.025), yellow=(0.45, 0.1, 0.025))
     discrepancy = compare(models, fallen, trace, 3)
     models.calls = 0
     recovery = RecoveryPlanner(models).recover(fallen, trace, discrepancy)
     assert recovery.found
-    assert models.calls == 1  # nothing has to get out of the way
+    assert models.calls == 1
 
 
 def test_the_bound_is_the_number_of_misplaced_objects(models: GeometricModels) -> None:

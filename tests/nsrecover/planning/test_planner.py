@@ -8,6 +8,7 @@ from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.explanation import reason_text
 from nsrecover.planning.planner import RecoveryPlanner
+from nsrecover.planning.setting_aside import PlacementSampler, ProposedPlace, nearest_place
 from tests.nsrecover.planning.geometric import (
     SIDE,
     GeometricModels,
@@ -81,11 +82,13 @@ def test_swapped_blocks_need_three_actions_and_one_free(models: GeometricModels)
     assert [action.operator for action in recovery.actions].count("free") == 1
 
 
-def test_a_wrong_proposal_for_free_space_is_replaced_by_a_checked_one() -> None:
-    models = GeometricModels(propose_own_place=True)
+@pytest.mark.parametrize("sampler", [nearest_place, ProposedPlace(GeometricModels())], ids=["nearest", "wrong"])
+def test_what_is_in_the_way_goes_to_a_free_place(models: GeometricModels, sampler: PlacementSampler) -> None:
     trace = imagine(models, table(*FIVE), plan("left yellow red"))
     a, b = trace.graphs[1].boxes[2, :3], trace.graphs[1].boxes[4, :3]
-    recovery = run(models, moved(trace.graphs[1], blue=tuple(b), white=tuple(a)), trace, 0)
+    swapped = moved(trace.graphs[1], blue=tuple(b), white=tuple(a))
+    planner = RecoveryPlanner(models, placement_sampler=sampler)
+    recovery = planner.recover(swapped, trace, compare(models, swapped, trace, 0))
     assert sorted(action.operator for action in recovery.actions) == ["free", "restore", "restore"]
     target = np.array(next(action.target for action in recovery.actions if action.operator == "free"))
     others = np.concatenate([graph.boxes for graph in trace.graphs])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.datasets.clutter.episodes import COVER, ROOM_M, WORKSPACE, _free, episode, free
-from sim.datasets.clutter.outlines import Form, Solid, barriers, touching
+from sim.datasets.clutter.outlines import Form, Solid, barriers, clearance
 
 
 def _covers(parts: list[np.ndarray], points: np.ndarray) -> np.ndarray:
@@ -23,7 +23,7 @@ def test_shifts_that_touch_are_those_with_common_points(form: Form) -> None:
     moved = Solid(Form.CORNER, (0.06, 0.04), 0.03, 0.012, (1, 0, 0), (0.0, 0.0, 0.4))
     other = Solid(form, (0.12, 0.08), 0.03, 0.012, (0, 1, 0), (0.02, 0.01, 1.1))
     shifts = rng.uniform(-0.15, 0.15, (60, 2))
-    told = touching(shifts, barriers(moved.outline(), other.outline()), 0.0)
+    told = clearance(shifts, barriers(moved.outline(), other.outline())) < 0
     grid = np.stack(np.meshgrid(*[np.arange(-0.3, 0.3, 0.002)] * 2), axis=-1).reshape(-1, 2)
     grid = grid[_covers(other.outline(), grid)]
     seen = np.array([_covers(moved.outline(), grid - shift).any() for shift in shifts])
