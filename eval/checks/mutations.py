@@ -18,8 +18,7 @@ from typing import Any
 import yaml
 from tqdm import tqdm
 
-from eval.common.command import run
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table
 from nsrecover.errors import InvalidConfiguration
@@ -46,7 +45,7 @@ PASSED, FAILED = 0, 1
 
 
 @dataclass
-class MutationsConfig:
+class MutationsConfig(Settings):
     """Put one hand-made bug after the other into a copy of the tree, and run the tests that are named for its package.
 
       python -m eval.checks.mutations                        all bugs; about ten minutes
@@ -58,7 +57,6 @@ class MutationsConfig:
     Attributes:
         only: part of the name or of the file of the bugs to try; empty for all.
         timeout_s: time for the tests of one bug, seconds.
-        out: output folder.
     """
 
     only: str = ""
@@ -183,24 +181,32 @@ def run_tests(tests: Sequence[str], tree: Path, timeout_s: float | None) -> int:
     ).returncode  # fmt: skip
 
 
-def measure(config: MutationsConfig) -> dict[str, Any]:
-    """Judge all bugs, and write metrics and table.
+def chosen(config: MutationsConfig) -> list[Bug]:
+    """The bugs that the settings name.
 
     Raises:
-        InvalidConfiguration: no bug is chosen, a bug does not fit the tree, or its tests cannot be run.
+        InvalidConfiguration: there is none, or one does not fit the tree.
     """
     bugs = [bug for bug in read_bugs() if config.only in f"{bug.name} {bug.file}"]
     if not bugs:
         raise InvalidConfiguration(f"expected a part of the name or file of a bug, found {config.only!r}")
+    return bugs
+
+
+def measure(config: MutationsConfig, run: Run) -> dict[str, Any]:
+    """Judge all bugs, every time anew: what decides is the whole tree.
+
+    Raises:
+        InvalidConfiguration: tests fail without bugs, or cannot be run.
+    """
+    bugs = chosen(config)
     judged = list[Judged]()
     with copied_tree() as tree, tqdm(bugs, unit="bug") as bar:
         check_tests(bugs, tree)
         for bug in bar:
             bar.set_postfix_str(bug.name)
             judged.append(judge(bug, tree, config.timeout_s))
-    metrics = metrics_of(judged)
-    write_results(config.out, metrics, table_of(metrics), config)
-    return metrics
+    return metrics_of(judged)
 
 
 def metrics_of(judged: Sequence[Judged]) -> dict[str, Any]:
@@ -227,5 +233,7 @@ def table_of(metrics: dict[str, Any]) -> str:
     )
 
 
+MEASUREMENT = Measurement(MutationsConfig, measure, table_of, checkpoint=None)
+
 if __name__ == "__main__":
-    run("mutations", MutationsConfig, measure)
+    run(MEASUREMENT)

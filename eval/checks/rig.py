@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conf.command import option
-from eval.common.command import run
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, percent_of
 from nsrecover.errors import InvalidConfiguration
@@ -34,7 +33,7 @@ SMALLEST_GAP = 0.05
 
 
 @dataclass
-class RigConfig:
+class RigConfig(Settings):
     """Record runs of a rig that the shipped checkpoint does not know, run `nsrecover train` on them, and compare.
 
       python -m eval.checks.rig                           ideal depth, so that only what can be learned differs
@@ -46,7 +45,6 @@ class RigConfig:
     Takes ten minutes; writes metrics.json and table.md to out=DIR.
 
     Attributes:
-        seed: another seed gives other runs.
         runs: runs to train on.
         transitions: good steps of fresh runs to measure on, of this rig and of the one that the checkpoint knows.
         distances_mm: displacements of one object, millimetres.
@@ -54,11 +52,8 @@ class RigConfig:
         scene: see conf/scene.
         cameras: see conf/cameras.
         sensor: see conf/sensor.
-        workers: number of processes that record; the result does not depend on it.
-        out: output folder; a run that was stopped continues there.
     """
 
-    seed: int = 0
     runs: int = 50
     transitions: int = 300
     distances_mm: list[float] = field(default_factory=lambda: [10, 12, 15, 20, 25])
@@ -66,25 +61,25 @@ class RigConfig:
     scene: Any = option("workshop")
     cameras: Any = option("low_wide")
     sensor: Any = option("clean")
-    workers: int = 2
     out: str = "outputs/rig"
 
 
-def measure(config: RigConfig) -> dict[str, Any]:
-    """Record runs of the rig, train on them, and compare on fresh runs; write metrics and table.
-
-    Returns:
-        The contents of metrics.json.
+def check(config: RigConfig) -> None:
+    """Check the numbers.
 
     Raises:
-        NsrecoverError: a setting cannot be used, or the folder holds other results.
+        InvalidConfiguration: there are too few runs, transitions or distances.
     """
     if config.runs < 10 or config.transitions < 20 or not config.distances_mm:
         raise InvalidConfiguration(
             f"expected at least 10 runs, 20 transitions and some distances, found runs={config.runs}, "
             f"transitions={config.transitions}, distances_mm={list(config.distances_mm)}"
         )
-    out, rig = Path(config.out), {"scene": config.scene, "cameras": config.cameras}
+
+
+def measure(config: RigConfig, run: Run) -> dict[str, Any]:
+    """Record runs of the rig, train on them, and compare on fresh runs; what is there already is kept."""
+    out, rig = run.folder, {"scene": config.scene, "cameras": config.cameras}
     # the mean plan has four actions, so this many give a few runs more than are needed
     own = _recorded(config, out / "runs", 3 * config.seed, 5 * config.runs, rig)
     fresh = _recorded(config, out / "fresh", 3 * config.seed + 1, config.transitions, rig)
@@ -101,14 +96,12 @@ def measure(config: RigConfig) -> dict[str, Any]:
             ("this rig, trained", out / "trained" / "best", fresh),
         )
     }
-    metrics = {
+    return {
         "seed": config.seed,
         "runs": config.runs,
         "rigs": {name: _judged(found) for name, found in steps.items()},
         "closed": _closed(*steps.values()),
     }
-    write_results(out, metrics, table(metrics), config)
-    return metrics
 
 
 def _recorded(config: RigConfig, folder: Path, seed: int, transitions: int, rig: dict[str, Any]) -> Path:
@@ -194,5 +187,7 @@ def table(metrics: dict[str, Any]) -> str:
     return document(title, markdown_table(["", *rigs, "gap closed"], rows))
 
 
+MEASUREMENT = Measurement(RigConfig, measure, table, check)
+
 if __name__ == "__main__":
-    run("rig", RigConfig, measure, resumable=True)
+    run(MEASUREMENT)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from eval.checks.fuzz import __main__ as command
-from eval.checks.fuzz.__main__ import FuzzConfig, attempt, measure
+from eval.checks.fuzz.__main__ import MEASUREMENT, FuzzConfig, attempt
 from eval.checks.fuzz.findings import CORPUS, Findings, kept
 from eval.checks.fuzz.server import as_bytes, status_of
 from eval.checks.fuzz.targets import TARGETS, Target
@@ -98,13 +98,13 @@ def test_a_fuzz_test_keeps_what_failed_and_goes_on_where_it_was(
     monkeypatch.setitem(TARGETS, "plan", Target("plan", lambda: st.just(b"bad"), read))
     monkeypatch.setattr(Findings.keep, "__defaults__", (tmp_path / "corpus",))
     config = FuzzConfig(target="plan", minutes=0.005, out=str(tmp_path / "out"))
-    metrics = measure(config)
+    metrics = MEASUREMENT.run(config)
     (failure,) = metrics["targets"]["plan"]["failures"]
     assert (tmp_path / "corpus" / failure["input"]).read_bytes() == b"bad"
     assert metrics["failures"] == 1
     assert "KeyError at test_fuzz.py" in (tmp_path / "out" / "table.md").read_text()
     count = len(ran)
-    assert json.loads((tmp_path / "out" / "metrics.json").read_text()) == measure(config)
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text()) == MEASUREMENT.run(config)
     assert len(ran) == count, "a target that is done is kept"
 
 

@@ -14,17 +14,17 @@ from eval.checks.soak import __main__ as command
 from eval.checks.soak import episodes
 from eval.checks.soak.__main__ import (
     CRASHED,
-    EPISODES,
+    MEASUREMENT,
     WARM_UP,
     Record,
     SoakConfig,
     attempt,
     growth_mb,
-    measure,
     table_of,
 )
 from eval.checks.soak.disturbed import Disturbance, DisturbedWorld
 from eval.checks.soak.episodes import ENDS, Ending, kind_of, run_episode
+from eval.common.runner import ROWS
 from nsrecover import Action, Plan, symbolic
 from nsrecover.core import Fact, FactScene
 from nsrecover.domains.base import Has, Or, condition_of
@@ -71,10 +71,10 @@ def test_a_soak_test_goes_on_after_an_interruption_and_counts_crashes(
         return Ending("reached", "", ("LATE",), true=len(ran) != 1)
 
     monkeypatch.setitem(episodes.KINDS, "facts", facts)
-    measure(SoakConfig(episodes=2, out=str(tmp_path)))
-    with (tmp_path / EPISODES).open("a") as file:
-        file.write('{"format": 1, "num')  # killed while it wrote
-    metrics = measure(SoakConfig(episodes=4, out=str(tmp_path)))
+    MEASUREMENT.run(SoakConfig(episodes=2, out=str(tmp_path)))
+    with (tmp_path / ROWS).open("a") as file:
+        file.write('{"unit": "epis')  # killed while it wrote
+    metrics = MEASUREMENT.run(SoakConfig(episodes=4, out=str(tmp_path)))
     assert len(ran) == 4
     assert metrics["ended"] == {"reached": 3, "impossible": 0, "asked_for_help": 0}
     assert metrics["crashes"] == 1

@@ -24,8 +24,7 @@ from eval.checks.fleet.robots import (
     story_in_boxes,
     story_in_images,
 )
-from eval.common.command import run
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.served import Served, served
 from eval.common.tables import document, markdown_table
 from nsrecover.errors import InvalidConfiguration
@@ -42,7 +41,7 @@ server's limit is set by it; what checks health comes from an address of its own
 
 
 @dataclass
-class FleetConfig:
+class FleetConfig(Settings):
     """Start `nsrecover serve`, let many robots send it what they see, and measure how long they wait.
 
       python -m eval.checks.fleet                                   20 robots with cameras, an observation a second each
@@ -58,8 +57,6 @@ class FleetConfig:
         boxes: boxes by name instead of camera images; needs neither a checkpoint nor torch.
         seconds: duration, seconds.
         every_s: seconds between two observations of one robot.
-        seed: another seed gives the robots other start times.
-        out: output folder.
     """
 
     robots: int = 20
@@ -67,12 +64,11 @@ class FleetConfig:
     boxes: bool = False
     seconds: float = 120.0
     every_s: float = 1.0
-    seed: int = 0
     out: str = "outputs/fleet"
 
 
-def measure(config: FleetConfig) -> dict[str, Any]:
-    """Load a server and write metrics and table.
+def check(config: FleetConfig) -> None:
+    """Check the numbers.
 
     Raises:
         InvalidConfiguration: a setting is out of its range.
@@ -82,12 +78,14 @@ def measure(config: FleetConfig) -> dict[str, Any]:
             raise InvalidConfiguration(f"expected {name} > 0, found {getattr(config, name)}")
     if config.hostile < 0:
         raise InvalidConfiguration(f"expected hostile >= 0, found {config.hostile}")
+
+
+def measure(config: FleetConfig, run: Run) -> dict[str, Any]:
+    """Load a server, every time anew."""
     rate = max(REQUESTS / config.every_s, 2 / HEALTH_EVERY_S)
     kind = ["--boxes-only"] if config.boxes else []
     with served("--sessions", str(config.robots), "--rate", str(rate), *kind) as server:
-        metrics = under_load(server, config)
-    write_results(config.out, metrics, table_of(metrics), config)
-    return metrics
+        return under_load(server, config)
 
 
 def under_load(server: Served, config: FleetConfig) -> dict[str, Any]:
@@ -189,5 +187,7 @@ def table_of(metrics: dict[str, Any]) -> str:
     )
 
 
+MEASUREMENT = Measurement(FleetConfig, measure, table_of, check)
+
 if __name__ == "__main__":
-    run("fleet", FleetConfig, measure)
+    run(MEASUREMENT)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +18,21 @@ from tqdm import tqdm
 from eval.checks.fuzz import server
 from eval.checks.fuzz.findings import CORPUS, Findings, place_of
 from eval.checks.fuzz.targets import TARGETS, Target, check_error
-from eval.common.command import METRICS, run
-from eval.common.output import write_results
 from eval.common.overdue import Overdue, within
+from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.tables import document, markdown_table
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
-from sim.common.folder import claim_folder
 
 SERVER = "server"
 NAMES = (*TARGETS, SERVER)
 LONGEST_S = 20.0
 """Processor time for one input; one that takes longer is a finding."""
-FORMAT = 1
 ROUND = 200
 """Inputs of one run of hypothesis, each with a seed of its own."""
 
 
 @dataclass
-class FuzzConfig:
+class FuzzConfig(Settings):
     """Send random input to everything that reads what others wrote, and to the server.
 
       python -m eval.checks.fuzz                                 all targets, ten minutes each
@@ -50,13 +47,11 @@ class FuzzConfig:
     Attributes:
         target: log, plan, domain, sentence, bag or server; all, or some of them as [log,bag], one after the other.
         minutes: duration for each target.
-        seed: another seed gives other inputs.
-        out: output folder.
     """
 
     target: Any = "all"
     minutes: float = 10.0
-    seed: int = 0
+    workers: int = 1
     out: str = "outputs/fuzz"
 
 
@@ -105,13 +100,11 @@ def attack(target: Target, seconds: float, seed: int, on_input: Callable[[], obj
     raise AssertionError
 
 
-def measure(config: FuzzConfig) -> dict[str, Any]:
-    """Fuzz some targets or all, and write metrics and table; inputs that failed go into the corpus.
-
-    Targets that are in the folder already are kept.
+def targets_of(config: FuzzConfig) -> list[str]:
+    """Names of the targets that the settings ask for.
 
     Raises:
-        InvalidConfiguration: there is no such target, the time is not positive, or the folder holds another run.
+        InvalidConfiguration: there is no such target, or the time is not positive.
     """
     wanted = NAMES if config.target == "all" else [config.target] if isinstance(config.target, str) else config.target
     for name in wanted:
@@ -121,18 +114,34 @@ def measure(config: FuzzConfig) -> dict[str, Any]:
             )
     if not config.minutes > 0:
         raise InvalidConfiguration(f"expected minutes > 0, found {config.minutes}")
-    metrics: dict[str, Any] = {"minutes": config.minutes, "seed": config.seed, "failures": 0, "targets": {}}
-    manifest = {"format": FORMAT, "minutes": config.minutes, "seed": config.seed}
-    with claim_folder(Path(config.out), manifest, "a fuzz test"):
-        path = Path(config.out) / METRICS
-        metrics = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else metrics
-        targets: dict[str, Any] = metrics["targets"]
-        for name in wanted:
-            if name not in targets:
-                targets[name] = _metrics(name, _attacked(name, config))
-            metrics["failures"] = sum(len(each["failures"]) for each in targets.values())
-            write_results(config.out, metrics, table_of(metrics), config)
-    return metrics
+    return list(wanted)
+
+
+def check(config: FuzzConfig) -> None:
+    """Check the settings, see `targets_of`."""
+    targets_of(config)
+
+
+def measure(config: FuzzConfig, run: Run) -> dict[str, Any]:
+    """Fuzz some targets or all; inputs that failed go into the corpus."""
+    names = targets_of(config)
+    targets = dict(zip(names, run.each(partial(fuzzed, config=config), names, "target"), strict=True))
+    failures = sum(len(each["failures"]) for each in targets.values())
+    return {"minutes": config.minutes, "seed": config.seed, "failures": failures, "targets": targets}
+
+
+def fuzzed(name: str, config: FuzzConfig) -> dict[str, Any]:
+    """What came out of one target."""
+    findings = _attacked(name, config)
+    kept = findings.keep(name)
+    return {
+        "inputs": findings.inputs,
+        "outcomes": dict(sorted(findings.outcomes.items())),
+        "failures": [
+            {"place": place, "found": text, "input": each}
+            for (place, (text, _)), each in zip(findings.failures.items(), kept, strict=True)
+        ],
+    }
 
 
 def _attacked(name: str, config: FuzzConfig) -> Findings:
@@ -158,18 +167,6 @@ def _progress(name: str, seconds: float) -> Iterator[Callable[[], None]]:
         yield update
 
 
-def _metrics(name: str, findings: Findings) -> dict[str, Any]:
-    kept = findings.keep(name)
-    return {
-        "inputs": findings.inputs,
-        "outcomes": dict(sorted(findings.outcomes.items())),
-        "failures": [
-            {"place": place, "found": text, "input": each}
-            for (place, (text, _)), each in zip(findings.failures.items(), kept, strict=True)
-        ],
-    }
-
-
 def table_of(metrics: dict[str, Any]) -> str:
     """Metrics as a table, with the failures."""
     rows = [
@@ -189,5 +186,7 @@ def table_of(metrics: dict[str, Any]) -> str:
     )
 
 
+MEASUREMENT = Measurement(FuzzConfig, measure, table_of, check, adds=("target",))
+
 if __name__ == "__main__":
-    run("fuzz", FuzzConfig, measure, resumable=True)
+    run(MEASUREMENT)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from eval.checks.sensor_checks.mistakes import MISTAKES, Mistake
-from eval.common.command import run
-from eval.common.output import in_workers, write_results
 from eval.common.recordings import through
+from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import grouped, share_of
 from eval.common.tables import document, markdown_table, percent_of
 from nsrecover.core.observation import Observation
@@ -38,7 +37,7 @@ LOOKS = 3
 
 
 @dataclass
-class SensorChecksConfig:
+class SensorChecksConfig(Settings):
     """Measure the checks of first observations: how many good ones are refused, and how many faulty ones.
 
       python -m eval.checks.sensor_checks                          2000 good observations, 20 mistakes in 10 scenes
@@ -50,19 +49,14 @@ class SensorChecksConfig:
     Writes metrics.json and table.md to out=DIR.
 
     Attributes:
-        seed: the same seed gives the same scenes.
         good: number of good first observations, with 1 to 10 objects and 1 to 3 cameras.
         scenes: number of scenes in which each of the 20 mistakes is made.
         sensors: sensors of the good observations.
-        workers: number of processes; the result does not depend on it.
-        out: output folder.
     """
 
-    seed: int = 0
     good: int = 2000
     scenes: int = 10
     sensors: list[str] = field(default_factory=lambda: ["clean", "d435", "tof", "stereo", "harsh"])
-    workers: int = 2
     out: str = "outputs/sensor_checks"
 
 
@@ -89,11 +83,8 @@ class Checked:
     text: str = ""
 
 
-def measure(config: SensorChecksConfig) -> dict[str, Any]:
-    """Check good and faulty observations of fresh scenes, and write metrics and table.
-
-    Returns:
-        The contents of metrics.json.
+def check(config: SensorChecksConfig) -> None:
+    """Check the numbers and names.
 
     Raises:
         InvalidConfiguration: there is nothing to check, or no such sensor.
@@ -105,20 +96,13 @@ def measure(config: SensorChecksConfig) -> dict[str, Any]:
         )
     for name in config.sensors:
         sensor(name)
-    each = len(config.sensors)
-    tasks = [
-        partial(_good, config.seed, number, tuple(config.sensors), min(each, config.good - number * each))
-        for number in range(-(-config.good // each))
-    ]
-    tasks += [partial(_faulty, config.seed, number) for number in range(config.scenes)]
-    rows = [row for found in in_workers(_done, tasks, config.workers, "scene", "checking") for row in found]
-    metrics = {"seed": config.seed, **_metrics(rows)}
-    write_results(config.out, metrics, _table(metrics), config)
-    return metrics
 
 
-def _done(task: partial[list[Checked]]) -> list[Checked]:
-    return task()
+def measure(config: SensorChecksConfig, run: Run) -> dict[str, Any]:
+    """Check good and faulty observations of fresh scenes."""
+    good = run.each(partial(_good, config=config), range(-(-config.good // len(config.sensors))), "good scene")
+    faulty = run.each(partial(_faulty, seed=config.seed), range(config.scenes), "faulty scene")
+    return {"seed": config.seed, **_metrics([row for rows in (*good, *faulty) for row in rows])}
 
 
 def _observed(seed: int, number: int, objects: int, moments: int = 1) -> list[Observation]:
@@ -134,12 +118,12 @@ def _observed(seed: int, number: int, objects: int, moments: int = 1) -> list[Ob
     return seen
 
 
-def _good(seed: int, number: int, names: tuple[str, ...], count: int) -> list[Checked]:
+def _good(number: int, config: SensorChecksConfig) -> list[Checked]:
     """One scene through several sensors, with different cameras."""
     objects = 1 + number % MOST_OBJECTS
-    (exact,) = _observed(seed, number, objects)
+    (exact,) = _observed(config.seed, number, objects)
     rows = []
-    for each, name in enumerate(names[:count]):
+    for each, name in enumerate(config.sensors[: config.good - number * len(config.sensors)]):
         views = VIEWS[(number // MOST_OBJECTS + number + each) % len(VIEWS)]
         stream = sensor(name).stream(len(views), number)
         render = recorded(through(exact, views))
@@ -151,7 +135,7 @@ def _good(seed: int, number: int, names: tuple[str, ...], count: int) -> list[Ch
     return rows
 
 
-def _faulty(seed: int, number: int) -> list[Checked]:
+def _faulty(number: int, seed: int) -> list[Checked]:
     """One scene with every mistake."""
     objects = 3 + number % (MOST_OBJECTS - 2)
     first, second = _observed(seed, 10_000 + number, objects, moments=2)
@@ -249,5 +233,7 @@ def _table(metrics: dict[str, Any]) -> str:
     )
 
 
+MEASUREMENT = Measurement(SensorChecksConfig, measure, _table, check, checkpoint=None)
+
 if __name__ == "__main__":
-    run("sensor_checks", SensorChecksConfig, measure)
+    run(MEASUREMENT)

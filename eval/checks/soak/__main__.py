@@ -10,26 +10,19 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
-
-from tqdm import tqdm
 
 from eval.checks.soak.disturbed import OWN, Disturbance
 from eval.checks.soak.episodes import ENDS, KINDS, REACHED, kind_of, run_episode
-from eval.common.command import run
-from eval.common.output import write_results
 from eval.common.overdue import Overdue, within
-from eval.common.record_lines import data_of, line_of
+from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import claim_folder, read_ledger
 from sim.common.memory import give_back
 from sim.soak import resident_mb
 
-FORMAT = 1
-EPISODES = "episodes.jsonl"
 CRASHED = "crashed"
 LONGEST_S = 300.0
 """Time for one episode; one that takes longer counts as a crash."""
@@ -40,7 +33,7 @@ WARM_UP = 110
 
 
 @dataclass
-class SoakConfig:
+class SoakConfig(Settings):
     """Run episodes in one process in which robots, sensors and people fail.
 
       python -m eval.checks.soak                          1,000 episodes
@@ -53,12 +46,10 @@ class SoakConfig:
 
     Attributes:
         episodes: number of episodes: of 100, 50 are of facts, 40 in homes, 9 on tables and one in a kitchen
-        seed: another seed gives other episodes.
-        out: output folder; an interrupted run goes on there.
     """
 
     episodes: int = 1000
-    seed: int = 0
+    workers: int = 1
     out: str = "outputs/soak"
 
 
@@ -107,30 +98,21 @@ def attempt(number: int, seed: int) -> Record:
     )
 
 
-def measure(config: SoakConfig) -> dict[str, Any]:
-    """Run the episodes that are not in the folder yet, and write metrics and table.
+def check(config: SoakConfig) -> None:
+    """Check the number of episodes.
 
     Raises:
-        InvalidConfiguration: the number of episodes is not positive, or the folder holds another run.
+        InvalidConfiguration: it is not positive.
     """
     if config.episodes < 1:
         raise InvalidConfiguration(f"expected episodes >= 1, found {config.episodes}")
-    out = Path(config.out)
-    with claim_folder(out, {"format": FORMAT, "seed": config.seed}, "a soak test"), _quiet():
-        records = read_ledger(out / EPISODES, _record, lambda record: record.number)[: config.episodes]
-        with (
-            tqdm(total=config.episodes, initial=len(records), unit="episode") as bar,
-            (out / EPISODES).open("a") as file,
-        ):
-            while len(records) < config.episodes:
-                records.append(attempt(len(records), config.seed))
-                file.write(line_of(records[-1], FORMAT) + "\n")
-                file.flush()
-                bar.update()
-                bar.set_postfix(crashes=sum(each.ended == CRASHED for each in records), MB=records[-1].memory_mb)
-    metrics = metrics_of(records, config.seed)
-    write_results(config.out, metrics, table_of(metrics), config)
-    return metrics
+
+
+def measure(config: SoakConfig, run: Run) -> dict[str, Any]:
+    """Run the episodes."""
+    with _quiet():
+        records = run.each(partial(attempt, seed=config.seed), range(config.episodes), "episode")
+    return metrics_of(records, config.seed)
 
 
 @contextlib.contextmanager
@@ -142,11 +124,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         log.disabled = before
-
-
-def _record(line: str) -> Record:
-    data = data_of(line, FORMAT)
-    return Record(**data | {"disturbances": tuple(data["disturbances"])})
 
 
 def metrics_of(records: Sequence[Record], seed: int) -> dict[str, Any]:
@@ -221,5 +198,7 @@ def table_of(metrics: dict[str, Any]) -> str:
     )
 
 
+MEASUREMENT = Measurement(SoakConfig, measure, table_of, check, adds=("episodes",))
+
 if __name__ == "__main__":
-    run("soak", SoakConfig, measure, resumable=True)
+    run(MEASUREMENT)

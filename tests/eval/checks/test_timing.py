@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from eval.checks.timing import TimingConfig, measure
+from eval.checks.timing import MEASUREMENT, TimingConfig
 from nsrecover.errors import InvalidConfiguration
 from tests.tables_text import unpadded
 
 
 def test_every_step_of_a_real_episode_is_timed(tmp_path: Path) -> None:
-    metrics = measure(TimingConfig(objects=[3], repeats=4, threads=1, out=str(tmp_path)))
+    metrics = MEASUREMENT.run(TimingConfig(objects=[3], repeats=4, threads=1, out=str(tmp_path)))
     row = metrics["objects"]["3"]
     assert row["steps"] >= 4
     assert 0 < row["perceive_ms"] < row["p95_ms"]
@@ -23,4 +23,4 @@ def test_every_step_of_a_real_episode_is_timed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"objects": [1]}, {"repeats": 0}, {"threads": 0}, {"objects": []}])
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidConfiguration, match="at least 1 repeat"):
-        measure(TimingConfig(**wrong))
+        MEASUREMENT.run(TimingConfig(**wrong))
