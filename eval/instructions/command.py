@@ -12,6 +12,7 @@ from eval.common.output import write_results
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
 from eval.instructions.asking import asked, calibrated, write_trust
+from eval.instructions.corrections import corrections
 from eval.instructions.episodes import FALSE, MODES, episode
 from eval.instructions.models import with_models
 from eval.instructions.paper import paper_commands
@@ -30,6 +31,7 @@ class InstructionsConfig:
     episodes: int = 20
     homes: int = 5
     searches: int = 5
+    corrections: int = 2
     half: str = "development"
     llm: str = ""
     calibrate: bool = False
@@ -76,6 +78,8 @@ def measure(config: InstructionsConfig) -> dict[str, Any]:
     if config.homes:
         metrics["paper"] = paper_commands(config.homes, config.seed)
         metrics["paper_commands"] = metrics["paper"]["done_and_recovery_shown"]["value"]
+    if config.corrections:
+        metrics["corrections"] = corrections(config.corrections, config.seed)
     if config.searches:
         metrics["search"] = search_costs(config.searches, config.seed)
     write_results(config.out, metrics, markdown(metrics), config)
@@ -116,6 +120,10 @@ def markdown(metrics: dict[str, Any]) -> str:
         rows += [["the paper's commands done, with the kind of recovery",
                   percent_of(metrics["paper"]["done_and_recovery_shown"])],
                  ["homes with all seven", percent_of(metrics["paper"]["all_seven"])]]  # fmt: skip
+    if "corrections" in metrics:
+        found = metrics["corrections"]
+        rows += [["corrections of 15 kinds: said to be done though not", percent_of(found["claimed though wrong"])],
+                 ["corrections of 15 kinds: done as meant", percent_of(found["right"])]]  # fmt: skip
     if "search" in metrics:
         search = metrics["search"]
         rows.append([f"expected cost of a search over the optimum, {search['homes']} homes",

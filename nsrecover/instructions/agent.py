@@ -132,10 +132,10 @@ class ServiceAgent:
             answer = self._ask("Is that what you wanted?")
             if agrees(answer):
                 break
-            other = corrected(self.understanding, task, answer, choices)
+            other = self._corrected(task, answer, choices)
             if other is None:
                 answer = self._ask("I did not understand what is wrong. What should I do instead?")
-                other = corrected(self.understanding, task, answer, choices)
+                other = self._corrected(task, answer, choices)
             if other is None:
                 failure = f"I did not understand what was wrong with that: {answer or 'no answer'}"
                 break
@@ -145,6 +145,17 @@ class ServiceAgent:
         if failure:
             return self._ended(OutcomeStatus.ASKED_FOR_HELP, f"I need help: {failure}", task, belief)
         return self._ended(OutcomeStatus.DONE, "Done.", task, belief)
+
+    def _corrected(self, task: Task, answer: str, choices: dict[Phrase, str]) -> Task | None:
+        """The task as the operator has corrected it, after a question where that is not clear; None if it stays so."""
+        found = corrected(self.understanding, task, answer, choices)
+        if isinstance(found, Question):
+            chosen = self.understanding.chosen(found, self._ask(found.text))
+            if chosen is None:
+                return None
+            choices[found.phrase] = chosen
+            found = corrected(self.understanding, task, answer, choices)
+        return found if isinstance(found, Task) else None
 
     def _meaning(self, task: Task) -> str:
         """What a task wants done, in a sentence."""

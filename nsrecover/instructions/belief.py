@@ -113,7 +113,8 @@ class Belief:
     def instance(self, stage: Stage, most: int = 1) -> Instance:
         """The scene of a stage, with so many candidate places of what is not found yet."""
         places = {self.robot, *stage.places}
-        for name in self._names(stage):
+        holders = {fact[2] for fact in self.facts if fact[0] == "at" and fact[1] in stage.things} & {*self.home.people}
+        for name in (*self._names(stage), *holders):
             places |= {fact[2] for fact in self.facts if fact[0] == "at" and fact[1] == name} & self.home.places.keys()
             if not self.placed(name):
                 places |= set(self.candidates(name, name in stage.people)[:most])
@@ -130,7 +131,7 @@ class Belief:
         return instance_of(
             self.home,
             dict.fromkeys((*stage.things, *held)),
-            dict.fromkeys((*people, *helper)),
+            dict.fromkeys((*people, *helper, *sorted(holders))),
             stage.more,
             stage.static,
             ordered,

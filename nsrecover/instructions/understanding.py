@@ -8,6 +8,7 @@ from functools import cached_property
 
 from nsrecover.domains.service.home import Home
 from nsrecover.instructions.choosing import MEANING, Candidate, Trust, agreed, candidates, chosen_of
+from nsrecover.instructions.feedback import read_with_correction
 from nsrecover.instructions.gate import unserved
 from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.plain.reader import Unservable, read_plainly
@@ -50,6 +51,13 @@ class Understanding:
         refusal = refused(sentence, self.home)
         if refusal is not None:
             return refusal
+        result = self._read(sentence, choices)
+        if isinstance(result, Refusal):
+            return read_with_correction(self, sentence, choices or {}) or result
+        return result
+
+    def _read(self, sentence: str, choices: Mapping[Phrase, str] | None) -> Task | Question | Refusal:
+        """What both readers make of a sentence."""
         choice = (choices or {}).get(MEANING)
         found, first = self.candidates(sentence, choices)
         by_grammar = chosen_of(found, self.trust, choice) if found else first

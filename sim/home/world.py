@@ -187,11 +187,10 @@ class FastHome:
         return {"done": frozenset({("at", thing, person)})}
 
     def _ask_person_to_hand_over(self, thing: str, person: str, query: str) -> None:
-        name = next(
-            (each for each, at in self.objects.items() if self.home.could_mean(thing, each) and at in self.home.places),
-            "",
-        )
-        if self._meant(person) and name and not self._fails(self.failures.silence):
+        meant = self._meant(person)
+        known = (each for each in self.objects if self.home.could_mean(thing, each))
+        name = next((each for each in known if self.objects[each] in (*self.home.places, meant)), "")
+        if meant and name and not self._fails(self.failures.silence):
             del self.objects[name]
             self.held = name
 

@@ -191,7 +191,11 @@ SKILLS = (
     Operator(
         "ask_person_to_hand_over",
         (_CARRIED, _PERSON, Parameter("?query", ServiceTrait.REQUEST)),
-        (fact("hard_to_grasp", "?thing"), fact("located", "?thing"), _WITH, fact("hand_free")),
+        (
+            either(fact("at", "?thing", "?person"), both(fact("hard_to_grasp", "?thing"), fact("located", "?thing"))),
+            _WITH,
+            fact("hand_free"),
+        ),
         (Effect(adds=(("holding", "?thing"),), deletes=(("at", "?thing", "*"),)),),
         cost=6.0,
         words=Words("ask {person} to hand over {thing}", "was handed {thing} by {person}"),

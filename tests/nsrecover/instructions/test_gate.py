@@ -1,17 +1,27 @@
 """No sentence of which a word is left out leads to a plan: the robot says which word it cannot take into account."""
 
+import re
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eval.instructions.episodes import ScriptedOperator
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
+from nsrecover.instructions.feedback import agrees, corrected
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Refusal
+from nsrecover.instructions.task import Refusal, Task
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_world
 
 HOME = load_home("apartment")
 UNDERSTANDING = Understanding(HOME)
+WORDS = re.findall(
+    r"\S+",
+    "no yes , . not the a my banana apple mug red blue one other desk sofa table to on from in ashley charlie me it "
+    "put bring wrong I meant too forgot near left stapler instead is that was here ! ? 3 ' two wait actually",
+)
 
 
 @pytest.mark.parametrize(
@@ -24,8 +34,6 @@ UNDERSTANDING = Understanding(HOME)
         ("take the person wearing a blue blouse to the kitchen", "blouse"),
         ("guide the lady in the living room to the kitchen", "lady"),
         ("tell me how many ladies are in the kitchen", "ladies"),
-        ("bring me the red mug. no, the other one", "other"),
-        ("take the apple to charlie, actually no, to ashley", "ashley"),
         ("bring me an apple but not the green one", "but not"),
         ("bring me another apple", "another"),
         ("fetch the apple on the newspaper", "newspaper"),
@@ -87,6 +95,37 @@ def _after(sentence: str, *answers: str) -> tuple[OutcomeStatus, dict[str, str]]
 def test_a_correction_changes_what_it_names(answer: str, thing: str, place: str) -> None:
     status, places = _after("put the banana on the coffee table", answer, "yes")
     assert (status, places[thing]) == (OutcomeStatus.DONE, place)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "goals"),
+    [
+        ("bring me the red mug. no, the other one", ("at", "blue mug", "operator")),
+        ("take the apple to charlie, actually no, to ashley", ("at", "apple", "ashley")),
+        ("put the apple on the desk, I mean the dresser", ("at", "apple", "dresser")),
+    ],
+)
+def test_a_correction_within_the_sentence_counts(sentence: str, goals: tuple[str, ...]) -> None:
+    task = UNDERSTANDING.task(sentence)
+    assert isinstance(task, Task), task
+    assert [stage.goal[0] for stage in task.stages] == [goals]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=8))
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_no_feedback_raises_and_none_but_a_yes_agrees(words: list[str]) -> None:
+    task = UNDERSTANDING.task("put the banana on the coffee table")
+    assert isinstance(task, Task)
+    answer = " ".join(words)
+    corrected(UNDERSTANDING, task, answer, {})
+    assert not agrees(answer) or not {"no", "not", "wrong"} & set(answer.replace(",", " ").split())
+
+
+def test_what_was_given_to_another_person_is_asked_back() -> None:
+    world = drawn_world(HOME, 3, None, ["banana"], {"banana": "sofa"})
+    agent = ServiceAgent(UNDERSTANDING, world, ScriptedOperator(["I meant charlie", "yes"]), feedback=True)
+    assert agent.run("bring the banana to ashley").status is OutcomeStatus.DONE
+    assert world.objects["banana"] == "charlie"
 
 
 def test_a_correction_may_name_another_person() -> None:
