@@ -101,7 +101,7 @@ def results_of(level: str, only: Sequence[str] = ()) -> list[Result]:
         for name in given:
             if name not in known:
                 raise InvalidConfiguration(
-                    f"expected {what} among {', '.join(known)}, found {name!r}.{did_you_mean(name, known)}"
+                    f"expected a known name in {what}, found {name!r}.{did_you_mean(name, known)}"
                 )
     every = [_result(name, entry, level) for name, entry in listed.items()]
     return [each for each in every if (each.name in only if only else not each.needs)]
