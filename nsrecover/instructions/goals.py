@@ -299,7 +299,8 @@ class _Grounder:
             fitting = owned or [item for item in fitting if not item.owner]
         if len(fitting) == 1 and (phrase.definite or phrase.owner):
             return fitting[0].name, within
-        if len(fitting) > 1 and (phrase.definite or phrase.owner) and phrase.sort is Sort.THING:
+        certain = phrase.sort is Sort.THING or (phrase.sort is Sort.CATEGORY and not phrase.plural)
+        if len(fitting) > 1 and (phrase.definite or phrase.owner) and certain:
             options = tuple(item.name for item in fitting)
             raise StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
         if phrase.sort is Sort.CATEGORY:

@@ -109,3 +109,12 @@ def test_a_quality_is_no_constraint_where_only_one_thing_can_be_meant() -> None:
 @pytest.mark.parametrize("sentence", ["bring me the apple if it is ripe", "do not go to the kitchen", "tell me a joke"])
 def test_other_sentences_are_left_to_the_grammar(sentence: str) -> None:
     assert read_plainly(sentence, UNDERSTANDING.lexicon) is None
+
+
+def test_a_certain_thing_of_a_category_is_asked_for_where_several_are_known() -> None:
+    objects = {"cola": {"place": "shelf"}, "milk": {"place": "shelf"}}
+    home = home_of({"rooms": {"hall": {}}, "places": {"shelf": {"room": "hall"}}, "objects": objects})
+    question = Understanding(home).task("bring me that drink")
+    assert isinstance(question, Question)
+    assert set(question.options) == {"cola", "milk"}
+    assert isinstance(Understanding(home).task("bring me a drink"), Task)
