@@ -28,11 +28,12 @@ RULES: Mapping[str, tuple[str, ...]] = {
     OURS: (),
     "minus T": ("transition",),
     "minus K": ("discriminator",),
-    "minus transformer": ("transformer",),
-    "rules only": ("transition", "discriminator", "transformer"),
+    "rules only": ("transition", "discriminator"),
 }
 """Arm -> learned parts that rules replace."""
-ARMS = ("oracle", *RULES, "replan", "open loop")
+TRANSFORMER = "with transformer"
+"""What is set aside goes where the free-space transformer proposes, not to the nearest free place."""
+ARMS = ("oracle", *RULES, TRANSFORMER, "replan", "open loop")
 
 
 @dataclass
@@ -42,13 +43,13 @@ class ArmsConfig(Settings):
       python -m eval.arms                                     all arms; an hour on 2 cores
       python -m eval.arms 'episodes={VI: 60}' 'arms=[ours, minus K, rules only]' seed=7 out=DIR
 
-    VII to IX have measurements of their own: eval.own_operators, eval.changes and eval.free_space.
+    VII to IX have measurements of their own: eval.own_operators, eval.changes and eval.clutter.
 
     Attributes:
         episodes: number of episodes of each error dataset.
         errors: folder of the datasets; one that depends on the seed if null.
         checkpoint: folder of a checkpoint; the shipped one if null.
-        arms: oracle, ours, minus T, minus K, minus transformer, rules only, replan, open loop.
+        arms: oracle, ours, minus T, minus K, rules only, with transformer, replan, open loop.
         sensor: that episodes are seen through.
         replan_nodes: nodes of a search of the arm replan.
     """
@@ -79,6 +80,8 @@ def controller_of(arm: str, config: ArmsConfig) -> Controller:
     if arm == "replan":
         nodes = config.replan_nodes
         return recovering(arm, {"method": "replan"}, checkpoint=config.checkpoint, max_expansions=nodes)
+    if arm == TRANSFORMER:
+        return recovering(arm, {"free_places": "learned"}, checkpoint=config.checkpoint)
     return recovering(arm, {}, checkpoint=config.checkpoint, rules=RULES[arm])
 
 

@@ -12,8 +12,8 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.bundle import Bundle
 
-PARTS = ("transition", "discriminator", "transformer")
-"""Learned parts that have a rule: T, K and the free-space transformer."""
+PARTS = ("transition", "discriminator")
+"""Learned parts that have a rule: T and K."""
 
 
 class Ruled(Bundle):
@@ -22,7 +22,6 @@ class Ruled(Bundle):
     - transition: an action leads where its operator says (`SpatialOperator.place`).
     - discriminator: an object is in its place if `same_place` finds it there: its centre is at most 2 cm away, its side
       is the same, and it takes no more room where that counts.
-    - transformer: what is set aside goes to the nearest free place.
     """
 
     ruled: frozenset[str]
@@ -49,13 +48,6 @@ class Ruled(Bundle):
         if "discriminator" not in self.ruled:
             return super().same(visual_a, boxes_a, visual_b, boxes_b, tolerance_m)
         return np.ones(len(np.asarray(boxes_a)), dtype=np.float32)
-
-    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
-        """Proposed places (B, 6); without the transformer the own place, from which the check finds the nearest."""
-        if "transformer" not in self.ruled:
-            return super().free_box(boxes, moved)
-        scenes = np.asarray(boxes, dtype=np.float32)
-        return np.asarray(scenes[np.arange(len(scenes)), np.asarray(moved)].copy(), dtype=np.float32)
 
 
 def check_parts(parts: Collection[str]) -> None:

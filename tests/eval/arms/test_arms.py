@@ -57,5 +57,4 @@ def test_rules_replace_only_what_an_arm_is_without() -> None:
     assert np.array_equal(learned, Imagination(bundle).step(graph, action).boxes[0])
     far = graph.boxes + np.float32(0.5)
     assert (Ruled.of(bundle, ["discriminator"]).same(looks, graph.boxes, looks, far) == 1).all()
-    assert (Ruled.of(bundle, ["transformer"]).same(looks, graph.boxes, looks, far) < 0.5).all()
-    assert np.array_equal(Ruled.of(bundle, ["transformer"]).free_box(graph.boxes[None], [1])[0], graph.boxes[1])
+    assert (Ruled.of(bundle, ["transition"]).same(looks, graph.boxes, looks, far) < 0.5).all()
