@@ -16,10 +16,10 @@ import numpy as np
 from eval.common.episodes import episodes_of
 from eval.common.recordings import RecordedEpisode
 from eval.common.runner import Measurement, Run, Settings
-from eval.common.statistics import bootstrap_interval, grouped
+from eval.common.statistics import Share, grouped, share_of
 from eval.common.step_verdicts import MonitorSetting, PerceivedStep, perceived_steps
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, percent
+from eval.common.tables import document, markdown_table, percent_of
 from nsrecover.domains.tabletop.operators import TABLETOP
 from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.replay import ReplayedStep, replay
@@ -39,7 +39,7 @@ class PreconditionsConfig(Settings):
       python -m eval.preconditions                            46 episodes; about five minutes on 2 cores
       python -m eval.preconditions seed=7 'episodes={I: 10}' sensors=[clean] out=DIR
 
-    The answers are judged by the true poses.
+    The answers are judged by the true poses. Intervals take the questions as independent.
 
     Attributes:
         episodes: number of episodes of each error dataset.
@@ -143,30 +143,21 @@ def _parts(asked: Sequence[Asked]) -> Iterator[tuple[str, list[Asked]]]:
     yield from grouped(asked, lambda each: f"dataset {each.dataset}").items()
 
 
-def _accuracy(asked: Sequence[Asked]) -> dict[str, Any]:
-    """Share of right answers, with an interval over episodes."""
-    groups = grouped(asked, lambda each: (each.dataset, each.episode)).values()
-    right = np.array([float(sum(each.holds == each.said for each in group)) for group in groups])
-    counts = np.array([float(len(group)) for group in groups])
-    if not len(right):
-        return {"value": None, "low": None, "high": None, "of": 0, "episodes": 0}
-    low, high = bootstrap_interval(right, counts)
-    return {
-        "value": float(right.sum() / counts.sum()), "low": low, "high": high, "of": int(counts.sum()),
-        "episodes": len(right),
-    }  # fmt: skip
+def _accuracy(asked: Sequence[Asked]) -> Share:
+    """Share of right answers."""
+    return share_of(each.holds == each.said for each in asked)
 
 
 def table(metrics: dict[str, Any]) -> str:
     """Table of the shares of right answers."""
     rows = [
-        [sensor, part, percent(found["value"], (found["low"], found["high"])), found["of"], found["episodes"]]
+        [sensor, part, percent_of(found), found["of"]]
         for sensor, parts in metrics["sensors"].items()
         for part, found in parts.items()
     ]
     return document(
         "Right answers to whether the preconditions of an action hold (Kalithasan et al.: 94.2 %)",
-        markdown_table(["sensor", "scenes", "right", "questions", "episodes"], rows),
+        markdown_table(["sensor", "scenes", "right", "questions"], rows),
     )
 
 

@@ -14,10 +14,9 @@ def test_answers_are_judged_by_the_true_poses(tmp_path: Path) -> None:
     assert found["all"]["of"] == found["preconditions hold"]["of"] + found["preconditions do not hold"]["of"]
     assert found["preconditions do not hold"]["of"] > 0
     assert found["all"]["value"] > 0.9
-    assert found["all"]["episodes"] == 4
 
 
 def test_the_share_of_right_answers() -> None:
     asked = [Asked("clean", "I", number, "error", True, said) for number, said in ((0, True), (0, False), (1, True))]
-    assert _accuracy(asked)["value"] == 2 / 3
+    assert _accuracy(asked)["value"] == round(2 / 3, 5)
     assert _accuracy([])["value"] is None
