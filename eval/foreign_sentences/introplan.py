@@ -21,6 +21,7 @@ _CATEGORIES = {
     "chips": "chips",
     "soda": "pepsi|coke|sprite|soda|7up",
     "cola": "pepsi|coke",
+    "fruit": "orange$|apple",
 }
 
 
