@@ -49,7 +49,8 @@ def help_text(name: str, schema: type, overrides: Sequence[str] = ()) -> str:
     lines += ["Settings, their defaults, and what they take:"]
     for key in [*values, *(group for group in groups if group not in values)]:
         if key in groups:
-            explained_inside = explanations("", hint) if is_dataclass(hint := hints.get(key)) else {}
+            hint = hints.get(key)
+            explained_inside = explanations("", hint) if isinstance(hint, type) and is_dataclass(hint) else {}
             lines += _group(key, choices.get(key, groups[key]), values.get(key), config, explained_inside)
         else:
             lines.append(f"  {key}={_shown(config, key)}  ({type_in_words(schema, key)})")
