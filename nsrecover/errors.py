@@ -15,6 +15,9 @@ from collections.abc import Iterable, Iterator
 LONGEST_ERROR = 400
 """Characters of the text of an error; what is longer is left out in its middle."""
 
+LONGEST_LIST = 160
+"""Characters of a list of known names; of a longer one the closest names are said."""
+
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that change what a terminal shows, but for the ends of lines."""
 
@@ -90,13 +93,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         known: the accepted names.
 
     Returns:
-        A sentence that starts with a space, naming the closest match (if any is close) and all known names.
+        A sentence that starts with a space, naming the closest match (if any is close) and the known names.
     """
     options = sorted(known)
+    listed = ", ".join(options) if options else "(none)"
+    if len(listed) > LONGEST_LIST:
+        near = difflib.get_close_matches(name, options, n=5, cutoff=0.0)
+        listed = f"{', '.join(near)[: LONGEST_LIST // 2]} and others, {len(options)} in all"
     folded = {option.casefold(): option for option in reversed(options)}
     close = difflib.get_close_matches(name.casefold(), folded, n=1)
     hint = f" Did you mean {folded[close[0]]!r}?" if close else ""
-    return f"{hint} Known: {', '.join(options) if options else '(none)'}."
+    return f"{hint} Known: {listed}."
 
 
 DEBUG = "NSRECOVER_DEBUG"

@@ -278,7 +278,7 @@ def _packed(out: Path) -> frozenset[int]:
     """Numbers of the episodes in `FILE`."""
     if not (out / FILE).is_file():
         return frozenset()
-    with Archive(out / FILE) as archive:
+    with Archive(out / FILE, trusted=True) as archive:
         return frozenset(archive.episodes)
 
 

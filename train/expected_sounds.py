@@ -31,7 +31,7 @@ def train(
         data: file of demonstrations that `python -m sim.collect domain=household microphone=true` wrote.
     """
     known = SoundModel.load(model)
-    with Archive(data) as archive:
+    with Archive(data, trusted=True) as archive:
         recordings = (archive[episode] for episode in tqdm(archive.episodes, desc="listening", unit="episode"))
         expected = expected_sounds(heard_steps(known, recordings))
     known.config = replace(known.config, expected=expected)

@@ -191,7 +191,7 @@ def read(files: Sequence[Path], ears: SoundModel) -> tuple[list[Example], list[L
 
 def _recordings(files: Sequence[Path], only_held_out: bool = False) -> Iterator[tuple[Path, int, Recording]]:
     for path in files:
-        with Archive(path) as archive:
+        with Archive(path, trusted=True) as archive:
             for number in tqdm(archive.episodes, desc=f"reading {path}", unit="episode"):
                 recording = archive[number]
                 if not only_held_out or is_held_out(recording):

@@ -137,7 +137,7 @@ def read_examples(path: Path) -> Iterator[Example]:
     Raises:
         InvalidRecording: the file is not one of household demonstrations.
     """
-    with Archive(path) as archive:
+    with Archive(path, trusted=True) as archive:
         for episode in tqdm(archive.episodes, desc=f"reading {path}", unit="episode"):
             yield from frames_of(archive[episode], f"{path}:{episode}")
 

@@ -116,7 +116,7 @@ def _recorded(config: RigConfig, folder: Path, seed: int, transitions: int, rig:
 
 def _first_runs(file: Path, count: int, folder: Path) -> Path:
     """File with the first runs of another one."""
-    with Archive(file) as archive:
+    with Archive(file, trusted=True) as archive:
         if len(archive) < count:
             raise InvalidConfiguration(f"expected {count} runs, found {len(archive)} in {file}; collect more")
         write_archive(folder / "runs.h5", (archive[number] for number in archive.episodes[:count]))

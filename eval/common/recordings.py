@@ -130,7 +130,7 @@ def load_recording(episode: ErrorEpisode, path: Path) -> RecordedEpisode:
         episode: of an error dataset.
         path: from `record_episode`.
     """
-    with Archive(path) as archive:
+    with Archive(path, trusted=True) as archive:
         successes, failures = archive[_SUCCESSES], archive[_FAILURES]
     steps = [error.step for error in episode.errors]
     return RecordedEpisode(

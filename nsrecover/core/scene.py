@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.names import problem_of
 from nsrecover.errors import InvalidObservation, UnknownObject, did_you_mean
-from nsrecover.util.printable import UNPRINTABLE
 from nsrecover.util.python310 import StrEnum
 
 FloatArray = npt.NDArray[np.float32]
@@ -19,10 +19,6 @@ Box = tuple[float, float, float, float, float, float]
 """Axis-aligned box: centre x, y, z and size x, y, z, in metres."""
 ObjectStates = Mapping[str, Mapping[str, float]]
 """State variable -> probability of each value, the normal value first; no values: it cannot be seen now."""
-
-
-LONGEST_NAME = 80
-"""Characters of the name of an object at most."""
 
 
 class Visibility(StrEnum):
@@ -43,21 +39,15 @@ def check_names(names: tuple[str, ...]) -> None:
     """Check the names of the objects of a scene.
 
     Raises:
-        InvalidObservation: two are equal, or one cannot be written in a plan: it is no text, is empty or too long, or
-            has brackets, commas, semicolons, outer spaces or characters that cannot be printed.
+        InvalidObservation: two are equal, or one cannot be used, see `nsrecover.core.names`.
     """
     if len(set(names)) != len(names):
         raise InvalidObservation(f"expected different object names, found {list(names)}")
     for name in names:
-        if not isinstance(name, str) or not name or name != name.strip() or len(name) > LONGEST_NAME:
+        if problem := problem_of(name):
             raise InvalidObservation(
-                f"expected object names of 1 to {LONGEST_NAME} characters without outer spaces, found {name!r}; rename "
-                "the object"
-            )
-        if UNPRINTABLE.search(name) or any(mark in name for mark in "(),;"):
-            raise InvalidObservation(
-                f"expected object names without brackets, commas and characters that cannot be printed, found {name!r}"
-                "; rename the object"
+                f"expected object names of {problem}, found {name!r}; rename the object, for instance with "
+                "nsrecover.core.names.plain_name"
             )
 
 

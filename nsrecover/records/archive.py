@@ -41,13 +41,16 @@ from nsrecover.records.arrays import (
     MAX_BYTES,
     PER_OBSERVATION,
     Arrays,
+    Header,
     arrays_to_episode,
     arrays_to_observations,
+    check_headers,
     digest,
     episode_to_arrays,
     stored_names,
     too_large,
 )
+from nsrecover.records.hdf5_probe import probe
 from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
 from nsrecover.util.atomic_write import atomic_path
@@ -83,11 +86,13 @@ class Archive(ClosedByWith):
         attributes: attributes of the file.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, trusted: bool = False) -> None:
         """Open a file.
 
         Args:
             path: a file written by `write_archive` or `pack_archives`.
+            trusted: whether it was written on this machine, such as a dataset for training. In other files every
+                episode is looked at by another process first, as one wrong byte can make the reader hang for good.
 
         Raises:
             InvalidRecording: the file does not exist, is damaged, or of another kind or version.
@@ -98,6 +103,8 @@ class Archive(ClosedByWith):
         if not self.path.is_file():
             found = "a folder" if self.path.is_dir() else "no file"
             raise InvalidRecording(f"expected a file of episodes at {path}, found {found}; check the path")
+        self._probed: set[str] | None = None if trusted else set()
+        self._probe(_GROUP)
         with readable(f"an HDF5 file of episodes at {path}"):
             self._file = h5py.File(self.path, "r")
         try:
@@ -125,6 +132,11 @@ class Archive(ClosedByWith):
         Raises:
             InvalidRecording: the episode does not exist or is damaged.
         """
+        with readable(self._where(episode)):
+            group = self._group_of(episode)
+            found = {name: self._dataset(group, name, episode) for name in stored_names(group)}
+            headers = {name: Header(data.shape, _kind(data), data.nbytes) for name, data in found.items()}
+            check_headers(headers, self._where(episode), sum(data.id.get_storage_size() for data in found.values()))
         return Recording(*arrays_to_episode(self._arrays(episode, DTYPES), self._where(episode)))
 
     def plan(self, episode: int) -> Plan:
@@ -191,8 +203,15 @@ class Archive(ClosedByWith):
             )
         return episode
 
+    def _probe(self, group: str) -> None:
+        if self._probed is not None and group not in self._probed:
+            probe(self.path, group)
+            self._probed.add(group)
+
     def _group_of(self, episode: int) -> H5:
-        return _inside(self._group, self._names[self._known(episode)], self._where(episode))
+        name = self._names[self._known(episode)]
+        self._probe(f"{_GROUP}/{name}")
+        return _inside(self._group, name, self._where(episode))
 
     def _dataset(self, group: H5, name: str, episode: int) -> H5:
         if name not in group:
@@ -341,6 +360,10 @@ def _plain(value: H5) -> H5:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _kind(data: H5) -> str:
+    return "U" if _h5py().check_string_dtype(data.dtype) is not None else str(data.dtype.kind)
 
 
 def _h5py() -> H5:

@@ -26,6 +26,7 @@ The arrays of the microphone are missing if no observation has audio, `shared_id
 import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +82,10 @@ PER_OBSERVATION = tuple(name for name, (_, axes) in _LAYOUT.items() if axes.star
 
 MAX_BYTES = 4_000_000_000
 """Largest accepted size of the arrays of one episode in memory: a small file may unpack to more than a machine has."""
+
+
+BOMB_BYTES, BOMB_TIMES = 100_000_000, 200
+"""Arrays above this size that unpack to more than so many times their size on disk are no images; blank ones do."""
 
 
 def too_large(source: object, size: int) -> str:
@@ -232,22 +237,58 @@ def _quantise(depth_m: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     return np.where((steps < 0) | (steps > np.iinfo(np.uint16).max), 0, steps).astype(np.uint16)
 
 
+class Header(NamedTuple):
+    """What is known of an array before it is read.
+
+    Attributes:
+        shape: of the array.
+        kind: of its dtype.
+        nbytes: size in memory.
+    """
+
+    shape: tuple[int, ...]
+    kind: str
+    nbytes: int
+
+
+def check_headers(headers: Mapping[str, Header], source: str, stored: int | None = None) -> int:
+    """Check that shapes and dtypes of an episode are consistent, before anything of its arrays is read.
+
+    Args:
+        headers: of all arrays.
+        source: origin of the arrays, for errors.
+        stored: their size on disk, bytes.
+
+    Returns:
+        The largest number of samples of audio.
+
+    Raises:
+        InvalidRecording: they do not fit together, or are larger than an episode.
+    """
+    frames = headers["plan"].shape[0] + 1 if len(headers["plan"].shape) == 1 else 0
+    views, height, width = headers["rgb"].shape[1:4] if len(headers["rgb"].shape) == 5 else (0, 0, 0)
+    most = headers["audio"].shape[1] if "audio" in headers and len(headers["audio"].shape) == 2 else 0
+    sizes = {"T": frames - 1, "O": frames, "V": views, "H": height, "W": width, "S": most}
+    if 0 < sum(name in headers for name in AUDIO) < len(AUDIO):
+        raise InvalidRecording(f"expected all or none of the arrays {', '.join(AUDIO)} in {source}; record it again")
+    for name in stored_names(headers):
+        kinds, axes = _LAYOUT[name]
+        header, shape = headers[name], tuple(sizes[axis] if axis in sizes else int(axis) for axis in axes)
+        if header.shape != shape or header.kind not in kinds:
+            raise InvalidRecording(
+                f"expected {name} in {source} of shape {shape} for {frames - 1} actions, found {header.shape} of kind "
+                f"{header.kind}; record it again"
+            )
+    size = sum(header.nbytes for header in headers.values())
+    if size > MAX_BYTES or (stored is not None and size > BOMB_BYTES and size > BOMB_TIMES * stored):
+        raise InvalidRecording(too_large(source, size))
+    return most
+
+
 def _check(arrays: Mapping[str, Array], source: str) -> None:
     """Check that shapes and dtypes are consistent."""
-    frames = len(arrays["plan"]) + 1 if arrays["plan"].ndim == 1 else 0
-    views, height, width = arrays["rgb"].shape[1:4] if arrays["rgb"].ndim == 5 else (0, 0, 0)
-    most = arrays["audio"].shape[1] if "audio" in arrays and arrays["audio"].ndim == 2 else 0
-    sizes = {"T": frames - 1, "O": frames, "V": views, "H": height, "W": width, "S": most}
-    if 0 < sum(name in arrays for name in AUDIO) < len(AUDIO):
-        raise InvalidRecording(f"expected all or none of the arrays {', '.join(AUDIO)} in {source}; record it again")
-    for name in stored_names(arrays):
-        kinds, axes = _LAYOUT[name]
-        array, shape = arrays[name], tuple(sizes[axis] if axis in sizes else int(axis) for axis in axes)
-        if array.shape != shape or array.dtype.kind not in kinds:
-            raise InvalidRecording(
-                f"expected {name} in {source} of shape {shape} for {frames - 1} actions, found {array.shape} "
-                f"{array.dtype}; record it again"
-            )
+    headers = {name: Header(array.shape, array.dtype.kind, array.nbytes) for name, array in arrays.items()}
+    most = check_headers(headers, source)
     counts = arrays.get("audio_samples", np.zeros(0, np.int64))
     if counts.min(initial=-1) < -1 or counts.max(initial=-1) > most:
         raise InvalidRecording(

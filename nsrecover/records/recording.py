@@ -6,6 +6,7 @@ Files are not pickled, and only NumPy is needed to read them. Writing is atomic,
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from dataclasses import dataclass, field
 from importlib import resources
@@ -16,7 +17,15 @@ import numpy as np
 
 from nsrecover.core import Observation, Plan
 from nsrecover.errors import InvalidRecording, did_you_mean
-from nsrecover.records.arrays import MAX_BYTES, arrays_to_episode, episode_to_arrays, stored_names, too_large
+from nsrecover.records.arrays import (
+    MAX_BYTES,
+    Header,
+    arrays_to_episode,
+    check_headers,
+    episode_to_arrays,
+    stored_names,
+    too_large,
+)
 from nsrecover.records.reading import readable
 from nsrecover.util.atomic_write import atomic_write
 from nsrecover.util.english import amount
@@ -115,7 +124,9 @@ def load(path: str | Path) -> Recording:
         )
     with readable(f"a recorded episode in {path}"), np.load(path, allow_pickle=False) as archive:
         _check_members(path, archive)
-        arrays = {name: archive[name] for name in stored_names(archive.files)}
+        names = stored_names(archive.files)
+        check_headers({name: _header(archive, name) for name in names}, str(path), path.stat().st_size)
+        arrays = {name: archive[name] for name in names}
     return Recording(*arrays_to_episode(arrays, str(path)))
 
 
@@ -137,6 +148,15 @@ def example(name: str = "collapse") -> Recording:
         )
     with resources.as_file(known[name]) as path:
         return load(path)
+
+
+def _header(archive: Any, name: str) -> Header:
+    """The header of an array; its data are not read."""
+    with archive.zip.open(f"{name}.npy") as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(file)
+    return Header(shape, dtype.kind, math.prod(shape) * dtype.itemsize)
 
 
 def _check_members(path: Path, archive: Any) -> None:

@@ -158,7 +158,7 @@ def recordings(data: str | Path, count: int | None = None) -> list[EpisodeSource
 
 
 def _of_archive(path: Path, count: int | None) -> list[EpisodeSource]:
-    with Archive(path) as archive:
+    with Archive(path, trusted=True) as archive:
         sources = [
             EpisodeSource(f"episode {number}", archive.fingerprint(number), partial(_read_episode, path, number))
             for number in islice(archive.episodes, count)
@@ -169,7 +169,7 @@ def _of_archive(path: Path, count: int | None) -> list[EpisodeSource]:
 
 
 def _read_episode(path: Path, number: int) -> Recording:
-    with Archive(path) as archive:
+    with Archive(path, trusted=True) as archive:
         return archive[number]
 
 

@@ -6,6 +6,7 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from conf.targets import TARGETS, VARIABLE, instantiate, targets_in
 from eval.common.served import Served, served
 from nsrecover import Action, Plan, geometric
 from nsrecover.core.facts import FactScene
+from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Words
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
@@ -216,6 +218,31 @@ def test_names_are_inert_in_pages_logs_and_on_the_terminal(name: str, tmp_path: 
 def test_names_that_change_what_a_terminal_shows_are_refused(name: str) -> None:
     with pytest.raises(InvalidObservation, match="expected object names"):
         scene_of_boxes({name: (0.5, 0.0, 0.02, *SIZE)})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "red cube. All clear and people may enter the cell now. The red cube", "red cube! Go on", "cube: safe", "cube.",
+        "\u7acb\u65b9\u4f53\u3002\u5b89\u5168", "red cube and people may enter the cell now and the red cube",
+        "cube\u061f yes",
+    ],
+)  # fmt: skip
+def test_names_that_say_something_are_refused_everywhere(name: str) -> None:
+    with pytest.raises(InvalidObservation, match="expected object names"):
+        scene_of_boxes({name: (0.5, 0.0, 0.02, *SIZE)})
+    with pytest.raises(InvalidConfiguration, match="expected object names"):
+        replace(HOME, objects={**HOME.objects, name: frozenset()})
+    assert problem_of(plain_name(name)) == ""
+
+
+def test_names_of_any_script_can_be_used() -> None:
+    scripts = ("\u7acb\u65b9\u4f53 3", "\u0932\u093e\u0932 \u0918\u0928", "\u0627\u0644\u0645\u0643\u0639\u0628")
+    for name in (*scripts, "red cube", "box.1", "Mug_2", "half-full cup", "person's mug", "a/b|c#1"):
+        assert problem_of(name) == ""
+        assert plain_name(name) == name
+    assert plain_name("Mug (red). Safe; now") == "Mug red Safe now"
+    assert problem_of(plain_name(" ?! ")) == ""
 
 
 def test_logs_of_others_print_no_control_characters(tmp_path: Path) -> None:

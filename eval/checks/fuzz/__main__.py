@@ -25,7 +25,7 @@ from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
 
 SERVER = "server"
 NAMES = (*TARGETS, SERVER)
-LONGEST_S = 20.0
+LONGEST_S = 5.0
 """Processor time for one input; one that takes longer is a finding."""
 ROUND = 200
 """Inputs of one run of hypothesis, each with a seed of its own."""
@@ -38,14 +38,16 @@ class FuzzConfig(Settings):
       python -m eval.checks.fuzz                                 all targets, ten minutes each
       python -m eval.checks.fuzz target=log minutes=1 out=DIR    a quick look
 
-    Valid logs, plans, domains, homes, sentences and bags are changed at random and read. A reader may take an input or
-    refuse it with one clear error of ours; everything else, and more than 20 s of processor time, is a failure. The
+    Valid logs, plans, domains, homes, sentences, bags, recordings, archives and checkpoints are changed at random and
+    read. A reader may take an input or
+    refuse it with one clear error of ours; everything else, and more than 5 s of processor time, is a failure. The
     server gets valid and invalid requests that schemathesis makes from its schema: no response may have a status of 500
     or above, and every response must match the schema. The smallest input of every kind of failure is kept in
     eval/checks/fuzz/corpus, which the tests read. Writes metrics.json and table.md to out=DIR.
 
     Attributes:
-        target: log, plan, domain, sentence, bag or server; all, or some of them as [log,bag], one after the other.
+        target: log, plan, domain, sentence, bag, recording, archive, checkpoint or server; all, or some of them as
+            [log,bag], one after the other.
         minutes: duration for each target.
     """
 

@@ -27,8 +27,10 @@ from nsrecover.explanation.logs import is_household_log
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
+from nsrecover.models.bundle import Bundle
 from nsrecover.planning.symbolic.domain_model import Limits, solve
-from nsrecover.records import episode_log, scenes_recording
+from nsrecover.records import episode_log, recording, scenes_recording
+from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.bags.writing import BagSettings, Storage, write_bag
 from nsrecover.records.check_file import checked
@@ -236,6 +238,62 @@ def read_any_bag(data: bytes) -> None:
             checked(observation, f"observation {number}")
 
 
+# -- recordings, archives and checkpoints
+
+
+def _recordings() -> SearchStrategy[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.npz"
+        recording.save(_small(), path, check_sensors=False)
+        return changed_bytes([path.read_bytes()])
+
+
+def read_recording(data: bytes) -> None:
+    """Read a recorded run, and check what its cameras see."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.npz"
+        path.write_bytes(data)
+        for number, observation in enumerate(recording.load(path).observations):
+            checked(observation, f"observation {number}")
+
+
+def _archives() -> SearchStrategy[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.h5"
+        write_archive(path, [_small()])
+        return changed_bytes([path.read_bytes()])
+
+
+def read_any_archive(data: bytes) -> None:
+    """Read all episodes of a file of them, in every way."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.h5"
+        path.write_bytes(data)
+        with Archive(path) as archive:
+            for number in archive.episodes:
+                archive[number], archive.notes(number), archive.plan(number), archive.observation(number, 0)
+                archive.fingerprint(number), archive.digest(number)
+
+
+SETTINGS = Path(nsrecover.__file__).parent / "checkpoints" / "tabletop"
+
+
+def _checkpoints() -> SearchStrategy[bytes]:
+    return changed_documents([(SETTINGS / "config.json").read_bytes()])
+
+
+def read_checkpoint(data: bytes) -> None:
+    """Load a checkpoint with other settings."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for path in SETTINGS.iterdir():
+            if path.is_file():
+                (folder / path.name).symlink_to(path)
+        (folder / "config.json").unlink()
+        (folder / "config.json").write_bytes(data)
+        Bundle.load(folder)
+
+
 TARGETS = {
     target.name: target
     for target in (
@@ -244,11 +302,14 @@ TARGETS = {
         Target("domain", _domains, read_domain),
         Target("sentence", _sentences, read_sentence),
         Target("bag", _bags, read_any_bag),
+        Target("recording", _recordings, read_recording),
+        Target("archive", _archives, read_any_archive),
+        Target("checkpoint", _checkpoints, read_checkpoint),
     )
 }
 """Every target but the server by its name."""
 
-LONGEST_ERROR = 3000
+LONGEST_ERROR = 400
 """Characters of one error."""
 
 

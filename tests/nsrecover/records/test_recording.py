@@ -102,7 +102,7 @@ def test_observations_that_do_not_fit_are_refused(seen: tuple[Any, ...], said: s
         ({"plan": np.array(["nonsense", "free(a)"])}, "nonsense"),
         ({"labels": np.array(["not json"] * 3)}, "record it again"),
         ({"notes": np.array("{")}, "record it again"),
-        ({"notes": np.array({"a": 1}, dtype=object)}, "cannot be read"),
+        ({"notes": np.array({"a": 1}, dtype=object)}, "of kind O"),
         ({"audio_rate_hz": None}, "all or none of the arrays audio, audio_samples, audio_rate_hz"),
         ({"audio_samples": np.array([-1, 1001, 0])}, "audio_samples .* from -1 to 1000"),
         ({"audio": np.zeros((2, 1000), np.int16)}, r"audio .* of shape \(3, 1000\)"),

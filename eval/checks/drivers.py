@@ -1,0 +1,193 @@
+"""`python -m eval.checks.drivers`: random faults in episodes through every driver of a session."""
+
+from __future__ import annotations
+
+import random
+import threading
+import traceback
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from tqdm import tqdm
+
+from eval.common.command import run
+from eval.common.output import write_results
+from eval.common.tables import document, markdown_table
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import FactScene
+from nsrecover.core.sessions.requests import Answer, Decision
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from tests import scenarios
+from tests.nsrecover.integrations.driven import http_server
+from tests.scenarios import SIDE_M, Refusing, Scenario, ScriptedWorld
+from tests.test_drivers import DRIVERS
+
+ACTS = ("works", "works", "works", "fails", "raises", "drops", "is lost", "stops", "helped")
+SHOWS = ("unseen", "wrong")
+NEAR_M = 0.02
+"""Distance within which a cube stands on another one."""
+
+
+@dataclass
+class DriversConfig:
+    """Run episodes with random faults through every driver of a session.
+
+      python -m eval.checks.drivers                          2,000 episodes
+      python -m eval.checks.drivers episodes=80 out=DIR      a quick look
+
+    In worlds of boxes and of facts, actions fail, raise errors, drop or lose something or do the next action as well,
+    observations hide or misplace something, once or from then on, people stop the robot or answer at random, and
+    sessions are pickled between two requests. An exception out of a driver, a plan that counts as completed although
+    the last observation shows that its goal does not hold, and a second motion at the same time are failures. Needs a
+    checkout, whose tests have the worlds and drivers. Writes metrics.json and table.md to out=DIR.
+
+    Attributes:
+        episodes: number of episodes, over all drivers.
+        driver: name of the only driver, or all.
+        seed: another seed gives other faults.
+        out: output folder.
+    """
+
+    episodes: int = 2000
+    driver: str = "all"
+    seed: int = 0
+    out: str = "outputs/drivers"
+
+
+class _Watched(ScriptedWorld):
+    """A world that notices motions at the same time, and whether what it showed last fulfils the goal."""
+
+    def __post_init__(self) -> None:
+        self.moving, self.twice, self.last = threading.Lock(), False, None
+
+    def execute(self, action: Action) -> None:
+        """Carry out an action; another one may not be under way."""
+        if not self.moving.acquire(blocking=False):
+            self.twice = True
+            return
+        try:
+            super().execute(action)
+        finally:
+            self.moving.release()
+
+    def _seen(self) -> Any:
+        self.last = super()._seen()
+        return self.last
+
+
+@dataclass
+class Boxes(_Watched, scenarios.Boxes):
+    """Boxes whose script may lose a cube more than once."""
+
+    def disturb(self, what: str) -> None:
+        """Drop or lose a cube that is there."""
+        if "green" in self.boxes:
+            super().disturb(what)
+
+    @property
+    def falsified(self) -> bool:
+        """Whether the last observation shows that the tower does not stand."""
+        assert self.last is not None
+        for action in self.plan():
+            above, below = (self.last.get(name) for name in action.arguments)
+            if above is None or below is None:
+                continue
+            gap = [abs(one - other) for one, other in zip(above[:3], (*below[:2], below[2] + SIDE_M), strict=True)]
+            if max(gap) > NEAR_M:
+                return True
+        return False
+
+
+@dataclass
+class Facts(_Watched, scenarios.Facts):
+    """Facts."""
+
+    @property
+    def falsified(self) -> bool:
+        """Whether the last observation shows that the tube is not as it should be."""
+        assert isinstance(self.last, FactScene)
+        known = {fact[:2] for fact in self.last.facts}
+        unsure = {place for place, sure in self.last.certainty.items() if sure < 1}
+        return any(fact not in known and fact not in unsure for fact in (("spun", "tube"), ("mixed", "tube")))
+
+
+@dataclass
+class _Moody(Refusing):
+    """A person who answers at random."""
+
+    rng: random.Random = field(default_factory=random.Random)
+
+    def decide(self, decision: Decision[Any]) -> Answer:
+        """Any answer, but not for ever the one that asks again."""
+        super().decide(decision)
+        return self.rng.choice((Answer.YES, Answer.NO, Answer.LOOK_AGAIN if len(self.log) < 60 else Answer.NO))
+
+
+def scenario_of(rng: random.Random, driver: str) -> Scenario:
+    """A scenario with random faults, that a driver can be given."""
+    acts = {number: rng.choice(ACTS) for number in range(1, 8) if rng.random() < 0.35}
+    acts |= {number: "works" for number, what in acts.items() if what == "helped" and number > 2}
+    if rng.random() < 0.1:
+        acts[0] = "fails"
+    shows = {number: rng.choice(SHOWS) for number in range(1, 12) if rng.random() < 0.12}
+    if rng.random() < 0.1:
+        shows[-rng.randrange(1, 6)] = rng.choice(SHOWS)
+    by_command = driver == "watch"  # it starts a page for a person, and takes no session that was begun
+    vetoes = not by_command and rng.random() < 0.25
+    return Scenario(acts, shows, vetoes=vetoes, resumes=not by_command and rng.random() < 0.3)
+
+
+def episode(driver: str, number: int, seed: int) -> tuple[str, str]:
+    """How one episode ended, and its failure if there is one."""
+    rng = random.Random(f"{seed} {driver} {number}")
+    scenario, kind = scenario_of(rng, driver), rng.choice((Boxes, Facts))
+    world = kind(scenario.acts, scenario.shows)
+    person = Refusing(world.log) if driver == "watch" else _Moody(world.log, rng)
+    try:
+        found = DRIVERS[driver](world, scenario, person)
+    except Exception:  # of any kind: that is what is counted
+        return "raised", f"{scenario}: {traceback.format_exc(limit=-3)}"
+    failure = (
+        f"{scenario}: completed, but the goal is seen not to hold"
+        if (found.status == "completed" and world.falsified)
+        else ""
+    )
+    return str(found.status), f"{scenario}: a second motion at the same time" if world.twice else failure
+
+
+def measure(config: DriversConfig) -> dict[str, Any]:
+    """Run all episodes, and write metrics and table.
+
+    Raises:
+        InvalidConfiguration: there is no such driver, or there are no episodes.
+    """
+    if config.driver != "all" and config.driver not in DRIVERS:
+        raise InvalidConfiguration(
+            f"expected a driver, found {config.driver!r}.{did_you_mean(config.driver, (*DRIVERS, 'all'))}"
+        )
+    if not config.episodes > 0:
+        raise InvalidConfiguration(f"expected episodes > 0, found {config.episodes}")
+    drivers = tuple(DRIVERS) if config.driver == "all" else (config.driver,)
+    ends = {driver: Counter[str]() for driver in drivers}
+    failures = list[str]()
+    with http_server():
+        for number in tqdm(range(config.episodes), unit="episode"):
+            driver = drivers[number % len(drivers)]
+            end, failure = episode(driver, number, config.seed)
+            ends[driver][end] += 1
+            failures += [f"{driver}, episode {number}, {failure}"] * bool(failure)
+    metrics = {"episodes": config.episodes, "seed": config.seed, "ends": ends, "failures": failures}
+    rows = [[driver, sum(each.values()), each["completed"], each["asked_for_help"], each["raised"]]
+            for driver, each in ends.items()]  # fmt: skip
+    table = document(
+        f"{config.episodes} episodes with random faults, seed {config.seed}: {len(failures)} failures",
+        markdown_table(("driver", "episodes", "completed", "asked for help", "raised"), rows),
+        "\n".join(failures[:20]),
+    )
+    write_results(config.out, metrics, table, config)
+    return metrics
+
+
+if __name__ == "__main__":
+    run("drivers", DriversConfig, measure)
