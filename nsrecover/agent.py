@@ -67,11 +67,11 @@ class RecoveryAgent(Generic[SceneT]):
         self.confirm, self.action_limit_s = confirm, action_limit_s
         self._stopped, self._running = threading.Event(), threading.Lock()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What is pickled: an agent that does not run, without its supervisor, which belongs to this program."""
         return {**vars(self), "supervisor": None, "_stopped": None, "_running": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state, supervisor=Supervisor(), _stopped=threading.Event(), _running=threading.Lock())
 
     def stop(self) -> None:

@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
 
 from sse_starlette import ServerSentEvent
 
@@ -39,7 +38,7 @@ class Board(Events):
         """Number of the last change. In the event loop only."""
         return self._number
 
-    def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, Any] | None = None) -> None:
+    def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, object] | None = None) -> None:
         """Change panels. From any thread.
 
         Args:

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.connections import Server, config_of
@@ -46,7 +45,7 @@ class Show:
 
     panels: dict[str, str]
     at: float
-    facts: Mapping[str, Any] | None
+    facts: Mapping[str, object] | None
 
 
 @dataclass(frozen=True)

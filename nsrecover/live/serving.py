@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from typing import Any
 
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.integrations.server import check_token, listen
@@ -50,7 +49,7 @@ class PageServer:
         self.report: Callable[[], str] = lambda: ""
         threading.Thread(target=self._listen, name="commands of the live page", daemon=True).start()
 
-    def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, Any] | None = None) -> None:
+    def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, object] | None = None) -> None:
         """Change panels; see `Board.show`. From any thread; without effect if the page has ended."""
         self._send(Show(dict(panels), at, facts))
 

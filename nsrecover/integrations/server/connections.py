@@ -6,7 +6,6 @@ import asyncio
 import resource
 import socket
 from collections.abc import Callable
-from typing import Any
 
 import h11
 import uvicorn
@@ -92,8 +91,9 @@ class Connection(H11Protocol):
     _known = False
     _head: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Make room for it, and give it a time."""
+        assert isinstance(transport, asyncio.Transport)
         super().connection_made(transport)
         self.address, self.made_s = network_of({"client": self.client}), self.loop.time()
         self._make_room()
@@ -112,7 +112,7 @@ class Connection(H11Protocol):
     @property
     def known(self) -> bool:
         """Whether one of its requests was of a known caller."""
-        state: dict[str, Any] = (self.scope or {}).get("state", {})
+        state: dict[str, object] = (self.scope or {}).get("state", {})
         self._known = self._known or bool(state.get(KNOWN))
         return self._known
 

@@ -1,0 +1,53 @@
+"""Arrays of others: headers are read before bodies, and HDF5 files are looked at by another process first."""
+
+import resource
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nsrecover.errors import InvalidRecording
+from nsrecover.records import hdf5_probe, recording
+from nsrecover.records.archive import Archive
+from tests.reliability.test_file_faults import _archive, _npz, read_archive
+
+
+def test_arrays_of_a_wrong_shape_are_not_unpacked(tmp_path: Path) -> None:
+    """300 megabytes in 300 kilobytes; the colour does not fit to depth and masks."""
+    path = _npz(tmp_path)
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, data in members.items():
+            with new.open(name, "w", force_zip64=True) as file:
+                if name != "rgb.npy":
+                    file.write(data)
+                    continue
+                header = {"descr": "|u1", "fortran_order": False, "shape": (2, 1, 7_000, 7_000, 3)}
+                np.lib.format.write_array_header_1_0(file, header)
+                for _ in range(6):
+                    file.write(bytes(49_000_000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InvalidRecording, match="of shape"):
+        recording.load(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000
+
+
+def test_an_archive_whose_reading_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library for HDF5 loops in one call, which no signal interrupts: here a process that never answers."""
+    path = _archive(tmp_path)
+    silent = "import time; print(flush=True); time.sleep(1000)"
+    start = hdf5_probe.subprocess.Popen
+    monkeypatch.setattr(hdf5_probe, "LIMIT_S", 0.3)
+    monkeypatch.setattr(hdf5_probe, "_processes", {})
+    monkeypatch.setattr(
+        hdf5_probe.subprocess, "Popen", lambda command, **given: start([sys.executable, "-c", silent], **given)
+    )
+    with pytest.raises(InvalidRecording, match="does not end within"):
+        Archive(path)
+    monkeypatch.undo()
+    read_archive(path)
+    with Archive(path, trusted=True) as archive:
+        assert len(archive) == 1
