@@ -27,7 +27,7 @@ class Ruled(Bundle):
     ruled: frozenset[str]
 
     @classmethod
-    def of(cls, bundle: Bundle, parts: Collection[str]) -> Ruled:
+    def of(cls, bundle: Bundle, parts: Collection[str]) -> Bundle:
         """A checkpoint with rules in place of some of its learned parts, a selection of `PARTS`."""
         other = cls(bundle.config)
         other.load_state_dict(bundle.state_dict())
