@@ -16,7 +16,7 @@ from eval.common.output import write_results
 from eval.common.tables import document, markdown_table
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactScene
-from nsrecover.core.sessions.requests import Answer, Decision
+from nsrecover.core.sessions.requests import Answer, Decision, Question
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from tests import scenarios
 from tests.nsrecover.integrations.driven import http_server
@@ -80,6 +80,11 @@ class _Watched(ScriptedWorld):
 class Boxes(_Watched, scenarios.Boxes):
     """Boxes whose script may lose a cube more than once."""
 
+    def carry_out(self, action: Action) -> None:
+        """Do what an action should do, if that is known here."""
+        if action.target or len(action.arguments) > 1:
+            super().carry_out(action)
+
     def disturb(self, what: str) -> None:
         """Drop or lose a cube that is there."""
         if "green" in self.boxes:
@@ -117,11 +122,14 @@ class _Moody(Refusing):
     """A person who answers at random."""
 
     rng: random.Random = field(default_factory=random.Random)
+    gave_up: bool = False
 
     def decide(self, decision: Decision[Any]) -> Answer:
         """Any answer, but not for ever the one that asks again."""
         super().decide(decision)
-        return self.rng.choice((Answer.YES, Answer.NO, Answer.LOOK_AGAIN if len(self.log) < 60 else Answer.NO))
+        answer = self.rng.choice((Answer.YES, Answer.NO, Answer.LOOK_AGAIN if len(self.log) < 60 else Answer.NO))
+        self.gave_up |= decision.question is Question.GIVE_UP and answer is Answer.YES
+        return answer
 
 
 def scenario_of(rng: random.Random, driver: str) -> Scenario:
@@ -148,11 +156,8 @@ def episode(driver: str, number: int, seed: int) -> tuple[str, str]:
         found = DRIVERS[driver](world, scenario, person)
     except Exception:  # of any kind: that is what is counted
         return "raised", f"{scenario}: {traceback.format_exc(limit=-3)}"
-    failure = (
-        f"{scenario}: completed, but the goal is seen not to hold"
-        if (found.status == "completed" and world.falsified)
-        else ""
-    )
+    wrong = found.status == "completed" and world.falsified and not (isinstance(person, _Moody) and person.gave_up)
+    failure = f"{scenario}: completed, but the goal is seen not to hold" if wrong else ""
     return str(found.status), f"{scenario}: a second motion at the same time" if world.twice else failure
 
 

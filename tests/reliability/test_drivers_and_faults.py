@@ -24,6 +24,12 @@ def test_no_driver_raises_or_completes_what_is_seen_to_fail(driver: str) -> None
     assert {end for end, _ in ends} <= {"completed", "asked_for_help"}
 
 
+@pytest.mark.parametrize("number", [854, 1222])
+def test_a_log_of_a_run_in_which_a_person_looked_again_is_read(number: int) -> None:
+    """The same action is judged twice, which once counted as a contradiction of the log."""
+    assert episode("http", number, 0)[1] == ""
+
+
 def test_what_it_counts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     boxes, facts = Boxes(), Facts()
     for world in (boxes, facts):
