@@ -50,6 +50,7 @@ COMMANDS = {
     "preconditions": "eval.preconditions",
     "logs": "eval.logs",
     "foreign_sentences": "eval.foreign_sentences",
+    "foreign_logs": "eval.foreign_logs",
     "explanations": "eval.explanations",
     "language": "eval.language",
     "fleet": "eval.checks.fleet",

@@ -1,4 +1,4 @@
-"""Capabilities of the diagnosis, each removed once: rates on the same logs, and the differences."""
+"""Kinds of evidence in logs, each removed once: rates on the same logs, and the differences."""
 
 from __future__ import annotations
 
@@ -10,27 +10,17 @@ from typing import Any
 from eval.common.statistics import paired_interval, share_of
 from eval.common.tables import markdown_table, percent_of
 from nsrecover.domains.household.names import normal
-from nsrecover.explanation.logs.reading.records import HouseholdLog, KeyFrame, Observation, Seen
-from nsrecover.explanation.logs.run import Capabilities
+from nsrecover.explanation.logs.reading.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen
 
 RATES = ("step_right", "kind_right", "read_right", "accepted", "subgoals_right")
 """What is compared, log by log; `subgoals_right` is true if the verdict on every subgoal of a log is right."""
 
 
-def _as_it_is(log: HouseholdLog) -> HouseholdLog:
-    return log
-
-
 def _plain_names(log: HouseholdLog) -> HouseholdLog:
     """The log with names that carry no states: `dirty pan` -> `pan`."""
-
-    def plain(observation: Observation) -> Observation:
-        return replace(observation, seen=tuple(Seen(normal(each.name), each.states) for each in observation.seen))
-
-    def frames(found: Sequence[KeyFrame]) -> tuple[KeyFrame, ...]:
-        return tuple(replace(frame, observation=plain(frame.observation)) for frame in found)
-
-    return replace(log, events=frames(log.events), subgoals=frames(log.subgoals), final=plain(log.final))
+    return _told(
+        log, lambda each: replace(each, seen=tuple(Seen(normal(item.name), item.states) for item in each.seen))
+    )
 
 
 def _no_asides(log: HouseholdLog) -> HouseholdLog:
@@ -38,41 +28,73 @@ def _no_asides(log: HouseholdLog) -> HouseholdLog:
     return replace(log, success_state=re.sub(r"[()\[\]]|e\.g\. ", "", log.success_state))
 
 
-_ALL = Capabilities()
+def _ends_of_steps(log: HouseholdLog) -> HouseholdLog:
+    """The log with the frames at the ends of steps alone."""
+    return replace(log, events=log.subgoals or log.events)
+
+
+def _without_end(log: HouseholdLog) -> HouseholdLog:
+    """The log with its last frame for a final state."""
+    return replace(log, final=log.events[-1].observation if log.events else log.final)
+
+
+def _told(log: HouseholdLog, change: Callable[[Observation], Observation]) -> HouseholdLog:
+    def frames(found: Sequence[KeyFrame]) -> tuple[KeyFrame, ...]:
+        return tuple(replace(frame, observation=change(frame.observation)) for frame in found)
+
+    return replace(log, events=frames(log.events), subgoals=frames(log.subgoals), final=change(log.final))
+
+
+def _silent(log: HouseholdLog) -> HouseholdLog:
+    """The log without sounds."""
+    return _told(log, lambda each: replace(each, sounds=""))
+
+
+def _no_gripper(log: HouseholdLog) -> HouseholdLog:
+    """The log without what the gripper holds."""
+    return _told(log, lambda each: replace(each, sentences=tuple(
+        said for said in each.sentences if not (isinstance(said, Related) and said.object == GRIPPER)
+    )))  # fmt: skip
+
+
+def _no_places(log: HouseholdLog) -> HouseholdLog:
+    """The log without relations between objects."""
+    return _told(log, lambda each: replace(each, sentences=tuple(
+        said for said in each.sentences if not isinstance(said, Related) or said.object == GRIPPER
+    )))  # fmt: skip
+
+
+def _no_states(log: HouseholdLog) -> HouseholdLog:
+    """The log without states of objects."""
+    return _told(log, lambda each: replace(each, seen=tuple(Seen(normal(item.name)) for item in each.seen)))
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """One capability, removed.
+    """One kind of evidence, removed from logs.
 
     Attributes:
         key: short name, for files.
         name: what is removed.
-        able: what the diagnosis may still use.
-        of: changes the log so that what the capability would read is not there.
+        of: changes the log so that the evidence is not there.
     """
 
     key: str
     name: str
-    able: Capabilities = _ALL
-    of: Callable[[HouseholdLog], HouseholdLog] = _as_it_is
+    of: Callable[[HouseholdLog], HouseholdLog]
 
 
 ABLATIONS = (
-    Ablation("belief", "belief over observations (each subgoal by one frame)", replace(_ALL, belief=False)),
-    Ablation("frames", "frames within steps (only those at their ends)", replace(_ALL, all_frames=False)),
-    Ablation("late", "late frames", replace(_ALL, late_frames=False)),
-    Ablation("names", "states in names", of=_plain_names),
-    Ablation("changes", "changes without an action, idle machines", replace(_ALL, changes=False)),
-    Ablation("suitability", "implicit requirements", replace(_ALL, suitability=False)),
-    Ablation("obstacles", "obstacles from all frames", replace(_ALL, obstacles=False)),
-    Ablation("failures", "drops, other objects and other places", replace(_ALL, failures=False)),
-    Ablation("starts", "other initial states", replace(_ALL, starts=False)),
-    Ablation("edits", "the smallest edit of the plan", replace(_ALL, edits=False)),
-    Ablation("ambiguity", "ambiguous words of the plan", replace(_ALL, ambiguity=False)),
-    Ablation("asides", "brackets and examples in goals", of=_no_asides),
+    Ablation("frames", "frames within steps (only those at their ends)", _ends_of_steps),
+    Ablation("end", "the final state", _without_end),
+    Ablation("gripper", "what the gripper holds", _no_gripper),
+    Ablation("places", "relations between objects", _no_places),
+    Ablation("states", "states of objects", _no_states),
+    Ablation("sounds", "sounds", _silent),
+    Ablation("names", "states in names", _plain_names),
+    Ablation("asides", "brackets and examples in goals", _no_asides),
 )
-"""Every capability that can be removed on its own."""
+"""Every kind of evidence that can be removed on its own."""
 
 
 def _outcomes(row: Mapping[str, Any]) -> dict[str, bool]:

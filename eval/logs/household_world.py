@@ -12,7 +12,7 @@ from itertools import chain
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import normal, noun
 from nsrecover.explanation.logs.reading.records import HouseholdLog, Observation
-from nsrecover.explanation.logs.run import named
+from nsrecover.explanation.logs.reading.things import named
 from sim.logs.things import carried
 from sim.logs.world import World
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sim.logs import tasks, wording
 from sim.logs.failures import KINDS, fail
-from sim.logs.writing import STRENGTHS, Written, write
+from sim.logs.writing import STRENGTHS, WIDE, Written, write
 
 
 def generate(count: int, seed: int, strength: str, held_out: bool) -> Iterator[Written]:
@@ -18,7 +18,7 @@ def generate(count: int, seed: int, strength: str, held_out: bool) -> Iterator[W
     Args:
         count: number of logs.
         seed: the same seed gives the same logs.
-        strength: of the errors, a key of `STRENGTHS`.
+        strength: of the errors, a key of `STRENGTHS`, or `wide`: rates of all errors drawn for each log.
         held_out: tasks and wordings to measure with, instead of those to develop with.
     """
     families = list(tasks.HELD_OUT if held_out else tasks.DEVELOPMENT)
@@ -32,7 +32,8 @@ def generate(count: int, seed: int, strength: str, held_out: bool) -> Iterator[W
         task = tasks.draw(chance.choice(families), chance)
         failure = fail(task, kinds[index % len(kinds)], chance)
         if failure is not None:
-            written = write(task, failure, words, STRENGTHS[strength], chance)
+            errors = WIDE.drawn(chance) if strength == "wide" else STRENGTHS[strength]
+            written = write(task, failure, words, errors, chance)
             written.document["id"] = f"{strength}-{seed}-{index}"
             number += 1
             yield written

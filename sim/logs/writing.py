@@ -26,6 +26,10 @@ class Errors:
         late: a frame still shows the moment before.
         sound: a sound is heard that was not there.
         behind: what is merely behind a thing is said to be in it.
+        lost: the line of a moment is missing.
+        doubled: the line of a moment is there twice.
+        joined: two moments share a line: the words of the first, the view of the second.
+        misnamed: the line of an action names another thing.
     """
 
     unseen: float
@@ -35,6 +39,14 @@ class Errors:
     late: float
     sound: float
     behind: float
+    lost: float = 0.0
+    doubled: float = 0.0
+    joined: float = 0.0
+    misnamed: float = 0.0
+
+    def drawn(self, chance: random.Random) -> Errors:
+        """Rates between nothing and these, each drawn by itself."""
+        return Errors(*(chance.uniform(0.0, value) for value in vars(self).values()))
 
 
 STRENGTHS = {
@@ -43,6 +55,9 @@ STRENGTHS = {
     "strong": Errors(0.30, 0.08, 0.05, 0.15, 0.15, 0.50, 0.08),
 }
 """Observation errors at three strengths."""
+
+WIDE = Errors(0.30, 0.06, 0.04, 0.15, 0.15, 0.50, 0.08, 0.10, 0.10, 0.05, 0.03)
+"""The highest rates of logs whose rates are drawn, each by itself."""
 
 _STATED = {"vessel": ("filled",), "dish": ("dirty",), "door": ("open",), "lid": ("open",), "switch": ("on",)}
 
@@ -190,6 +205,9 @@ def write(task: Task, failure: Failure, wording: Wording, errors: Errors, chance
         time, now = f"{clock // 60:02d}:{clock % 60:02d}", observer.look()
         shown = last if chance.random() < errors.late else now
         last = now
+        named = [name for name in world.things() if name in text]
+        if errors.misnamed and named and chance.random() < errors.misnamed:
+            text = text.replace(max(named, key=len), chance.choice(sorted(world.things())))
         line = f"{time}. Action: {text}. Visual observation: {shown}"
         if chance.random() < errors.sound:
             line += f" Auditory observation: {chance.choice(wording.sounds)}."
@@ -218,6 +236,7 @@ def write(task: Task, failure: Failure, wording: Wording, errors: Errors, chance
         done.append(world.done(step))
         line = note(chance.choice(wording.actions[step.operator]).format(*step.arguments))
         ends.append(line.replace(". Action: ", ". Goal: ", 1))
+    events, ends = _worn(events, ends, errors, chance)
     document = {
         "task": task.family,
         "plan": [f"({', '.join((step.operator, *step.arguments))})" for step in failure.plan],
@@ -227,7 +246,7 @@ def write(task: Task, failure: Failure, wording: Wording, errors: Errors, chance
         "final_state": observer.final(),
         "truth": {
             "kind": failure.kind,
-            "steps": [time for number in failure.steps for time in spans[number]],
+            "steps": _noted([time for number in failure.steps for time in spans[number]], events),
             "indices": list(failure.steps),
             "objects": [list(group) for group in failure.objects],
             "subgoals": done,
@@ -235,6 +254,35 @@ def write(task: Task, failure: Failure, wording: Wording, errors: Errors, chance
         },
     }
     return Written(document, world, failure)
+
+
+def _worn(events: list[str], ends: list[str], errors: Errors, chance: random.Random) -> tuple[list[str], list[str]]:
+    """The lines of a log without those that are lost, with some twice, and some joined with the next one."""
+    if not errors.lost + errors.doubled + errors.joined:
+        return events, ends
+    kept, gone = list[str](), set[str]()
+    for number, line in enumerate(events):
+        if chance.random() < errors.lost and 0 < number < len(events) - 1:
+            gone.add(line)
+            continue
+        if chance.random() < errors.joined and number + 1 < len(events):
+            words = line.partition(" Visual observation: ")[0]
+            joined = f"{words} Visual observation: {events[number + 1].partition(' Visual observation: ')[2]}"
+            ends = [joined.replace(". Action: ", ". Goal: ", 1) if _same(end, line) else end for end in ends]
+            line = joined
+        kept += [line] * (1 + (chance.random() < errors.doubled))
+    return kept, [end for end in ends if not any(_same(end, line) for line in gone)]
+
+
+def _same(end: str, line: str) -> bool:
+    return end == line.replace(". Action: ", ". Goal: ", 1)
+
+
+def _noted(times: list[str], events: list[str]) -> list[str]:
+    """Times that the log still has; where the last one is lost, the next that it has counts, too."""
+    left = [line.partition(". ")[0] for line in events]
+    later = [time for time in left if times and time > times[-1]]
+    return [*times, *(later[:1] if times and times[-1] not in left else [])]
 
 
 def steps_of(lines: list[str]) -> tuple[Action, ...]:

@@ -169,7 +169,7 @@ CATEGORIES: Mapping[str, frozenset[str]] = {
     "device": frozenset({"television", "laptop", "cell phone", "lamp", "desk lamp", "floor lamp"}),
     "food": frozenset({"bread", "tomato", "potato", "lettuce", "apple", "egg", "carrot", "pear"}),
     "vegetable": frozenset({"tomato", "potato", "lettuce", "carrot", "cucumber", "onion"}),
-    "fruit": frozenset({"apple", "pear", "tomato", "orange", "lemon"}),
+    "fruit": frozenset({"apple", "pear", "tomato", "orange", "lemon", "strawberry", "banana", "peach", "grape"}),
     "utensil": frozenset({"knife", "fork", "spoon", "spatula", "ladle", "butter knife"}),
     "tool": frozenset({"knife", "spatula", "fork", "spoon"}),
     "object": frozenset(),

@@ -10,25 +10,31 @@ from pathlib import Path
 from nsrecover.explanation.logs.diagnosis import Diagnosis
 from nsrecover.explanation.logs.findings import RootCause
 from nsrecover.explanation.logs.reading.records import HouseholdLog
+from nsrecover.explanation.logs.run import Run
 from nsrecover.util.untrusted_json import read_json
 
 FITTED = Path(__file__).with_name("confidence.json")
 """Weights of `features`, written by `python -m eval.logs fit=true`."""
 SURE_ENOUGH = 0.5
 """Below this confidence a diagnosis is a guess, and is called one."""
+_PLAN = (RootCause.MISSING_STEP, RootCause.NEVER_OPENED, RootCause.WRONG_ORDER, RootCause.WRONG_ACTION,
+         RootCause.WRONG_OBJECT, RootCause.WRONG_PLACE, RootCause.UNDONE_BY_PLAN)  # fmt: skip
+"""Causes in the plan: there are several ways to mend it, and people call them by either kind."""
 _STRANGE = 0.8
 _MOSTLY = 0.75
 
 
-def features(diagnosis: Diagnosis) -> tuple[float, ...]:
+def features(run: Run, diagnosis: Diagnosis) -> tuple[float, ...]:
     """What confidence depends on; the first is constant.
 
     Args:
-        diagnosis: of a log.
+        run: the log, read.
+        diagnosis: of it.
 
     Returns:
         1, the log-odds of the course, its cost per frame, whether several edits of the plan would do, whether the
-        execution failed, whether the run is taken to have succeeded.
+        execution failed, whether the run is taken to have succeeded, how little the observer is trusted, the share of
+        steps without a line, the number of failures beyond the first, whether the plan is at fault.
     """
     share = min(max(diagnosis.share, 0.01), 0.99)
     return (
@@ -36,16 +42,20 @@ def features(diagnosis: Diagnosis) -> tuple[float, ...]:
         math.log(share / (1 - share)),
         diagnosis.strangeness,
         float(diagnosis.edits > 1),
-        float(diagnosis.course.hypothesis.mode not in ("as_planned", "forced")),
+        float(bool(run.course.deviations)),
         float(diagnosis.finding.cause is RootCause.NONE),
+        1.0 - run.believer.observer.trust,
+        sum(not item.told for item in run.subgoals) / max(1, len(run.subgoals)),
+        float(max(0, len(run.course.deviations) - 1)),
+        float(diagnosis.finding.cause in _PLAN),
     )
 
 
-def confidence(diagnosis: Diagnosis) -> float:
+def confidence(run: Run, diagnosis: Diagnosis) -> float:
     """The probability that step and kind of a diagnosis are right, less the share of events that are not readable."""
-    if not diagnosis.run.wanted or diagnosis.finding.cause is RootCause.UNKNOWN:
+    if not run.wanted or diagnosis.finding.cause is RootCause.UNKNOWN:
         return 0.0
-    return chance_of(features(diagnosis), _weights()) * readable(diagnosis.run.log)
+    return chance_of(features(run, diagnosis), _weights()) * readable(run.log)
 
 
 def readable(log: HouseholdLog) -> float:
@@ -61,15 +71,15 @@ def chance_of(values: Sequence[float], weights: Sequence[float]) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-def open_question(diagnosis: Diagnosis) -> str:
+def open_question(run: Run, diagnosis: Diagnosis) -> str:
     """What keeps a diagnosis from being sure; empty if it is sure enough."""
-    if confidence(diagnosis) >= SURE_ENOUGH:
+    if confidence(run, diagnosis) >= SURE_ENOUGH:
         return ""
-    if not diagnosis.run.wanted:
+    if not run.wanted:
         return "the success condition was not understood"
     if diagnosis.finding.cause is RootCause.UNKNOWN:
         return "no known failure explains the log"
-    if readable(diagnosis.run.log) < _MOSTLY:
+    if readable(run.log) < _MOSTLY:
         return "much of the log could not be read"
     if diagnosis.strangeness > _STRANGE:
         return "the observations contradict each other"

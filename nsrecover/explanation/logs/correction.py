@@ -11,10 +11,12 @@ from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import IMPLIED, Trait
 from nsrecover.domains.household.names import is_slice, noun, whole
 from nsrecover.domains.household.scene import Household, formula_of, holds, places
-from nsrecover.explanation.logs.inference.effects import SWITCHES
-from nsrecover.explanation.logs.inference.tracking import PLACING
-from nsrecover.explanation.logs.run import state_after
+from nsrecover.explanation.logs.effects import SWITCHES
+from nsrecover.explanation.logs.reading.things import state_after
 from nsrecover.planning.symbolic.domain_model import Limits, solve
+
+PLACING = ("at", "atop")
+"""The relations of an object to where it is."""
 
 MAX_EXPANSIONS, MOST_EXPANSIONS = 150, 600
 """States that a search expands at most, first and last; plans rarely get shorter beyond the first."""
@@ -136,5 +138,5 @@ def _tidy(start: State, conditions: Sequence[StateFact], home: Household, object
 
 def reaches(start: State, steps: Sequence[Action], conditions: Sequence[StateFact], home: Household) -> bool:
     """Whether steps can be executed one after the other and achieve the conditions."""
-    state = state_after(home, start, steps)
+    state = state_after(home, start, tuple(steps))
     return state is not None and all(holds(state, condition, home) for condition in conditions)

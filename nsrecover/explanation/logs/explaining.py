@@ -12,15 +12,15 @@ from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff
 from nsrecover.domains.household.scene import contents, places
 from nsrecover.explanation.logs.confidence import confidence, features, open_question
-from nsrecover.explanation.logs.correction import correct, reaches
-from nsrecover.explanation.logs.diagnosis import diagnose, implied
+from nsrecover.explanation.logs.correction import PLACING, correct, reaches
+from nsrecover.explanation.logs.diagnosis import diagnose
+from nsrecover.explanation.logs.effects import SEEN
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
-from nsrecover.explanation.logs.inference.courses import Course
-from nsrecover.explanation.logs.inference.effects import SEEN
-from nsrecover.explanation.logs.inference.tracking import PLACING
 from nsrecover.explanation.logs.reading.goal import goal_of
 from nsrecover.explanation.logs.reading.records import HouseholdLog
-from nsrecover.explanation.logs.run import Capabilities, Run, named, run_of
+from nsrecover.explanation.logs.reading.things import named
+from nsrecover.explanation.logs.run import Run, run_of
+from nsrecover.explanation.logs.simulation import Course
 
 
 @dataclass(frozen=True)
@@ -54,35 +54,32 @@ class LogExplanation:
     assumed: tuple[str, ...] = ()
 
 
-def explain_log(log: HouseholdLog, able: Capabilities | None = None) -> LogExplanation:
+def explain_log(log: HouseholdLog) -> LogExplanation:
     """Explain a log.
 
-    Hypotheses about what happened are simulated with the household domain and weighed by all observations. If the
-    execution went as planned, the smallest edit of the plan that makes it succeed is the cause.
+    Courses of events are simulated with the domain and weighed by all observations. If the execution went as planned,
+    the smallest edit of the plan that makes it succeed is the cause.
 
     Args:
         log: from `nsrecover.explanation.logs.reading.format.read_logs`.
-        able: what the diagnosis may use; everything if None.
     """
-    return explain_run(run_of(log, able))
+    return explain_run(run_of(log))
 
 
 def explain_run(run: Run) -> LogExplanation:
     """Explain a prepared log."""
     diagnosis = diagnose(run)
-    run, finding = diagnosis.run, diagnosis.finding
+    finding = diagnosis.finding
     failed = next((number for number, item in enumerate(run.subgoals) if not item.satisfied), None)
     start = _start(run, finding)
-    conditions = (
-        *run.wanted, *implied(run, diagnosis.course.start), *_mistaken_away(run, finding), *_doors(run)
-    )  # fmt: skip
+    conditions = (*run.goal, *_mistaken_away(run, finding), *_doors(run))
     correction: tuple[Action, ...] | None = ()
     if finding.cause is not RootCause.NONE:
-        correction = correct(start, conditions, run.home, run.steps, order=run.plan)
+        correction = correct(start, conditions, run.home, run.steps)
     succeeds = correction is not None and reaches(start, correction, conditions, run.home)
     return LogExplanation(
         finding, run.subgoals, failed, correction, succeeds, run.wanted,
-        confidence(diagnosis), open_question(diagnosis), diagnosis.rivals, features(diagnosis),
+        confidence(run, diagnosis), open_question(run, diagnosis), diagnosis.rivals, features(run, diagnosis),
         _assumed(run.log, (*(correction or ()), *finding.missing)),
     )  # fmt: skip
 
@@ -128,7 +125,8 @@ def _start(run: Run, finding: Finding) -> State:
         thing = finding.objects[0]
         state -= {("broken", thing)}
         lost = not any(same_stuff(name, thing) for name in run.log.final.states())
-        source = next((places(earlier, thing)[0] for earlier in run.states if places(earlier, thing)), None)
+        states = (run.course.start, *run.course.states)
+        source = next((places(earlier, thing)[0] for earlier in states if places(earlier, thing)), None)
         if lost and run.home.has(thing, Trait.CRACKABLE) and source:
             # It broke: another one is where it came from.
             state = frozenset(fact for fact in state if not (fact[0] in PLACING and fact[1] == thing))
@@ -139,11 +137,11 @@ def _start(run: Run, finding: Finding) -> State:
 def _behind_doors(run: Run) -> set[StateFact]:
     """Objects that were never seen are taken to be behind a door that was never open, if there is one."""
     seen = {name for frame in run.log.events for name in frame.observation.states()} | set(run.log.final.states())
-    seen |= {fact[1] for state in run.states for fact in state if fact[0] in ("at", "holding")}
+    seen |= {fact[1] for state in run.course.states for fact in state if fact[0] in ("at", "holding")}
     shut = [
         door
         for door in run.home.all(Trait.DOOR)
-        if door in seen and not any(("open", door) in state for state in run.states)
+        if door in seen and not any(("open", door) in state for state in run.course.states)
     ]
     wanted = {step.arguments[0] for step in run.steps if step.operator == "pick_up"}
     return {("at", name, shut[0]) for name in sorted(wanted - seen) if shut and not is_slice(name)}

@@ -87,7 +87,9 @@ class Finding:
         """Execution or planning; none if the run succeeded."""
         if self.cause is RootCause.NONE:
             return FailureKind.NONE
-        return FailureKind.PLANNING if self.cause in _PLANNING else FailureKind.EXECUTION
+        # A machine that was to run with its door open is one, too.
+        open_door = self.cause is RootCause.WRONG_ORDER and self.unmet is not None and self.unmet[0] == "closed"
+        return FailureKind.PLANNING if self.cause in _PLANNING or open_door else FailureKind.EXECUTION
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ class Checked:
         satisfied: whether the subgoal holds.
         why: the observation that decides, as text.
         instead: the object that was acted on by mistake.
-        event: index of its key frame among the events.
+        event: index of the event at which it was tried.
+        told: whether the log has a line about its end.
     """
 
     time: str
@@ -111,3 +114,4 @@ class Checked:
     why: str
     instead: str | None
     event: int = field(compare=False)
+    told: bool = True

@@ -21,7 +21,8 @@ from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_run
 from nsrecover.explanation.logs.findings import Checked
 from nsrecover.explanation.logs.reading.records import HouseholdLog
-from nsrecover.explanation.logs.run import Run, alike, run_of
+from nsrecover.explanation.logs.reading.things import alike
+from nsrecover.explanation.logs.run import Run, run_of
 from nsrecover.explanation.logs.templates import act, verbalize
 from nsrecover.util.english import capital, counted, listed
 
@@ -132,7 +133,7 @@ def _what_if(run: Run, step: Action) -> str:
     if all(holds(start, condition, run.home) for condition in run.wanted):
         return f"{had_not} nothing would be missing: the task was done by then."
     forbidden = {step, *(other for other in run.steps if alike(other, step))}
-    way = correct(start, run.wanted, run.home, run.steps, forbidden, run.plan)
+    way = correct(start, run.wanted, run.home, run.steps, forbidden)
     if way is None:
         return f"{had_not} there would be no way to finish the task."
     return f"{had_not} {counted(len(way), 'step')} would do instead. {_way_text(way)}"

@@ -24,7 +24,7 @@ from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, Vocab
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.reading.format import line_of, seen_text
 from nsrecover.explanation.logs.reading.records import HouseholdLog
-from nsrecover.explanation.logs.run import household_of
+from nsrecover.explanation.logs.reading.things import household_of
 from nsrecover.explanation.logs.templates import verbalize
 
 _NAME = rf"{MARK}\d+n"

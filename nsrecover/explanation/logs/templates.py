@@ -53,11 +53,11 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
         "since": list(finding.since),
         "rivals": [
             {
-                "what": course.hypothesis.mode,
-                "time": log.events[course.hypothesis.event].time if course.hypothesis.event >= 0 else None,
+                "what": first.mode if first else "as_planned",
+                "time": log.events[min(first.event, len(log.events) - 1)].time if first and log.events else None,
                 "probability": round(chance, 3),
             }
-            for course, chance in explanation.rivals
+            for first, chance in ((course.first(), chance) for course, chance in explanation.rivals)
         ],
         "assumed": list(explanation.assumed),
         "text_agrees": explanation.succeeds and agrees(text, explanation, times),

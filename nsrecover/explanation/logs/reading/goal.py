@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
-from nsrecover.domains.household.kinds import LIQUIDS, Trait
-from nsrecover.domains.household.names import is_slice, normal, slice_of
+from nsrecover.domains.household.kinds import CATEGORIES, LIQUIDS, Trait, could_mean
+from nsrecover.domains.household.names import is_slice, normal, same, slice_of, whole
 from nsrecover.domains.household.scene import Household, holds
 
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\b(?:e\.g\.|for example,?|i\.e\.)[^,;]*")
@@ -75,6 +75,9 @@ class Goal:
 
     def bound(self, state: State, home: Household, plan: Sequence[Action]) -> tuple[StateFact, ...]:
         """The conditions with objects for names: those for which most conditions hold, then those the plan uses."""
+        everything = list(_everything(self.conditions, home, plan))
+        if everything != list(self.conditions):
+            return Goal(tuple(everything)).bound(state, home, plan)
         used = [name for step in plan for name in step.arguments]
         options = [sorted(home.instances(name), key=lambda one: -used.count(one)) for name in self.names]
 
@@ -88,6 +91,21 @@ class Goal:
     def with_names(self, chosen: Sequence[str]) -> tuple[StateFact, ...]:
         """The conditions with other names, one for each of `names`."""
         return tuple(_renamed(self.conditions, dict(zip(self.names, chosen, strict=True))))
+
+
+def _everything(conditions: Iterable[StateFact], home: Household, plan: Sequence[Action]) -> Iterator[StateFact]:
+    """Conditions about all things of a kind (`fruits`), for each of them; nothing else that the plan puts there."""
+    put = {step.arguments for step in plan if step.operator in ("put_in", "put_on")}
+    for condition in conditions:
+        word = condition[1].removesuffix("s") if len(condition) > 1 else ""
+        if condition[0] != "at" or condition[1] == word or not CATEGORIES.get(word):
+            yield condition
+            continue
+        meant = [name for name in home.names if could_mean(word, name)]
+        yield from (("at", name, condition[2]) for name in meant)
+        for thing, place in sorted(pair for pair in put if len(pair) == 2):
+            if same(place, condition[2]) and not could_mean(word, whole(thing)):
+                yield ("away_from", thing, place)
 
 
 def _objects(condition: StateFact) -> tuple[str, ...]:

@@ -1,1 +1,0 @@
-"""What most likely happened in a run, from its observations."""
