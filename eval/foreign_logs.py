@@ -183,7 +183,7 @@ def table_of(metrics: Mapping[str, Any]) -> str:
 
 def with_files_named(arguments: Sequence[str]) -> list[str]:
     """The arguments with `files=` before bare file names."""
-    files = [each for each in arguments if "=" not in each and not each.startswith("-")]
+    files = [each for each in arguments if "=" not in each and Path(each).suffix in (".json", ".jsonl")]
     rest = [each for each in arguments if each not in files]
     return [*([f"files={json.dumps(files)}"] if files else []), *rest]
 

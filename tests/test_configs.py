@@ -117,6 +117,7 @@ def test_it_composes_and_resolves(module: str) -> None:
         "eval.results",
         "eval.real",
         "eval.foreign_sentences",
+        "eval.foreign_logs",
     ), "nothing there is drawn"
 
 
@@ -134,6 +135,7 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         "real": ("frames", "fraems"),
         "results": ("level", "leval"),
         "foreign_sentences": ("files", "fiels"),
+        "foreign_logs": ("files", "fiels"),
     }.get(name, ("seed", "sede"))
     done = run(module, f"{misspelt}=1")
     assert (done.code, done.out) == (2, "")
