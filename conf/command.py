@@ -78,6 +78,11 @@ def option(default: str | None) -> Any:
     return field(default=None, metadata={GROUP: default})
 
 
+def options(default: str | Sequence[str]) -> Any:
+    """A setting with named entries, which one or several options of the group of conf/ with its name have."""
+    return field(default_factory=dict, metadata={GROUP: default})
+
+
 def register(name: str, schema: type) -> None:
     """Make the settings of a command known to Hydra, extended by the group `paths`, and the resolver of conf/."""
     OmegaConf.register_new_resolver("errors_folder", errors_folder, replace=True)
@@ -96,6 +101,10 @@ def _movable(schema: type) -> dict[str, str]:
         OmegaConf.create({"paths": OmegaConf.load(CONF / "paths" / "default.yaml")}).paths, resolve=True
     )
     moved = {}
+    names = _names(schema)
+    if "errors" in names and "seed" in names:
+        other = ",${scene}" if "scene" in names else ""
+        moved["errors"] = f"${{errors_folder:${{paths.errors}},${{seed}}{other}}}"
     for each in fields(schema):
         if each.default is MISSING or not isinstance(each.default, str):
             continue

@@ -163,7 +163,6 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         ("eval.models variants=null", "expected an option of a group, found null"),
         ("eval.tables", "expected options as in --help, found: Missing"),
         ("eval.gif", "expected options as in --help, found: Missing"),
-        ("eval.redraw --results", "found: Option '--results' requires an argument"),
         ("sim.bench --placements 0", "expected options as in --help, found: Invalid value for '--placements'"),
         ("sim.soak --minuets 1", "expected options as in --help, found: No such option: --minuets"),
         ("eval scene=crowd", "expected a known setting, found 'scene'."),

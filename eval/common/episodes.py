@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eval.common.runner import Settings
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.groups import instantiate_group
 from sim.datasets.build import DatasetsConfig, build
@@ -20,15 +21,13 @@ STANDARD = "data/errors"
 
 
 @dataclass
-class EpisodesConfig:
-    """Settings that the commands on error datasets share; conf/ explains them."""
+class EpisodesConfig(Settings):
+    """Settings of measurements on error datasets."""
 
-    seed: int = 0
     episodes: dict[str, int] = field(default_factory=dict)
     errors: str | None = None
     footage: str = "data/footage"
     checkpoint: str | None = None
-    workers: int = 2
 
 
 def episodes_of(

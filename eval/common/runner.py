@@ -16,7 +16,7 @@ import json
 import os
 import sys
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
@@ -140,7 +140,7 @@ def _accept(_: Any) -> None:
 
 
 def _none(_: Any) -> tuple[()]:
-    """A measurement without episodes of error datasets."""
+    """Neither episodes of error datasets nor other checkpoints."""
     return ()
 
 
@@ -155,6 +155,7 @@ class Measurement(Generic[Config]):
         check: raises `InvalidConfiguration` for settings that cannot be used, before anything is written.
         episodes: settings -> the episodes of error datasets that are measured.
         checkpoint: what `checkpoint=null` stands for; None if no weights are used.
+        checkpoints: settings -> other checkpoints that are used, None for the shipped one.
         draw: metrics, folder: writes figures.
         adds: settings that only add items, or decide about the summary: another value continues the same folder.
     """
@@ -165,6 +166,7 @@ class Measurement(Generic[Config]):
     check: Callable[[Config], None] = _accept
     episodes: Callable[[Config], Sequence[Specified]] = _none
     checkpoint: str | None = DEFAULT
+    checkpoints: Callable[[Config], Iterable[str | None]] = _none
     draw: Callable[[Any, Path], None] | None = None
     adds: Sequence[str] = ()
 
@@ -177,6 +179,7 @@ class Measurement(Generic[Config]):
         """Return what decides the results."""
         decisive = {key: value for key, value in asdict(config).items() if key not in DECIDES_NOTHING | set(self.adds)}
         learned = [] if self.checkpoint is None else [getattr(config, "checkpoint", None) or self.checkpoint]
+        learned += self.checkpoints(config)
         return identity(self.module, {"format": FORMAT, "measurement": self.module, **decisive}, learned, episodes)
 
     def run(self, config: Config) -> dict[str, Any]:

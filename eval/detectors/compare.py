@@ -4,89 +4,94 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
+from conf.command import option, options
 from eval.common.episodes import EpisodesConfig, episodes_of
-from eval.common.identity import identity
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run
 from eval.common.systems import system_of
 from eval.detectors import figures, tables
 from eval.detectors.base import Detector
 from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
 from eval.detectors.judged_moments import JudgedEpisode, judge_episode
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import claim_folder, read_ledger
 from sim.common.groups import instantiate_group
-from sim.common.parallel import run_parallel
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.presets import sensor_of
 from sim.sensors.sensor import Sensor
 
-FORMAT = 2
-SCORES = "scores.jsonl"
-
 
 @dataclass
 class DetectorsConfig(EpisodesConfig):
-    """Top level of conf/detectors.yaml."""
+    """Compare failure detectors on the same episodes: detection, false alarms, and how often a failure is announced.
+
+      python -m eval.detectors                                700 episodes of I to V, seed 0; some hours on 2 cores
+      python -m eval.detectors 'episodes={I: 40, II: 15, III: 12, IV: 12, V: 16}'          95 of them; 15 minutes
+      python -m eval.detectors seed=7 'episodes={I: 50, II: 20, III: 20, IV: 20, V: 20}' out=DIR     fewer, fresh ones
+      python -m eval.detectors 'detector=[ours,graph]'        only some detectors
+      python -m eval.detectors sensor=d435 out=DIR            seen through a realistic sensor (docs/sensors.md)
+      python -m eval.detectors trunk=imagenet                 torchvision's weights, downloaded once
+      python -m eval.detectors checkpoint=outputs/train/bundle        your own checkpoint
+
+    Every episode is rendered once and kept, and eval.models uses the same images. A run that was stopped continues.
+    Writes metrics.json, table.md, rows.jsonl and a figure to out=DIR.
+
+    Attributes:
+        seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
+        episodes: number of episodes of each error dataset; episodes.I=0 leaves one out.
+        errors: folder of the datasets; data/errors, or data/errors_SEED for another seed, if null.
+        footage: folder for camera images of the episodes, images of successful runs and consequences of errors; can be
+            deleted.
+        checkpoint: folder of the checkpoint that perceives and imagines for all detectors; the shipped one if null.
+        trunk: network for image features: encoder (the ResNet of our object encoder) or imagenet (torchvision's,
+            downloaded once).
+        views: names of the cameras.
+        detector: an option of conf/detector.
+        sensor: an option of conf/sensor.
+    """
 
     trunk: str = "encoder"
     views: list[str] = field(default_factory=lambda: ["left", "right"])
-    detector: dict[str, Any] = field(default_factory=dict)
-    sensor: Any = None
+    detector: dict[str, Any] = options(["ours", "distance", "graph", "relations", "images", "counts"])
+    sensor: Any = option("clean")
     out: str = "outputs/detectors"
+    episodes: dict[str, int] = field(default_factory=lambda: {"I": 250, "II": 150, "III": 100, "IV": 100, "V": 100})
 
 
-def compare(config: DetectorsConfig) -> dict[str, Any]:
-    """Let all detectors judge all episodes; continue an interrupted run.
-
-    Args:
-        config: see conf/detectors.yaml.
-
-    Returns:
-        The contents of metrics.json.
+def detectors_of(config: DetectorsConfig) -> dict[str, Detector]:
+    """The detectors by name.
 
     Raises:
-        NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds another comparison.
+        InvalidConfiguration: there is none, or one has no threshold.
     """
     if not config.detector:
         raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
-    system_of(config.checkpoint)  # rejects an unusable checkpoint early
     entries = {entry.pop("name", key): entry for key, entry in deepcopy(config.detector).items()}
-    detectors: dict[str, Detector] = {name: instantiate_group("detector", entry) for name, entry in entries.items()}
-    for name, detector in detectors.items():
+    found: dict[str, Detector] = {name: instantiate_group("detector", entry) for name, entry in entries.items()}
+    for name, detector in found.items():
         if not detector.thresholds:
             raise InvalidConfiguration(f"expected at least one threshold of the detector {name!r}, found none")
-    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
-    out = Path(config.out)
-    decisive = {name: value for name, value in asdict(config).items() if name not in ("footage", "workers", "out")}
-    decisive["detector"] = entries
-    sensor = sensor_of(decisive.pop("sensor"))
-    if not sensor.exact:
-        decisive["sensor"] = sensor.to_dict()
-    manifest = identity("eval.detectors.compare", {"format": FORMAT, **decisive}, [config.checkpoint], episodes)
-    with claim_folder(out, manifest, "a comparison of detectors"):
-        judged = _judge_all(config, detectors, episodes, sensor)
-        metrics = _metrics(config, detectors, judged, sensor)
-        write_results(out, metrics, tables.markdown(metrics), config)
-        figures.draw({name: evidence(judged, name) for name in detectors}, out)
-    return metrics
+    return found
 
 
-def _judge_all(
-    config: DetectorsConfig, detectors: Mapping[str, Detector], episodes: Sequence[ErrorEpisode], sensor: Sensor
-) -> list[JudgedEpisode]:
-    path = Path(config.out) / SCORES
+def _check(config: DetectorsConfig) -> None:
+    system_of(config.checkpoint)
+    detectors_of(config)
+    sensor_of(config.sensor)
+
+
+def _episodes(config: DetectorsConfig) -> list[ErrorEpisode]:
+    return episodes_of(config.episodes, config.seed, config.errors, config.workers)
+
+
+def measure(config: DetectorsConfig, run: Run) -> dict[str, Any]:
+    """Let all detectors judge all episodes."""
     Path(config.footage).mkdir(parents=True, exist_ok=True)
-    judged = read_ledger(path, JudgedEpisode.from_json, lambda episode: episode.number)
-    rest = list(enumerate(episodes))[len(judged) :]
+    detectors, sensor = detectors_of(config), sensor_of(config.sensor)
     task = partial(
         judge_episode,
         detectors=detectors,
@@ -95,17 +100,9 @@ def _judge_all(
         views=config.views,
         sensor=sensor,
     )
-    with (
-        path.open("a", encoding="utf-8") as file,
-        tqdm(total=len(episodes), initial=len(judged), unit="episode", desc="judging") as bar,
-        closing(run_parallel(task, rest, config.workers)) as every,
-    ):
-        for episode in every:
-            file.write(episode.to_json() + "\n")
-            file.flush()
-            judged.append(episode)
-            bar.update()
-    return judged
+    judged = run.each(task, list(enumerate(run.episodes)), "episode", key=lambda each: str(each[0]))
+    figures.draw({name: evidence(judged, name) for name in detectors}, run.folder)
+    return _metrics(config, detectors, judged, sensor)
 
 
 def _metrics(
@@ -143,3 +140,6 @@ def _metrics(
         },
         "detectors": json.loads(json.dumps(rows)),
     }
+
+
+MEASUREMENT = Measurement(DetectorsConfig, measure, tables.markdown, check=_check, episodes=_episodes)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from eval.common.episodes import episodes_of
 from eval.common.error_states import VIEWS, ErrorStatesConfig, error_states
-from eval.common.output import in_workers, write_results
 from eval.common.recordings import load_recording, record_episode
+from eval.common.runner import Measurement, Run
 from eval.common.statistics import share, share_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
@@ -21,17 +20,30 @@ from eval.common.tables import document, markdown_table, percent
 from eval.common.true_causes import true_causes
 from eval.explanations.read_back import ParsedText, read_back
 from nsrecover.explanation import Audience, GroundedExplainer
-from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.datasets.spec import ErrorEpisode
-
-TEXTS = "texts.jsonl"
 
 
 @dataclass
 class ExplanationsConfig(ErrorStatesConfig):
-    """Top level of conf/explanations.yaml."""
+    """Measure whether the texts of explanations are true, parsed from the text alone.
+
+      python -m eval.explanations                                                 505 episodes of all five datasets
+      python -m eval.explanations 'episodes={I: 20, II: 0, III: 0, IV: 0, V: 0}' seed=7 out=DIR   fewer, and fresh
+
+    Missing episodes are generated and rendered (some seconds each) and kept. Writes metrics.json, table.md and every
+    text with its reading and the truth (rows.jsonl) to out=DIR.
+
+    Attributes:
+        seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
+        episodes: number of episodes of each error dataset; episodes.I=0 leaves one out.
+        errors: folder of the datasets; data/errors, or data/errors_SEED for another seed, if null.
+        footage: folder for camera images of the episodes; can be deleted.
+        states: folder for the perceived and the true state at every error; can be deleted.
+        checkpoint: folder of a checkpoint; the shipped one if null.
+    """
 
     out: str = "outputs/explanations"
+    episodes: dict[str, int] = field(default_factory=lambda: {"I": 225, "II": 100, "III": 100, "IV": 20, "V": 60})
 
 
 @dataclass(frozen=True)
@@ -152,7 +164,7 @@ def _counts(texts: Sequence[JudgedText]) -> dict[str, Any]:
     }
 
 
-def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
+def markdown(metrics: Mapping[str, Any]) -> str:
     """Tables of both audiences, of causes and of wrong causes."""
     parts = list[str]()
     for register in Audience:
@@ -160,13 +172,6 @@ def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
         rows = [[title, *(cell(counts[name]) for name in counts)] for title, cell in _ROWS]
         parts += [f"### Audience: {register.value}", markdown_table(["", *counts], rows)]
     causes = metrics["registers"][Audience.LAY.value]["all"]["by_cause"]
-    wrong = Counter(
-        (each.faults.get(name, ""), true, each.said.get(name, "nothing"))
-        for each in texts
-        if each.register == Audience.LAY
-        for name, true in each.true.items()
-        if each.said.get(name) != true
-    )
     return document(
         *parts,
         markdown_table(
@@ -175,7 +180,7 @@ def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
         ),
         markdown_table(
             ("put out of place by", "what truly happened", "what the text says", "objects"),
-            [[*key, count] for key, count in wrong.most_common()],
+            metrics["wrong_causes"],
         ),
     )
 
@@ -197,33 +202,39 @@ _ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
 )
 
 
-def explain_all(config: ExplanationsConfig) -> Iterator[list[JudgedText]]:
-    """Explain all episodes in worker processes; missing recordings and error states are made and stored."""
+def wrong_causes(texts: Sequence[JudgedText]) -> list[list[str | int]]:
+    """Fault, true cause, said cause and number of objects whose cause a text for laypeople gets wrong."""
+    wrong = Counter(
+        (each.faults.get(name, ""), true, each.said.get(name, "nothing"))
+        for each in texts
+        if each.register == Audience.LAY
+        for name, true in each.true.items()
+        if each.said.get(name) != true
+    )
+    return [[*key, count] for key, count in wrong.most_common()]
+
+
+def _check(config: ExplanationsConfig) -> None:
+    system_of(config.checkpoint)
+
+
+def _episodes(config: ExplanationsConfig) -> list[ErrorEpisode]:
+    return episodes_of(config.episodes, config.seed, config.errors, config.workers)
+
+
+def measure(config: ExplanationsConfig, run: Run) -> dict[str, Any]:
+    """Explain, parse and judge."""
     for folder in (config.footage, config.states):
         Path(folder).mkdir(parents=True, exist_ok=True)
-    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
     task = partial(explain_episode, config=config)
-    yield from in_workers(task, episodes, config.workers, "episode", "explaining")
+    every = run.each(task, run.episodes, "episode", key=lambda each: f"{each.dataset} {each.number}")
+    texts = [each for some in every for each in some]
+    return {
+        "seed": config.seed,
+        "episodes": dict(config.episodes),
+        "registers": summary(texts),
+        "wrong_causes": wrong_causes(texts),
+    }
 
 
-def measure(config: ExplanationsConfig) -> dict[str, Any]:
-    """Explain, parse and judge; write metrics, table and every text.
-
-    Args:
-        config: see conf/explanations.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        NsrecoverError: a setting or a checkpoint cannot be used.
-    """
-    system_of(config.checkpoint)  # rejects an unusable checkpoint early
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
-    texts = [each for every in explain_all(config) for each in every]
-    metrics = {"seed": config.seed, "episodes": dict(config.episodes), "registers": summary(texts)}
-    lines = (json.dumps(asdict(each), ensure_ascii=False) for each in texts)
-    atomic_write_bytes(out / TEXTS, "".join(f"{line}\n" for line in lines).encode())
-    write_results(out, metrics, markdown(metrics, texts), config)
-    return metrics
+MEASUREMENT = Measurement(ExplanationsConfig, measure, markdown, check=_check, episodes=_episodes)

@@ -27,9 +27,23 @@ ORDER = (Verdict.WRONG, Verdict.RIGHT, Verdict.ASKED, Verdict.NAMED, Verdict.REF
 
 @dataclass
 class ForeignConfig:
-    """Top level of conf/foreign_sentences.yaml."""
+    """Read sentences of other people, and compare what is understood with their annotations.
 
-    files: list[str] = field(default_factory=list)
+    Read commands of other people, each in a home made from its own map, and compare what they lead to with the
+    annotations: wrong plans first, then right ones, questions, and refusals that name what no skill does.
+
+      python -m eval.foreign_sentences huric_dev.jsonl scenes.txt     about 20 ms for each command
+      python -m eval.foreign_sentences huric_dev.jsonl out=DIR        the same, outputs exactly in DIR
+
+    Writes metrics.json, table.md and sentences.jsonl (each sentence with its verdict and answer) to out=DIR.
+
+    Attributes:
+        files: files of commands: lines of JSON with sentence, frames and map (HuRIC), or text blocks of scenes and
+            tasks (IntroPlan).
+        out: output folder.
+    """
+
+    files: list[str] = field(default_factory=lambda: [])
     out: str = "outputs/foreign_sentences"
 
 

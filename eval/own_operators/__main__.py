@@ -1,7 +1,7 @@
 """`python -m eval.own_operators`: own operators from 20 to 1,000 demonstrations against a rule and the truth."""
 
-from eval.common.command import run
-from eval.own_operators.command import OwnOperatorsConfig, measure
+from eval.common.runner import run
+from eval.own_operators.command import MEASUREMENT
 
 if __name__ == "__main__":
-    run("own_operators", OwnOperatorsConfig, measure)
+    run(MEASUREMENT)

@@ -1,7 +1,7 @@
 """`python -m eval.panda_gym`: detection of disturbances in panda-gym's stacking task, from boxes alone."""
 
-from eval.common.command import run
-from eval.panda_gym.command import PandaGymConfig, measure
+from eval.common.runner import run
+from eval.panda_gym.command import MEASUREMENT
 
 if __name__ == "__main__":
-    run("panda_gym", PandaGymConfig, measure)
+    run(MEASUREMENT)

@@ -22,7 +22,7 @@ import panda_gym  # registers its environments, too
 from tqdm import tqdm
 
 import nsrecover
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.tables import document, markdown_table
 from examples.panda_gym_stacking import BASE_X, CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
 from nsrecover.core.actions import Action, Plan
@@ -59,10 +59,24 @@ class Disturbance(StrEnum):
 
 
 @dataclass
-class PandaGymConfig:
-    """Top level of conf/panda_gym.yaml."""
+class PandaGymConfig(Settings):
+    """Measure the detection of disturbances in panda-gym's stacking task, from boxes alone.
 
-    seed: int = 0
+      python -m eval.panda_gym                                                  450 episodes; seven minutes
+      python -m eval.panda_gym disturbances=20 undisturbed=10 calibration=20 alpha=0.05 out=DIR    a quick look
+
+    A scripted policy stacks two cubes in panda-gym's task, with its physics. A disturbance counts if a cube is more
+    than 2 cm from its expected place afterwards. Writes metrics.json and table.md to out=DIR.
+
+    Attributes:
+        seed: another seed gives other episodes.
+        disturbances: number of episodes in which a cube is moved by more than 2 cm.
+        undisturbed: number of episodes without disturbance, to count false alarms.
+        calibration: number of other episodes without disturbance, to calibrate with.
+        alpha: promised rate of false alarms per step, of the calibrated threshold.
+        noise_mm: noise of the boxes' centres: standard deviation on each axis, millimetres.
+    """
+
     disturbances: int = 200
     undisturbed: int = 150
     calibration: int = 100
@@ -287,23 +301,17 @@ def _noticed(blamed: Sequence[frozenset[str]]) -> tuple[int, int]:
     return sum(map(bool, blamed)), len(blamed)
 
 
-def measure(config: PandaGymConfig) -> dict[str, Any]:
-    """Record, calibrate, judge, and write metrics and table.
-
-    Args:
-        config: see conf/panda_gym.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        InvalidConfiguration: a setting is out of its range, or too few episodes succeed for the promised rate.
-    """
+def check(config: PandaGymConfig) -> None:
+    """Refuse settings that cannot be used."""
     if min(config.disturbances, config.undisturbed, config.calibration) < 1 or min(config.noise_mm, default=-1) < 0:
         raise InvalidConfiguration(
             f"expected at least 1 episode of each sort and noise_mm of 0 or more, found {config.disturbances}, "
             f"{config.undisturbed}, {config.calibration} and {list(config.noise_mm)}"
         )
+
+
+def measure(config: PandaGymConfig, run: Run) -> dict[str, Any]:
+    """Record, calibrate and judge."""
     base = 1_000_000 * config.seed
 
     def went_well(recorded: StackingEpisode) -> bool:
@@ -331,9 +339,7 @@ def measure(config: PandaGymConfig) -> dict[str, Any]:
                 "tolerance_mm": round(1000 * noticed_from, 1),
                 **summary(list(judge(system, recorded, noise_m, config.seed))),
             }
-    metrics = {"seed": config.seed, "alpha": config.alpha, "panda_gym": panda_gym.__version__, "settings": rows}
-    write_results(config.out, metrics, markdown(metrics), config)
-    return metrics
+    return {"seed": config.seed, "alpha": config.alpha, "panda_gym": panda_gym.__version__, "settings": rows}
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
@@ -361,3 +367,6 @@ def _share(row: Mapping[str, Any]) -> str:
     if not row["of"]:
         return "none"
     return f"{row['count']} of {row['of']} ({100 * row['low_95']:.1f} to {100 * row['high_95']:.1f} %)"
+
+
+MEASUREMENT = Measurement(PandaGymConfig, measure, markdown, check=check, checkpoint=None)

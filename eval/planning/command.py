@@ -6,18 +6,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
+from conf.command import options
 from eval.common.batched import time_batch
 from eval.common.error_states import ErrorState, ErrorStatesConfig, states_of
 from eval.common.optimum_check import require
-from eval.common.output import in_workers, write_results
+from eval.common.output import in_workers
 from eval.common.plans import Planned, PlannerSetting, plan_all, planner_settings, warm_up
+from eval.common.runner import Measurement, Run
 from eval.common.systems import system_of
 from eval.planning import figures, tables
 from eval.planning.cases import CaseRequest, PlanningCase, assess
@@ -30,15 +31,47 @@ CASES = "cases.jsonl"
 
 @dataclass
 class PlanningConfig(ErrorStatesConfig):
-    """Top level of conf/planning.yaml."""
+    """Measure recovery planning alone, on error states as the monitor found them.
 
-    planner: dict[str, Any] = field(default_factory=dict)
+    Whether plans reach the original plan, how long they are compared with the optimum, and how long planning takes.
+
+      python -m eval.planning                                           ours and RePlan, datasets I, II, III and V
+      python -m eval.planning 'episodes={I: 50, II: 0, III: 0, V: 0}' seed=7 out=DIR     fewer, and fresh ones
+      python -m eval.planning planner=[ours,original,anytime]           the K nearest subgoals, and a single one
+      python -m eval.planning planner=[ours,relations]                  displaced objects may stay
+      python -m eval.planning planner=[ours,nofree] budget_s=5          without the free-space transformer
+      python -m eval.planning check=50                                  the optimum, checked by an independent planner
+      python -m eval.planning fidelity=PHYSICS                          the arm executes the recoveries
+
+    Missing episodes are generated and rendered (some seconds each), and error states are made once; all are kept.
+    Planning runs alone, with one thread; judging in workers=2 processes. Writes metrics.json, table.md, figures and
+    every case (cases.jsonl) to out=DIR.
+
+    Attributes:
+        seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
+        episodes: number of episodes of each error dataset; episodes.I=0 leaves one out; half of the errors of V are
+            unrecoverable.
+        errors: folder of the datasets; data/errors, or data/errors_SEED for another seed, if null.
+        footage: folder for camera images of the episodes; can be deleted.
+        states: folder for the perceived and the true state at every error; can be deleted.
+        checkpoint: folder of a checkpoint; the shipped one if null.
+        budget_s: planning time for one recovery, seconds.
+        curves: whether to plan everything a second time, to measure how plans improve with time.
+        batch: number of error states that are also planned one by one, and in one call with `workers` processes; 0 for
+            none.
+        fidelity: how recoveries are executed to judge them: KINEMATIC (no arm, fast) or PHYSICS.
+        check: number of error states for which Fast Downward checks the optimum through unified-planning.
+        planner: an option of conf/planner.
+    """
+
+    planner: dict[str, Any] = options(["ours", "replan"])
     budget_s: float = 30.0
     curves: bool = True
-    batch: int = 0
+    batch: int = 256
     fidelity: Fidelity = Fidelity.KINEMATIC
     check: int = 0
     out: str = "outputs/planning"
+    episodes: dict[str, int] = field(default_factory=lambda: {"I": 250, "II": 150, "III": 100, "V": 120})
 
 
 def plan_for(
@@ -79,37 +112,36 @@ def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[st
     return list(in_workers(task, tasks, config.workers, "state", "judging"))
 
 
-def measure(config: PlanningConfig) -> dict[str, Any]:
-    """Plan from every error state with every planner, judge, and write metrics, tables, figures and all cases.
-
-    Args:
-        config: see conf/planning.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        NsrecoverError: a setting or a checkpoint cannot be used.
-    """
-    planners = planner_settings(config.planner)
+def _check(config: PlanningConfig) -> None:
+    planner_settings(config.planner)
     if config.check:
         require("check > 0")
-    system_of(config.checkpoint)  # rejects an unusable checkpoint early
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
+    system_of(config.checkpoint)
+
+
+def measure(config: PlanningConfig, run: Run) -> dict[str, Any]:
+    """Plan from every error state with every planner, and judge."""
+    planners = planner_settings(config.planner)
     states = states_of(
         config.episodes, config.footage, config.states, config.seed, config.errors, config.checkpoint, config.workers
     )
     planned = list(plan_for(config, planners, states))
     together = batched(config, states)
     cases = cases_of(config, planned)
-    metrics = tables.summary(cases, planners) | {
+    lines = (f"{json.dumps(asdict(case), default=str)}\n" for case in cases)
+    atomic_write_bytes(run.folder / CASES, "".join(lines).encode())
+    return tables.summary(cases, planners) | {
         "batched": together,
         "seed": config.seed,
         "episodes": dict(config.episodes),
         "figures": figures.data(cases, list(planners)),
     }
-    atomic_write_bytes(out / CASES, "".join(f"{json.dumps(asdict(case), default=str)}\n" for case in cases).encode())
-    write_results(out, metrics, tables.markdown(metrics), config)
-    figures.draw(metrics["figures"], out)
-    return metrics
+
+
+MEASUREMENT = Measurement(
+    PlanningConfig,
+    measure,
+    tables.markdown,
+    check=_check,
+    draw=lambda metrics, folder: figures.draw(metrics["figures"], folder),
+)

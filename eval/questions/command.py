@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import bootstrap_interval, share
 from eval.common.tables import document, markdown_table, percent, percent_of
 from eval.questions.rules import rules
@@ -24,10 +24,34 @@ RESAMPLES = 10_000
 
 
 @dataclass
-class QuestionsConfig:
-    """Top level of conf/questions.yaml."""
+class QuestionsConfig(Settings):
+    """Measure in which order one person should answer the questions of many robots.
 
-    seed: int = 0
+    One simulated person answers one question after the other: in the order of `nsrecover fleet`, first come first
+    served, by the earliest deadline, by the largest stake, or at random.
+
+      python -m eval.questions                              20 shifts of 32 robots
+      python -m eval.questions shifts=2 robots=6 out=DIR    a quick look
+      python -m eval.questions robots=16                    half the load
+
+    Agents run in threads, one at a time, by a simulated clock: results depend on the settings only. Writes
+    metrics.json and table.md to out=DIR.
+
+    Attributes:
+        seed: another seed gives other shifts.
+        shifts: number of shifts, each of which is run with every order.
+        robots: number of robots in a shift.
+        tasks: number of tasks of each robot, one after the other.
+        action_s: duration of an action, simulated seconds.
+        answer_s: time of one answer of the person, simulated seconds.
+        shift_s: duration of a shift, simulated seconds; what is not done by then is not done.
+        begin_s: every robot begins within this time, simulated seconds.
+        limits_s: each robot gives up the rest of a partly lost task after one of these times without an answer,
+            simulated seconds.
+        agrees: probability that the person wants the rest of a partly lost task; the order assumes 0.5.
+        episodes: the tasks are the first episodes of each of the datasets H1, H2 and H3, as facts.
+    """
+
     shifts: int = 20
     robots: int = 32
     tasks: int = 2
@@ -41,39 +65,41 @@ class QuestionsConfig:
     out: str = "outputs/questions"
 
 
-def measure(config: QuestionsConfig) -> dict[str, Any]:
-    """Run the same shifts with every rule, and write metrics and table.
-
-    Args:
-        config: see conf/questions.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        InvalidConfiguration: a setting is out of its range.
-    """
+def check(config: QuestionsConfig) -> None:
+    """Refuse settings that cannot be used."""
     counts = (config.shifts, config.robots, config.tasks, config.episodes)
     seconds = (config.action_s, config.answer_s, config.shift_s, *config.limits_s)
     if min(*counts, *seconds) <= 0 or not config.limits_s or config.begin_s < 0 or not 0 <= config.agrees <= 1:
         raise InvalidConfiguration(
             "expected positive counts and times, and agrees from 0 to 1, found another value; --help explains them"
         )
-    pool = [
-        Task(line) for name in DATASETS for line in islice(shipped_lines(name, 0, config.episodes), config.episodes)
-    ]
+
+
+@cache
+def _pool(episodes: int) -> tuple[Task, ...]:
+    return tuple(Task(line) for name in DATASETS for line in islice(shipped_lines(name, 0, episodes), episodes))
+
+
+def run_rules(number: int, config: QuestionsConfig) -> dict[str, Outcome]:
+    """One shift with every rule."""
+    rng = np.random.default_rng([config.seed, number, 43])
+    robots = drawn_robots(
+        _pool(config.episodes), config.robots, config.tasks, config.limits_s, config.begin_s, config.agrees, rng
+    )
     times = Times(config.action_s, config.answer_s, config.shift_s)
-    found: dict[str, list[Outcome]] = {name: [] for name in rules(0)}
-    for number in tqdm(range(config.shifts), unit="shift"):
-        rng = np.random.default_rng([config.seed, number, 43])
-        robots = drawn_robots(
-            pool, config.robots, config.tasks, config.limits_s, config.begin_s, config.agrees, rng
-        )  # fmt: skip
-        for name, rule in rules(number).items():
-            found[name].append(run_shift(robots, times, rule))
-    metrics = {
+    return {name: run_shift(robots, times, rule) for name, rule in rules(number).items()}
+
+
+def measure(config: QuestionsConfig, run: Run) -> dict[str, Any]:
+    """Run the same shifts with every rule."""
+    shifts = run.each(partial(run_rules, config=config), range(config.shifts), "shift")
+    found = {name: [shift[name] for shift in shifts] for name in shifts[0]}
+    return {
         "seed": config.seed,
         "shifts": config.shifts,
+        "shift_s": config.shift_s,
+        "answer_s": config.answer_s,
+        "action_s": config.action_s,
         "robots": config.robots,
         "rules": {name: _summary(outcomes, found[ALL]) for name, outcomes in found.items()},
         "ours_minus": {
@@ -83,11 +109,9 @@ def measure(config: QuestionsConfig) -> dict[str, Any]:
         },
         "raw": {name: [asdict(each) for each in outcomes] for name, outcomes in found.items()},
     }
-    write_results(config.out, metrics, table(metrics, config), config)
-    return metrics
 
 
-def table(metrics: dict[str, Any], config: QuestionsConfig) -> str:
+def table(metrics: dict[str, Any]) -> str:
     """Tables of the rules and of the differences."""
     rows = [
         [
@@ -110,8 +134,8 @@ def table(metrics: dict[str, Any], config: QuestionsConfig) -> str:
         for name, each in metrics["ours_minus"].items()
     ]
     return document(
-        f"{config.shifts} shifts of {config.shift_s:g} s with {config.robots} robots; one answer takes "
-        f"{config.answer_s:g} s, one action {config.action_s:g} s.",
+        f"{metrics['shifts']} shifts of {metrics['shift_s']:g} s with {metrics['robots']} robots; one answer takes "
+        f"{metrics['answer_s']:g} s, one action {metrics['action_s']:g} s.",
         markdown_table(
             ("order", "actions done", "goals", "questions", "answered", "ran out", "most open at a time, mean"), rows
         ),
@@ -163,3 +187,6 @@ def _interval(done: np.ndarray[Any, Any], most: np.ndarray[Any, Any]) -> dict[st
 
 def _points(found: dict[str, float]) -> str:
     return f"{100 * found['value']:+.1f} points [{100 * found['low']:+.1f}, {100 * found['high']:+.1f}]"
+
+
+MEASUREMENT = Measurement(QuestionsConfig, measure, table, check=check, checkpoint=None, adds=("shifts",))

@@ -34,7 +34,23 @@ TABLE_M = 0.006
 
 @dataclass
 class RealConfig:
-    """Top level of conf/real.yaml."""
+    """Measure the monitor and the table's masks on public sets of real RGB-D frames.
+
+    False alarms on still objects, objects that are moved, removed or replaced in the images, masks of what stands on
+    the table, and times.
+
+      python -m eval.real data=DIR                 all sets below a folder
+      python -m eval.real data=DIR frames=10       a quick look
+
+    Writes metrics.json and table.md to out=DIR.
+
+    Attributes:
+        folder: folder (data=DIR on the command line) with clones of the sets, or parts of them; docs/real_cameras.md
+            names them.
+        frames: number of frames at most; all if null.
+        checkpoint: folder of a checkpoint; the shipped one if null.
+        out: output folder.
+    """
 
     folder: str = "data/real"
     frames: int | None = None

@@ -19,7 +19,25 @@ from nsrecover.reports.page import write_page
 
 @dataclass
 class ReportsConfig:
-    """Top level of conf/reports.yaml."""
+    """Measure time and size of the report of a long episode, and take pictures of reports for the docs.
+
+      python -m eval.reports                       10 objects and 20 steps; half a minute
+      python -m eval.reports demo=outputs/demo     pictures of the reports of `make demo`, too; needs Chromium and
+                                                     pip install 'nsrecover[browser]'
+
+    The episode is carried out without an arm, with photographs of every turn. Writes report.html, metrics.json and
+    table.md to out=DIR.
+
+    Attributes:
+        seed: another seed gives another scene.
+        objects: number of objects on the table.
+        steps: actions of the plan; a person moves a block halfway, and the recovery adds some.
+        sound_s: length of the sound of every turn, seconds; 0 for none.
+        repeats: how often the report is made.
+        demo: folder of a finished demo, outputs/demo, of whose reports pictures are taken; none if null.
+        pictures: folder of the pictures.
+        out: output folder.
+    """
 
     seed: int = 0
     objects: int = 10

@@ -1,7 +1,7 @@
 """`python -m eval.sensing`: false alarms, recall and boxes of the monitor behind realistic sensors."""
 
-from eval.common.command import run
-from eval.sensing.command import SensingConfig, measure
+from eval.common.runner import run
+from eval.sensing.command import MEASUREMENT
 
 if __name__ == "__main__":
-    run("sensing", SensingConfig, measure, resumable=True)
+    run(MEASUREMENT)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -14,20 +12,16 @@ import numpy as np
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from conf.command import options
 from eval.common.episodes import EpisodesConfig, episodes_of
-from eval.common.identity import identity
-from eval.common.output import in_workers, write_results
+from eval.common.runner import Measurement, Run
 from eval.common.systems import system_of
 from eval.sensing import tables
 from eval.sensing.conditions import Condition
 from eval.sensing.judge import SensedStep, judge
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import claim_folder, read_ledger
 from sim.common.groups import group_settings
 from sim.datasets.spec import ErrorEpisode
-
-FORMAT = 3
-"""Version of the ledger of steps."""
 
 Episodes = Mapping[str | None, Sequence[ErrorEpisode]]
 """Scenes of conditions -> the episodes with them."""
@@ -35,54 +29,65 @@ Episodes = Mapping[str | None, Sequence[ErrorEpisode]]
 
 @dataclass
 class SensingConfig(EpisodesConfig):
-    """Top level of conf/sensing.yaml."""
+    """Measure the monitor behind realistic sensors.
 
-    conditions: dict[str, Any] = field(default_factory=dict)
+    False alarms, recall, exact culprits and box errors, and whether a failing camera is named.
+
+      python -m eval.sensing                                  the sensor presets; an hour on 2 cores
+      python -m eval.sensing conditions=table                 one error of cameras or segmenters at a time
+      python -m eval.sensing looks=1 out=DIR                  without looking again
+      python -m eval.sensing 'views=[front]' out=DIR          one camera
+      python -m eval.sensing seed=7 'episodes={I: 20, II: 10, III: 10, IV: 10}' out=DIR     fewer, fresh ones
+      python -m eval.sensing conditions=none '+conditions.mine={sensor: {name: d435, masks: {merged: 0.1}}}'
+                                                                a condition of your own
+
+    Writes metrics.json, table.md and every step (rows.jsonl) to out=DIR.
+
+    Attributes:
+        seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
+        episodes: number of episodes of each error dataset; episodes.I=0 leaves one out.
+        errors: folder of the datasets; data/errors, or data/errors_SEED for another seed, if null.
+        footage: folder for exact camera images of the episodes, which every condition sees through its sensor; can be
+            deleted.
+        checkpoint: folder of a checkpoint; the shipped one if null.
+        looks: largest number of observations of one step; the monitor looks again if the verdict is not "as expected".
+        views: names of the cameras: left, right, front.
+        conditions: an option of conf/conditions.
+    """
+
+    conditions: dict[str, Any] = options("presets")
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     looks: int = 3
     out: str = "outputs/sensing"
+    episodes: dict[str, int] = field(default_factory=lambda: {"I": 100, "II": 60, "III": 60, "IV": 60})
 
 
-class Measurement(Protocol):
-    """Settings of a command that judges episodes behind sensors."""
+class Judged(Protocol):
+    """Settings of a measurement that judges episodes behind sensors."""
 
     looks: int
-    out: str
     footage: str
     checkpoint: str | None
-    workers: int
 
 
-@dataclass(frozen=True)
-class _Task:
-    condition: str
-    number: int
+def _conditions(config: SensingConfig) -> dict[str, Condition]:
+    return conditions_of(config, config.conditions, config.views)
 
 
-def measure(config: SensingConfig) -> dict[str, Any]:
-    """Judge every episode in every condition, and write metrics and table.
-
-    Args:
-        config: see conf/sensing.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds other results.
-    """
-    conditions = conditions_of(config, config.conditions, config.views)
-    out = Path(config.out)
-    episodes = {each.scene: _episodes(config, each.scene) for each in conditions.values()}
-    with claim_folder(out, manifest_of(config, conditions, episodes), "the steps of a measurement"):
-        steps = all_steps(config, conditions, episodes)
-        found = {each.name or key: tables.summary(steps[key]) for key, each in conditions.items()}
-        metrics = {"seed": config.seed, "episodes": dict(config.episodes), "conditions": found}
-        write_results(out, metrics, tables.markdown(found), config)
-    return metrics
+def episodes_by_scene(config: SensingConfig) -> dict[str | None, list[ErrorEpisode]]:
+    """The episodes with the scenes of each condition."""
+    return {scene: _episodes(config, scene) for scene in {each.scene: None for each in _conditions(config).values()}}
 
 
-def conditions_of(config: Measurement, given: dict[str, Any], views: list[str]) -> dict[str, Condition]:
+def measure(config: SensingConfig, run: Run) -> dict[str, Any]:
+    """Judge every episode in every condition."""
+    conditions = _conditions(config)
+    steps = all_steps(config, run, conditions, episodes_by_scene(config))
+    found = {each.name or key: tables.summary(steps[key]) for key, each in conditions.items()}
+    return {"seed": config.seed, "episodes": dict(config.episodes), "conditions": found}
+
+
+def conditions_of(config: Judged, given: dict[str, Any], views: list[str]) -> dict[str, Condition]:
     """The conditions of a measurement that can be made; its settings are checked before the work begins.
 
     Args:
@@ -129,11 +134,14 @@ def _episodes(config: SensingConfig, scene: str | None) -> list[ErrorEpisode]:
     return episodes_of(config.episodes, config.seed, folder, config.workers, group_settings("scene", scene))
 
 
-def all_steps(config: Measurement, conditions: dict[str, Condition], episodes: Episodes) -> dict[str, list[SensedStep]]:
-    """The verdicts of all conditions, those from disk included; new ones are written as soon as they are there.
+def all_steps(
+    config: Judged, run: Run, conditions: dict[str, Condition], episodes: Episodes
+) -> dict[str, list[SensedStep]]:
+    """The verdicts of all conditions.
 
     Args:
-        config: of the command, which has claimed its folder.
+        config: of the measurement.
+        run: of it.
         conditions: key -> condition.
         episodes: what is judged in the conditions, as many in each.
 
@@ -141,11 +149,8 @@ def all_steps(config: Measurement, conditions: dict[str, Condition], episodes: E
         Key -> the verdicts on all steps, in the order of the episodes.
     """
     Path(config.footage).mkdir(parents=True, exist_ok=True)
-    ledger = Path(config.out) / "steps.jsonl"
-    done = dict(read_ledger(ledger, _parsed, None))
     numbers = range(max(map(len, episodes.values())))
-    every = [_Task(name, number) for number in numbers for name in conditions]
-    left = [each for each in every if each not in done]
+    every = [(name, number) for number in numbers for name in conditions]
     task = partial(
         _judge,
         conditions=conditions,
@@ -154,44 +159,30 @@ def all_steps(config: Measurement, conditions: dict[str, Condition], episodes: E
         folder=config.footage,
         checkpoint=config.checkpoint,
     )
-    with ledger.open("a", encoding="utf-8") as file, closing(_in_order(task, left, config.workers)) as results:
-        for each, rows in results:
-            done[each] = rows
-            line = {"condition": each.condition, "number": each.number, "steps": [asdict(row) for row in rows]}
-            file.write(json.dumps(line) + "\n")
-            file.flush()
-    return {name: [row for number in numbers for row in done[_Task(name, number)]] for name in conditions}
-
-
-def _in_order(
-    task: partial[list[SensedStep]], left: list[_Task], workers: int
-) -> Generator[tuple[_Task, list[SensedStep]]]:
-    yield from zip(left, in_workers(task, left, workers, "episode", "judging"), strict=True)
+    done = dict(zip(every, run.each(task, every, "episode"), strict=True))
+    return {name: [row for number in numbers for row in done[name, number]] for name in conditions}
 
 
 def _judge(
-    task: _Task,
+    task: tuple[str, int],
     conditions: dict[str, Condition],
     episodes: Episodes,
     looks: int,
     folder: str,
     checkpoint: str | None,
 ) -> list[SensedStep]:
-    condition = conditions[task.condition]
-    return judge(episodes[condition.scene][task.number], condition, looks, folder, checkpoint)
+    condition = conditions[task[0]]
+    return judge(episodes[condition.scene][task[1]], condition, looks, folder, checkpoint)
 
 
-def _parsed(line: str) -> tuple[_Task, list[SensedStep]]:
-    data = json.loads(line)
-    return _Task(data["condition"], data["number"]), [SensedStep(**row) for row in data["steps"]]
+def _check(config: SensingConfig) -> None:
+    _conditions(config)
 
 
-def manifest_of(config: Measurement, conditions: dict[str, Condition], episodes: Episodes) -> dict[str, Any]:
-    """What decides the verdicts: a folder of results belongs to one of these."""
-    settings = {
-        "format": FORMAT,
-        "looks": config.looks,
-        "conditions": json.loads(json.dumps({name: asdict(each) for name, each in conditions.items()})),
-    }
-    every = [episode for group in episodes.values() for episode in group]
-    return identity("eval.sensing.command", settings, [config.checkpoint], every)
+MEASUREMENT = Measurement(
+    SensingConfig,
+    measure,
+    lambda metrics: tables.markdown(metrics["conditions"]),
+    check=_check,
+    episodes=lambda config: [episode for group in episodes_by_scene(config).values() for episode in group],
+)

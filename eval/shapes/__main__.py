@@ -1,7 +1,7 @@
 """`python -m eval.shapes`: what the monitor says of other shapes, and which of them the arm grasps."""
 
-from eval.common.command import run
-from eval.shapes.command import ShapesConfig, measure
+from eval.common.runner import run
+from eval.shapes.command import MEASUREMENT
 
 if __name__ == "__main__":
-    run("shapes", ShapesConfig, measure, resumable=True)
+    run(MEASUREMENT)

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
 from eval.sounds.strangers import FRESH, STRANGERS, stranger
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.models.sound import SoundModel
+from nsrecover.models.sound import SHIPPED, SoundModel
 from nsrecover.perception.sounds import UNKNOWN_SOUND
 from sim.sound.baseline import SpectralBaseline, features
 from sim.sound.examples import CLASSES, CLIP_S, example
@@ -28,49 +28,60 @@ Labels = npt.NDArray[np.str_]
 
 
 @dataclass
-class SoundsConfig:
-    """Top level of conf/sounds.yaml."""
+class SoundsConfig(Settings):
+    """Measure the sound model on recordings that it was not trained on, beside a spectral baseline.
+
+    F1 score of every class with noise of three levels, and the share of unknown sounds that are called unknown.
+
+      python -m eval.sounds                                40 recordings of each class; minutes
+      python -m eval.sounds clips=10 'snr_db=[20]'         a quick look
+      python -m eval.sounds checkpoint=outputs/train/sounds     your own model
+      python -m eval.sounds 'left_out=[outputs/train/sounds_without_1]'      a model that does not know some classes
+
+    A class that cannot be told from others by physics belongs to a group; scores by class and by group are given.
+    Writes metrics.json and table.md to out=DIR.
+
+    Attributes:
+        seed: another seed gives other recordings; the training uses seed 1 of `python -m sim.sound.clips`.
+        clips: number of recordings of each class at each ratio.
+        snr_db: ratios of the mean powers of a sound and of everything else, decibels.
+        checkpoint: folder of a sound model; the shipped one if null.
+        left_out: folders of models that were trained without some classes, which they have to call unknown.
+        baseline: whether the spectral baseline is fitted and measured beside it.
+    """
 
     seed: int = 2026
     clips: int = 40
     snr_db: list[float] = field(default_factory=lambda: [20.0, 10.0, 0.0])
     checkpoint: str | None = None
-    left_out: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=lambda: [])
     baseline: bool = True
     out: str = "outputs/sounds"
 
 
-def measure(config: SoundsConfig) -> dict[str, Any]:
-    """Recognise recordings of every class, of strange sounds and of classes that were left out, and write the scores.
-
-    Args:
-        config: see conf/sounds.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        NsrecoverError: a setting or a model cannot be used.
-    """
+def check(config: SoundsConfig) -> None:
+    """Refuse settings that cannot be used."""
     if config.clips < 2 or config.seed < 0 or not config.snr_db:
         raise InvalidConfiguration(
             f"expected at least 2 clips, a seed of at least 0 and a ratio, found clips={config.clips}, "
             f"seed={config.seed}, snr_db={config.snr_db}"
         )
+    for checkpoint in (config.checkpoint, *config.left_out):
+        SoundModel.load(checkpoint)
+
+
+def measure(config: SoundsConfig, run: Run) -> dict[str, Any]:
+    """Recognise recordings of every class, of strange sounds and of classes that were left out."""
     model = SoundModel.load(config.checkpoint)
     others = {folder: SoundModel.load(folder) for folder in config.left_out}
-    found: dict[str, Any] = {}
-    for snr_db in config.snr_db:
-        found[f"{snr_db:g}"] = _at(config, model, others, snr_db)
-    metrics = {
+    found = {f"{snr_db:g}": _at(config, model, others, snr_db) for snr_db in config.snr_db}
+    return {
         "seed": config.seed,
         "clips": config.clips,
         "classes": list(model.config.classes),
         "groups": dict(model.config.groups),
         "snr_db": found,
     }
-    write_results(config.out, metrics, table_of(metrics), config)
-    return metrics
 
 
 def _at(config: SoundsConfig, model: SoundModel, others: dict[str, SoundModel], snr_db: float) -> dict[str, Any]:
@@ -224,3 +235,6 @@ def table_of(metrics: dict[str, Any]) -> str:
     ]
     head = ["strange sound", *(f"unknown at {ratio} dB" for ratio in ratios), "others mostly taken for"]
     return document(*parts, markdown_table(head, rows))
+
+
+MEASUREMENT = Measurement(SoundsConfig, measure, table_of, check=check, checkpoint=str(SHIPPED))

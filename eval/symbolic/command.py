@@ -37,7 +37,33 @@ TRIES = 100
 
 @dataclass
 class SymbolicConfig:
-    """Top level of conf/symbolic.yaml."""
+    """Measure repairs of symbolic plans, judged by an independent validator and an optimal planner.
+
+      python -m eval.symbolic                                 300 repairs and 5 of 100 blocks; some minutes
+      python -m eval.symbolic seed=7 repairs=30 out=DIR       fewer, and fresh ones
+      python -m eval.symbolic repairs=0 large_blocks=50       without the short plans
+      python -m eval.symbolic repairs=0 large_repairs=0       only the public domains and conflicting goals
+
+    Writes metrics.json, table.md, cases.json (every repair) and anytime.png to out=DIR.
+
+    Attributes:
+        workers: number of processes; the result does not depend on it.
+        out: output folder.
+        seed: another seed gives other problems, plans and disturbances.
+        repairs: number of random blocksworld problems whose plans are disturbed at a random step.
+        fewest_blocks: least number of blocks.
+        most_blocks: greatest number of blocks.
+        hopeless: share of the problems in which a block is lost or fixed in its place, so that most have no solution.
+        budget_s: seconds for one repair.
+        large_repairs: number of repairs of long plans, for which only the time and the validity are judged.
+        large_blocks: number of blocks in these.
+        proofs: repairs in public domains that are proven next to Fast Downward's A* with LM-cut, at most 20.
+        first_plans: repairs in public domains whose first plan is judged, next to LAMA, at most 50.
+        conflicts: blocksworld goals that exclude each other.
+        conflict_blocks: number of blocks in these.
+        proof_budget_s: seconds for one repair or plan in public domains.
+        lama_s: seconds for LAMA.
+    """
 
     seed: int = 0
     repairs: int = 300
@@ -334,17 +360,7 @@ def markdown(groups: dict[str, dict[str, Any]]) -> str:
 
 
 def measure(config: SymbolicConfig) -> dict[str, Any]:
-    """Run every case and write metrics, table and the single outcomes.
-
-    Args:
-        config: see conf/symbolic.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        NsrecoverError: a setting cannot be used.
-    """
+    """Run every case and write metrics, table and the single outcomes."""
     outcomes = list(run_all(config, cases_of(config)))
     small = [o for o in outcomes if not o.case.large]
     groups: dict[str, dict[str, Any]] = {}

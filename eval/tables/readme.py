@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ from conf.command import run_function
 from eval.common.command import METRICS
 from eval.common.tables import markdown_table, percent, percent_of
 from eval.tables import paper
+from eval.tables.tables import revisions
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.atomic_write import atomic_write_bytes
 
@@ -46,7 +47,7 @@ class Published:
 
     Attributes:
         metrics: of the tables.
-        fresh: the same of ours on the held-out seed.
+        fresh: the same of ours on a held-out seed; no sweeps if `metrics` are of one.
         sensed: the same, seen through a realistic sensor.
         sensing: of the monitor behind sensors.
     """
@@ -83,38 +84,52 @@ def _behind_sensors(sensing: Mapping[str, Any]) -> str:
     )
 
 
+CONTROLS = {"oracle": "oracle", "nofree": "without transformer", "distance": "2 cm rule", "replan": "replanning",
+            "none": "open loop"}  # fmt: skip
+"""Planner -> its column beside ours."""
+
+
 def _whole_episodes(found: Published) -> str:
     cells = {(each["planner"], each["dataset"]): each for each in found.metrics["sweeps"]}
     fresh, sensed = ({each["dataset"]: each for each in part["sweeps"]} for part in (found.fresh, found.sensed))
+    controls = {name: head for name, head in CONTROLS.items() if any(planner == name for planner, _ in cells)}
+    sensor, clean = _sensor(found.sensed), _sensor(found.metrics)
+    seeds = {"sensed": _seeds(found.sensed), "fresh": _seeds(found.fresh), "all": _seeds(found.metrics)}
+    head = ["dataset", "errors", f"{sensor}: errors noticed", "false alarms per good step", "goals reached"]
+    head += [f"{clean}, seed {seeds['fresh']}: ours"] if fresh else []
+    head += [f"{clean}, seed {seeds['all']}: ours", *controls.values()]
     rows = []
     for name, errors in DATASETS.items():
-        ours, share = cells.get(("ours", name)), SHARE[name]
+        share = SHARE[name]
         measured = (("detection", "recall"), ("false_alarm_rate",), (share,))
         rows.append(
             [
                 name,
                 errors,
                 *(_cell(sensed.get(name), *path) for path in measured),
-                _cell(fresh.get(name), share),
-                _cell(ours, share),
-                _cell(cells.get(("none", name)), share),
-                _cell(cells.get(("replan", name)), share),
+                *([_cell(fresh.get(name), share)] if fresh else []),
+                *(_cell(cells.get((planner, name)), share) for planner in ("ours", *controls)),
             ]
         )
-    sensor, clean = _sensor(found.sensed), _sensor(found.metrics)
-    head = [
-        "dataset", "errors", f"{sensor}: errors noticed", f"{sensor}: false alarms per good step",
-        f"{sensor}: goals reached", f"{clean}: goals reached", f"{clean}, development seed", "open loop", "replanning",
-    ]  # fmt: skip
     perfect = "a perfect sensor (noise-free depth, perfect masks with shared numbers)" if clean == "clean" else clean
+    seen = {
+        f"`{sensor}`": found.sensed,
+        **({f"{clean}, seed {seeds['fresh']}": found.fresh} if fresh else {}),
+        f"{clean}, seed {seeds['all']}": found.metrics,
+    }
+    measured_at = "; ".join(f"{what}: {_revisions(part)}" for what, part in seen.items())
     return (
-        f"Whole episodes in the simulator with two cameras (number of cases in brackets), behind `{sensor}` and behind "
-        f"{perfect}, on held-out seeds ({_seeds(found.sensed, found.fresh)}); then more episodes, and the baselines, "
-        "on the seed that development used. For V the share counts right decisions: ask for help if and only if there "
-        "is no way back. "
-        f"Kalithasan et al. report {paper.TABLE_IV['ours'].completion:g} % of goals for II with exact images.\n\n"
-        f"{markdown_table(head, rows)}"
+        f"Whole episodes in the simulator with two cameras (number of cases in brackets), behind `{sensor}` (seeds "
+        f"{seeds['sensed']}) and behind {perfect}; beside ours, controls on the same episodes, or the first of them. "
+        "Seed 0 is that of development. For V the share counts right decisions: ask for help if and only if there is "
+        f"no way back. Kalithasan et al. report {paper.TABLE_IV['ours'].completion:g} % of goals for II with exact "
+        "images.\n\n"
+        f"{markdown_table(head, rows)}\n\nRevisions of these numbers: {measured_at}."
     )
+
+
+def _revisions(metrics: Mapping[str, Any]) -> str:
+    return ", ".join(sorted({revision for each in metrics["sweeps"] for revision in revisions(each)}))
 
 
 def _sensor(metrics: Mapping[str, Any]) -> str:
@@ -146,12 +161,19 @@ def write(
     sensing: Annotated[Path, typer.Option(help="Folder of the monitor behind sensors.")] = SENSING,
 ) -> None:
     """Write the numbers of the published tables into the README, between two markers."""
-    found = Published(*(_metrics(folder) for folder in (published, fresh, sensed, sensing)))
+    found = read((published, fresh, sensed, sensing))
     try:
         text = readme.read_text(encoding="utf-8")
     except (OSError, ValueError) as problem:
         raise InvalidConfiguration(f"expected a README to rewrite, found: {problem}") from None
     atomic_write_bytes(readme, rewritten(text, found).encode())
+
+
+def read(folders: Sequence[Path]) -> Published:
+    """Read what the README shows: published sweeps, those of a held-out seed if there are any, behind a sensor."""
+    published, fresh, sensed, sensing = folders
+    other = _metrics(fresh) if fresh.is_dir() else {"sweeps": []}
+    return Published(_metrics(published), other, _metrics(sensed), _metrics(sensing))
 
 
 def _metrics(folder: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import nsrecover
 from eval.common.recordings import load_recording, names_of_masks, record_episode
 from eval.detectors import equal_rate
 from eval.detectors.base import Moment, Scores
-from eval.detectors.compare import DetectorsConfig, compare
+from eval.detectors.compare import MEASUREMENT, DetectorsConfig
 from eval.detectors.consequences import failing_later
 from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment, judge_episode
 from eval.detectors.ours import Ours
@@ -69,7 +69,7 @@ def compared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("detectors")
     (folder / "errors" / "V").mkdir(parents=True)
     (folder / "errors" / "V" / EPISODES).write_text("".join(f"{episode.to_json()}\n" for episode in (GONE, MOVED)))
-    return folder, compare(settings(folder))
+    return folder, MEASUREMENT.run(settings(folder))
 
 
 def test_ours_detects_all_errors_without_false_alarms(compared):
@@ -101,10 +101,10 @@ def test_an_object_that_is_gone_fails_a_later_action(compared):
 
 def test_a_run_that_was_cut_off_goes_on(compared):
     folder, metrics = compared
-    scores = folder / "out" / "scores.jsonl"
+    scores = folder / "out" / "rows.jsonl"
     whole = scores.read_bytes()
     scores.write_bytes(whole[: len(whole) // 2 + 100])
-    assert compare(settings(folder)) == metrics
+    assert MEASUREMENT.run(settings(folder)) == metrics
     assert scores.read_bytes() == whole
 
 
@@ -112,14 +112,14 @@ def test_a_folder_keeps_to_its_settings(compared):
     other = settings(compared[0])
     other.views = ["left"]
     with pytest.raises(InvalidConfiguration, match="views"):
-        compare(other)
+        MEASUREMENT.run(other)
     other.detector = {}
     with pytest.raises(InvalidConfiguration, match="Did you mean 'imagenet'"):
         ImageSimilarity(trunk="imagenett")  # type: ignore[arg-type]
     with pytest.raises(InvalidConfiguration, match="expected run of a detector"):
         ObjectCount(run="twins")  # type: ignore[arg-type]
     with pytest.raises(InvalidConfiguration, match="at least one detector"):
-        compare(other)
+        MEASUREMENT.run(other)
 
 
 def test_references_show_the_same_scene(compared):
@@ -186,7 +186,7 @@ def noisy(compared):
     config = settings(compared[0])
     config.out = str(compared[0] / "noisy")
     config.sensor = SENSOR
-    return config, compare(config)
+    return config, MEASUREMENT.run(config)
 
 
 def test_detectors_are_compared_behind_a_sensor(compared, noisy):
@@ -202,7 +202,7 @@ def test_detectors_are_compared_behind_a_sensor(compared, noisy):
     assert own["false_alarms"]["value"] == 0.0
     config.sensor = None
     with pytest.raises(InvalidConfiguration, match=r"sensor.*choose another out=DIR"):
-        compare(config)
+        MEASUREMENT.run(config)
 
 
 def test_an_episode_whose_start_is_not_seen_has_no_moments(compared):
@@ -283,7 +283,7 @@ def test_a_detector_without_thresholds_is_rejected_before_rendering(tmp_path):
     (tmp_path / "errors" / "V").mkdir(parents=True)
     (tmp_path / "errors" / "V" / EPISODES).write_text("".join(f"{episode.to_json()}\n" for episode in (GONE, MOVED)))
     with pytest.raises(InvalidConfiguration, match="at least one threshold of the detector 'x'"):
-        compare(config)
+        MEASUREMENT.run(config)
     assert not (tmp_path / "footage").exists()
 
 

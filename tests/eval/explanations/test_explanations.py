@@ -16,7 +16,8 @@ def test_it_leaves_metrics_a_table_and_every_text(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     out = tmp_path / "out"
     assert done.out == (out / "table.md").read_text()
-    texts = [json.loads(line) for line in (out / "texts.jsonl").read_text().splitlines()]
+    lines = (out / "rows.jsonl").read_text().splitlines()
+    texts = [text for line in lines for text in json.loads(line)["row"]]
     assert [(text["dataset"], text["register"]) for text in texts] == [
         ("I", "lay"), ("I", "engineer"), ("V", "lay"), ("V", "engineer"),
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.household.command import CONTROLLERS, HouseholdConfig, measure, run_episode
+from eval.household.command import CONTROLLERS, MEASUREMENT, HouseholdConfig, run_episode
 from eval.household.fact_world import FactWorld
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.household import HouseholdEpisode, HouseholdError
@@ -58,7 +58,7 @@ def test_every_controller_is_counted_by_the_same_truth(tmp_path: Path, monkeypat
     lines = [episode(0, None, None).to_json(), wine(0).to_json()]
     (tmp_path / "H1").mkdir()
     (tmp_path / "H1" / "episodes.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = measure(HouseholdConfig(episodes=2, errors=str(tmp_path), out=str(tmp_path / "out")))
+    found = MEASUREMENT.run(HouseholdConfig(episodes=2, errors=str(tmp_path), out=str(tmp_path / "out")))
     rows = found["controllers"]
     assert list(rows) == list(CONTROLLERS)
     assert all(row["detection"]["recall"]["of"] == 1 for row in rows.values())
@@ -67,14 +67,14 @@ def test_every_controller_is_counted_by_the_same_truth(tmp_path: Path, monkeypat
     assert rows["no replanning"]["completion"]["all"]["value"] == 0.5
     assert json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="utf-8")) == found
     with pytest.raises(InvalidConfiguration, match="found 2; run"):
-        measure(HouseholdConfig(episodes=3, errors=str(tmp_path), out=str(tmp_path / "out")))
+        MEASUREMENT.run(HouseholdConfig(episodes=3, errors=str(tmp_path), out=str(tmp_path / "out")))
 
 
 def test_what_cannot_be_asked_is_refused_in_one_line() -> None:
     with pytest.raises(InvalidConfiguration, match="expected a dataset"):
-        measure(HouseholdConfig(dataset="H9"))
+        MEASUREMENT.run(HouseholdConfig(dataset="H9"))
     with pytest.raises(InvalidConfiguration, match="expected controllers"):
-        measure(HouseholdConfig(controllers="mine"))
+        MEASUREMENT.run(HouseholdConfig(controllers="mine"))
 
 
 def test_only_a_check_before_the_action_saves_what_cannot_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:

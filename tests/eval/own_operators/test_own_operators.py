@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.own_operators.command import ORACLE, OURS, OwnOperatorsConfig, measure
+from eval.own_operators.command import MEASUREMENT, ORACLE, OURS, OwnOperatorsConfig
 from eval.own_operators.rule import write_rule
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.runs import read_runs
@@ -17,13 +17,15 @@ SEED = 3
 
 
 def test_arms_run_on_the_same_episodes(tmp_path: Path) -> None:
-    found = measure(OwnOperatorsConfig(seed=SEED, worlds=2, episodes=4, shown=[20], workers=1, out=str(tmp_path)))
+    found = MEASUREMENT.run(
+        OwnOperatorsConfig(seed=SEED, worlds=2, episodes=4, shown=[20], workers=1, out=str(tmp_path))
+    )
     assert {arm["goals"]["of"] for arm in found["arms"].values()} == {8}
     assert found["arms"][f"{ORACLE} 0"]["goals"]["value"] >= 0.75
     assert found["arms"][f"{OURS} 20"]["error_mm"]["median"] < 6.0
     assert (tmp_path / "table.md").read_text().count("|") > 50
     with pytest.raises(InvalidConfiguration, match="at least 10"):
-        measure(OwnOperatorsConfig(shown=[5], out=str(tmp_path)))
+        MEASUREMENT.run(OwnOperatorsConfig(shown=[5], out=str(tmp_path)))
 
 
 @pytest.mark.parametrize("number", [0, 6, 7, 11, 18])

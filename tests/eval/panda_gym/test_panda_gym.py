@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("panda_gym")
 
 from eval.panda_gym.command import (
+    MEASUREMENT,
     Disturbance,
     PandaGymConfig,
     StackingStep,
     can_begin,
-    measure,
     record,
     stacking,
     summary,
@@ -94,7 +94,7 @@ def test_the_command_detects_disturbances(tmp_path: Path) -> None:
     config = PandaGymConfig(
         seed=9, disturbances=3, undisturbed=2, calibration=5, alpha=0.1, noise_mm=[1.0], out=str(tmp_path)
     )
-    metrics = measure(config)
+    metrics = MEASUREMENT.run(config)
     assert metrics == json.loads((tmp_path / "metrics.json").read_text())
     assert list(metrics["settings"]) == ["2 cm, noise 1 mm", "calibrated, noise 1 mm"]
     for row in metrics["settings"].values():
@@ -107,4 +107,4 @@ def test_the_command_detects_disturbances(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"disturbances": 0}, {"noise_mm": []}, {"noise_mm": [-1.0]}])
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidConfiguration, match="expected at least 1 episode"):
-        measure(PandaGymConfig(**wrong))
+        MEASUREMENT.run(PandaGymConfig(**wrong))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.questions.command import QuestionsConfig, measure
+from eval.questions.command import MEASUREMENT, QuestionsConfig
 from eval.questions.rules import earliest_deadline, first_come, largest_stake, random_order, rules
 from eval.questions.shift import Task, Times, drawn_robots, run_shift
 from eval.questions.simulated_time import SimulatedTime
@@ -78,11 +78,11 @@ def test_a_shift_is_repeatable_and_more_people_do_more() -> None:
 
 def test_the_command_writes_its_tables(tmp_path: Path) -> None:
     config = QuestionsConfig(shifts=2, robots=4, tasks=1, episodes=3, shift_s=100.0, out=str(tmp_path))
-    metrics = measure(config)
+    metrics = MEASUREMENT.run(config)
     assert json.loads((tmp_path / "metrics.json").read_text()) == json.loads(json.dumps(metrics))
     assert set(metrics["rules"]) == set(rules(0))
     assert metrics["rules"]["one person for each robot"]["actions"]["value"] == 1.0
     table = (tmp_path / "table.md").read_text()
     assert all(name in table for name in rules(0))
     with pytest.raises(InvalidConfiguration, match="positive"):
-        measure(QuestionsConfig(shifts=0))
+        MEASUREMENT.run(QuestionsConfig(shifts=0))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.sensing.command import SensingConfig, measure
+from eval.sensing.command import MEASUREMENT, SensingConfig
 from eval.sensing.judge import SensedStep
 from eval.sensing.tables import summary
 from nsrecover.errors import InvalidConfiguration
@@ -29,9 +29,9 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> SensingConfig:
 
 def measured(config: SensingConfig, **changes: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     changed = replace(config, **changes)
-    metrics = measure(changed)["conditions"]["flicker"]
-    lines = (Path(changed.out) / "steps.jsonl").read_text().splitlines()
-    return metrics, [step for line in lines for step in json.loads(line)["steps"]]
+    metrics = MEASUREMENT.run(changed)["conditions"]["flicker"]
+    lines = (Path(changed.out) / "rows.jsonl").read_text().splitlines()
+    return metrics, [step for line in lines for step in json.loads(line)["row"]]
 
 
 def test_looking_again_keeps_the_true_alarms(config: SensingConfig) -> None:
@@ -44,14 +44,14 @@ def test_looking_again_keeps_the_true_alarms(config: SensingConfig) -> None:
     doubtful = [step for step in steps if step["verdict"] == "cannot_tell"]
     assert all(step["note"] and not step["blamed"] for step in doubtful)
     assert (Path(config.out) / "table.md").read_text().count("cannot tell, good steps") == 1
-    assert measure(config)["conditions"]["flicker"] == several, "it continues where it was"
+    assert MEASUREMENT.run(config)["conditions"]["flicker"] == several, "it continues where it was"
 
 
 def test_settings_that_make_no_sense_are_refused(config: SensingConfig) -> None:
     with pytest.raises(InvalidConfiguration, match="looks of at least 1, found 0"):
-        measure(replace(config, looks=0))
+        MEASUREMENT.run(replace(config, looks=0))
     with pytest.raises(InvalidConfiguration, match="at least one condition"):
-        measure(replace(config, conditions={}))
+        MEASUREMENT.run(replace(config, conditions={}))
 
 
 def test_what_cannot_be_told_is_no_alarm_and_names_the_sensor() -> None:
@@ -76,10 +76,12 @@ def test_what_cannot_be_told_is_no_alarm_and_names_the_sensor() -> None:
 
 def test_a_condition_may_have_scenes_of_its_own(config: SensingConfig) -> None:
     conditions = {"alike": {"scene": "alike"}, "clean": {}}
-    metrics = measure(replace(config, episodes={"I": 1}, conditions=conditions, looks=1, out=f"{config.out}_alike"))
+    metrics = MEASUREMENT.run(
+        replace(config, episodes={"I": 1}, conditions=conditions, looks=1, out=f"{config.out}_alike")
+    )
     assert metrics["conditions"]["alike"]["refused"]["of"] > 0
     folder = Path(f"{config.errors}_alike") / "I"
     names = json.loads((folder / "episodes.jsonl").read_text().splitlines()[0])["scene"]["objects"]
     assert {each["kind"] for each in names} == {"cube"}
     with pytest.raises(InvalidConfiguration, match=r"expected a scene among alike, .*Did you mean 'alike'"):
-        measure(replace(config, conditions={"wrong": {"scene": "alikes"}}))
+        MEASUREMENT.run(replace(config, conditions={"wrong": {"scene": "alikes"}}))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval.sensing.judge import SensedStep
-from eval.shapes.command import ShapesConfig, measure
+from eval.shapes.command import MEASUREMENT, ShapesConfig
 from eval.shapes.grasps import GraspOutcome, GraspTry
 from eval.shapes.tables import grasp_summary, summary
 from nsrecover.errors import InvalidConfiguration
@@ -29,7 +29,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> ShapesConfig:
 
 
 def test_everything_is_written_and_a_second_run_goes_on(config: ShapesConfig) -> None:
-    metrics = measure(config)
+    metrics = MEASUREMENT.run(config)
     found = metrics["sensors"]["clean"]
     assert found["cylinders"] == found["all"]
     assert found["all"]["recall"]["of"] == 2
@@ -38,9 +38,9 @@ def test_everything_is_written_and_a_second_run_goes_on(config: ShapesConfig) ->
     out = Path(config.out)
     assert json.loads((out / "metrics.json").read_text()) == metrics
     assert "placed within 2 cm" in (out / "table.md").read_text()
-    assert measure(config) == metrics
+    assert MEASUREMENT.run(config) == metrics
     with pytest.raises(InvalidConfiguration):
-        measure(replace(config, seed=6))
+        MEASUREMENT.run(replace(config, seed=6))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_everything_is_written_and_a_second_run_goes_on(config: ShapesConfig) ->
 )
 def test_settings_that_make_no_sense_are_refused(config: ShapesConfig, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidConfiguration, match=message):
-        measure(replace(config, **changes))
+        MEASUREMENT.run(replace(config, **changes))
 
 
 def test_a_good_step_counts_only_if_it_is_found_as_expected() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.sounds.command import SoundsConfig, macro_f1, measure
+from eval.sounds.command import MEASUREMENT, SoundsConfig, macro_f1
 from eval.sounds.strangers import STRANGERS, stranger
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.sound import SoundConfig, SoundModel
@@ -15,7 +15,7 @@ from nsrecover.models.sound import SoundConfig, SoundModel
 def test_it_measures_known_and_unknown_sounds(tmp_path: Path) -> None:
     partial = SoundModel(SoundConfig(("boiling", "tv"))).save(tmp_path / "partial")
     config = SoundsConfig(clips=2, snr_db=[20.0], left_out=[str(partial)], baseline=False, out=str(tmp_path / "out"))
-    metrics = measure(config)
+    metrics = MEASUREMENT.run(config)
     found = metrics["snr_db"]["20"]
     assert found["macro_f1"]["value"] > 0.7
     assert found["macro_f1_groups"]["value"] >= found["macro_f1"]["value"]
@@ -44,4 +44,4 @@ def test_strange_sounds_differ_and_repeat() -> None:
 
 def test_too_few_clips_are_one_error() -> None:
     with pytest.raises(InvalidConfiguration, match="at least 2 clips"):
-        measure(SoundsConfig(clips=1))
+        MEASUREMENT.run(SoundsConfig(clips=1))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.states.command import Reading, StatesConfig, accuracy, measure
+from eval.states.command import MEASUREMENT, Reading, StatesConfig, accuracy
 from eval.states.footage import specify
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.states import StateConfig, StateModel
@@ -64,7 +64,7 @@ def test_it_reads_episodes_that_are_on_disk(tmp_path: Path) -> None:
     settings = StatesConfig(
         seed=3, frames=8, varied=0.0, checkpoint=str(model), footage=str(tmp_path), workers=1, out=str(tmp_path / "out")
     )
-    found = measure(settings)["variables"]["filled"]
+    found = MEASUREMENT.run(settings)["variables"]["filled"]
     assert found["objects"] == 8
     assert found["visible_by_geometry"]["value"] == 0.5
     assert found["not_visible_called_unknown"]["value"] == 1.0
@@ -74,4 +74,4 @@ def test_it_reads_episodes_that_are_on_disk(tmp_path: Path) -> None:
 
 def test_wrong_settings_are_one_error() -> None:
     with pytest.raises(InvalidConfiguration, match="frames of at least 1"):
-        measure(StatesConfig(frames=0))
+        MEASUREMENT.run(StatesConfig(frames=0))

@@ -14,7 +14,7 @@ from eval.sweep.metrics import summary
 from eval.sweep.records import EpisodeRecord, OptimumRecord
 from eval.sweep.run import EvalConfig, read_records
 from eval.tables.__main__ import write
-from eval.tables.readme import BEGIN, END, FRESH, FRESH_SENSED, PUBLISHED, SENSING, Published, rewritten
+from eval.tables.readme import BEGIN, END, FRESH, FRESH_SENSED, PUBLISHED, SENSING, Published, read, rewritten
 from nsrecover.errors import InvalidConfiguration
 from tests.eval.sweep.records import record, recovery
 from tests.tables_text import unpadded
@@ -211,8 +211,7 @@ def test_numbers_are_set_flush_right() -> None:
 
 def test_the_readme_has_the_published_numbers() -> None:
     text = (ROOT / "README.md").read_text()
-    places = (PUBLISHED, FRESH, FRESH_SENSED, SENSING)
-    published = Published(*(json.loads((ROOT / place / "metrics.json").read_text()) for place in places))
+    published = read([ROOT / place for place in (PUBLISHED, FRESH, FRESH_SENSED, SENSING)])
     assert rewritten(text, published) == text, "run `python -m eval.tables.readme`"
 
 
@@ -233,8 +232,9 @@ def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> N
     assert line(text, "II", BEGIN)[4:7] == ["100.00 % (8)", "", "100.00 % (8)"]
     assert line(text, "III", BEGIN)[2:7] == [""] * 5, "no sweep of it"
     assert line(text, "V", BEGIN)[4:7] == ["", "100.00 % (2)", "100.00 % (2)"]
-    assert "d435: goals reached" in text
-    assert "held-out seeds (7);" in text
+    assert "d435: errors noticed" in text
+    assert "clean, seed 7: ours" in text
+    assert "d435`: abc1234; clean, seed 7: abc1234" in text
     assert "noise-free depth" in text
     assert "99.68 %" in text
     with pytest.raises(InvalidConfiguration, match="one missing"):
