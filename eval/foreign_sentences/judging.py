@@ -68,8 +68,11 @@ def _unserved(wish: Wish, home: Home) -> list[str]:
 def resolved(words: str, home: Home) -> set[str]:
     """The places, objects and people of a home that words may name, by their longest ending that names any."""
     named: dict[str, set[str]] = {}
-    for name, entry in (*home.places.items(), *home.items.items(), *home.people.items()):
-        for text in (name, *entry.also):
+    also = {name: place.also for name, place in home.places.items()}
+    also |= {name: item.also for name, item in home.items.items()}
+    also |= {name: person.also for name, person in home.people.items()}
+    for name, others in also.items():
+        for text in (name, *others):
             named.setdefault(_singular(text), set()).add(name)
     parts = words.split()
     for k in range(len(parts)):

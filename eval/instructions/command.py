@@ -18,6 +18,7 @@ from eval.instructions.models import with_models
 from eval.instructions.paper import paper_commands
 from eval.instructions.searching import search_costs
 from eval.instructions.understood import plan_times, understood_commands, understood_paraphrases
+from eval.instructions.unserved import unserved_commands
 
 _TIMED = 300
 """Commands of which the time to a plan is measured in a home with many known objects."""
@@ -92,6 +93,7 @@ def measure(config: InstructionsConfig) -> dict[str, Any]:
     if config.commands:
         generated = understood_commands(config.commands, config.seed)
         metrics |= {"understood": generated["understood"]["value"], "generated": generated}
+        metrics["unserved"] = unserved_commands(config.commands // 3, config.seed)
         metrics["plan_s"] = plan_times(_TIMED, config.seed)
     metrics["paraphrases"] = understood_paraphrases(config.half)
     metrics["asking"] = asked(config.half)
@@ -144,6 +146,10 @@ def markdown(metrics: dict[str, Any]) -> str:
         rows += [["the paper's commands done, with the kind of recovery",
                   percent_of(metrics["paper"]["done_and_recovery_shown"])],
                  ["homes with all seven", percent_of(metrics["paper"]["all_seven"])]]  # fmt: skip
+    if "unserved" in metrics:
+        found = metrics["unserved"]
+        rows += [["commands with something that no skill serves: a plan", percent_of(found["plan"])],
+                 ["commands with something that no skill serves: it is named", percent_of(found["named"])]]  # fmt: skip
     if "corrections" in metrics:
         found = metrics["corrections"]
         rows += [["corrections of 15 kinds: said to be done though not", percent_of(found["claimed though wrong"])],

@@ -84,57 +84,58 @@ class Generator:
 
     def command(self) -> Command:
         """The next command."""
-        make = self._of(KINDS)
+        make = self.of(KINDS)
         kind, text, want = make.__name__.removeprefix("_"), *make(self)
-        reason, polite = self._of(REASON), self._of(POLITE)
-        return Command(kind, f"{reason}{polite}{text}{self._of(ENDING)}", want)
+        reason, polite = self.of(REASON), self.of(POLITE)
+        return Command(kind, f"{reason}{polite}{text}{self.of(ENDING)}", want)
 
-    def _of(self, options: Sequence[T]) -> T:
+    def of(self, options: Sequence[T]) -> T:
+        """One of some options."""
         return options[int(self.rng.integers(len(options)))]
 
     def _thing(self) -> str:
-        return self._of(self.nouns)
+        return self.of(self.nouns)
 
     def _the(self) -> str:
-        return self._of(("the ", "the ", "a ", "some "))
+        return self.of(("the ", "the ", "a ", "some "))
 
     def _from(self, place: str) -> str:
-        return self._of((f"from the {place}", f"that is on the {place}", f"on the {place}"))
+        return self.of((f"from the {place}", f"that is on the {place}", f"on the {place}"))
 
     def _bring_me(self) -> tuple[str, tuple[str, ...]]:
-        thing, place = self._thing(), self._of(self.spots)
-        return f"{self._of(BRING)} me {self._the()}{thing} {self._from(place)}", (f"at {thing} operator @{place}",)
+        thing, place = self._thing(), self.of(self.spots)
+        return f"{self.of(BRING)} me {self._the()}{thing} {self._from(place)}", (f"at {thing} operator @{place}",)
 
     def _bring_person(self) -> tuple[str, tuple[str, ...]]:
-        thing, person, place = self._thing(), self._of(self.people), self._of(self.spots)
+        thing, person, place = self._thing(), self.of(self.people), self.of(self.spots)
         text = (
-            f"{self._of(TAKE)} the {thing} from the {place} and {self._of(('deliver', 'give', 'bring'))} it to {person}"
+            f"{self.of(TAKE)} the {thing} from the {place} and {self.of(('deliver', 'give', 'bring'))} it to {person}"
         )
         return text, (f"at {thing} {person} @{place}",)
 
     def _put(self) -> tuple[str, tuple[str, ...]]:
-        thing, place, target = self._thing(), self._of(self.spots), self._of(self.surfaces)
+        thing, place, target = self._thing(), self.of(self.spots), self.of(self.surfaces)
         if self.rng.random() < 0.5:
-            text = f"{self._of(TAKE)} the {thing} from the {place} and {self._of(PUT)} it on the {target}"
+            text = f"{self.of(TAKE)} the {thing} from the {place} and {self.of(PUT)} it on the {target}"
         else:
-            text = f"{self._of(PUT)} the {thing} from the {place} on the {target}"
+            text = f"{self.of(PUT)} the {thing} from the {place} on the {target}"
         return text, (f"at {thing} {target} @{place}",)
 
     def _find_thing(self) -> tuple[str, tuple[str, ...]]:
-        thing, room = self._thing(), self._of(self.home.rooms)
-        return f"{self._of(FIND)} {self._the()}{thing} in the {room}", (f"found {thing} @{room}", "told operator")
+        thing, room = self._thing(), self.of(self.home.rooms)
+        return f"{self.of(FIND)} {self._the()}{thing} in the {room}", (f"found {thing} @{room}", "told operator")
 
     def _find_category(self) -> tuple[str, tuple[str, ...]]:
-        category, room = self._of(list(self.home.categories)), self._of(self.home.rooms)
+        category, room = self.of(list(self.home.categories)), self.of(self.home.rooms)
         thing = f"a {category}"
-        text = f"{self._of(FIND)} {thing} in the {room} then {self._of(('bring it to me', 'give it to me'))}"
+        text = f"{self.of(FIND)} {thing} in the {room} then {self.of(('bring it to me', 'give it to me'))}"
         return text, (f"at {category} operator @{room}",)
 
     def _count_things(self) -> tuple[str, tuple[str, ...]]:
-        category, place = self._of(list(self.home.categories)), self._of(self.spots)
+        category, place = self.of(list(self.home.categories)), self.of(self.spots)
         plural = category[:-1] + "ies" if category.endswith("y") and category[-2] not in "aeiou" else (
             category + "es" if category.endswith(("sh", "ch")) else category + "s")  # fmt: skip
-        text = self._of(
+        text = self.of(
             (
                 f"tell me how many {plural} there are on the {place}",
                 f"count the {plural} on the {place} and tell me how many",
@@ -143,73 +144,73 @@ class Generator:
         return text, (f"counted {category} at the {place}", "told operator")
 
     def _count_people(self) -> tuple[str, tuple[str, ...]]:
-        said, pose = self._of(list(POSES.items()))
-        room = self._of(self.home.rooms)
+        said, pose = self.of(list(POSES.items()))
+        room = self.of(self.home.rooms)
         text = f"tell me how many people in the {room} are {said}"
         return text, (f"counted {pose} people at the {room}", "told operator")
 
     def _follow(self) -> tuple[str, tuple[str, ...]]:
-        person, room, target = self._of(self.people), self._of(self.home.rooms), self._of(self.home.rooms)
-        text = f"{self._of(MEET)} {person} in the {room} and follow {self._of(('him', 'her', 'them'))} to the {target}"
+        person, room, target = self.of(self.people), self.of(self.home.rooms), self.of(self.home.rooms)
+        text = f"{self.of(MEET)} {person} in the {room} and follow {self.of(('him', 'her', 'them'))} to the {target}"
         return text, (f"at robot {target}; followed {person} @{room}",)
 
     def _follow_posed(self) -> tuple[str, tuple[str, ...]]:
-        said, pose = self._of(list(POSES.items()))
-        room, target = self._of(self.home.rooms), self._of(self.spots)
+        said, pose = self.of(list(POSES.items()))
+        room, target = self.of(self.home.rooms), self.of(self.spots)
         return f"follow the person {said} in the {room} to the {target}", (
             f"at robot {target}; followed {pose} person @{room}",
         )
 
     def _guide(self) -> tuple[str, tuple[str, ...]]:
-        person, room, target = self._of(self.people), self._of(self.home.rooms), self._of(self.spots)
-        return f"{self._of(GUIDE)} {person} from the {room} to the {target}", (
+        person, room, target = self.of(self.people), self.of(self.home.rooms), self.of(self.spots)
+        return f"{self.of(GUIDE)} {person} from the {room} to the {target}", (
             f"at robot {target}; guided {person} @{room}",
         )
 
     def _guide_posed(self) -> tuple[str, tuple[str, ...]]:
-        said, pose = self._of(list(POSES.items()))
-        room, target = self._of(self.home.rooms), self._of(self.home.rooms)
-        text = f"{self._of(GUIDE)} the person {said} in the {room} to the {target}"
+        said, pose = self.of(list(POSES.items()))
+        room, target = self.of(self.home.rooms), self.of(self.home.rooms)
+        text = f"{self.of(GUIDE)} the person {said} in the {room} to the {target}"
         return text, (f"at robot {target}; guided {pose} person @{room}",)
 
     def _tell(self) -> tuple[str, tuple[str, ...]]:
-        person, room = self._of(self.people), self._of(self.home.rooms)
+        person, room = self.of(self.people), self.of(self.home.rooms)
         if self.rng.random() < 0.5:
-            return f"tell {person} in the {room} that {self._of(MESSAGES)}", (f"told {person} @{room}",)
-        return f"{self._of(MEET)} {person} in the {room} and tell them {self._of(TALK)}", (f"told {person} @{room}",)
+            return f"tell {person} in the {room} that {self.of(MESSAGES)}", (f"told {person} @{room}",)
+        return f"{self.of(MEET)} {person} in the {room} and tell them {self.of(TALK)}", (f"told {person} @{room}",)
 
     def _say_posed(self) -> tuple[str, tuple[str, ...]]:
-        said, pose = self._of(list(POSES.items()))
-        room = self._of(self.home.rooms)
-        return f"say {self._of(('hello', *TALK))} to the person {said} in the {room}", (f"told {pose} person @{room}",)
+        said, pose = self.of(list(POSES.items()))
+        room = self.of(self.home.rooms)
+        return f"say {self.of(('hello', *TALK))} to the person {said} in the {room}", (f"told {pose} person @{room}",)
 
     def _ask(self) -> tuple[str, tuple[str, ...]]:
-        person, room = self._of(self.people), self._of(self.home.rooms)
-        return f"look for {person} in the {room} and ask {self._of(('him', 'them'))} {self._of(QUESTIONS)}", (
+        person, room = self.of(self.people), self.of(self.home.rooms)
+        return f"look for {person} in the {room} and ask {self.of(('him', 'them'))} {self.of(QUESTIONS)}", (
             f"answered {person} @{room}",
         )
 
     def _answer(self) -> tuple[str, tuple[str, ...]]:
-        said, pose = self._of(list(POSES.items()))
-        room = self._of(self.home.rooms)
-        return f"answer the {self._of(('question', 'quiz'))} of the person {said} in the {room}", (
+        said, pose = self.of(list(POSES.items()))
+        room = self.of(self.home.rooms)
+        return f"answer the {self.of(('question', 'quiz'))} of the person {said} in the {room}", (
             f"answered_to {pose} person @{room}",
         )
 
     def _pose(self) -> tuple[str, tuple[str, ...]]:
-        place = self._of(self.home.rooms)
-        return f"tell me the {self._of(('pose', 'gesture'))} of the person in the {place}", (
+        place = self.of(self.home.rooms)
+        return f"tell me the {self.of(('pose', 'gesture'))} of the person in the {place}", (
             f"pose_known person @{place}",
             "told operator",
         )
 
     def _name(self) -> tuple[str, tuple[str, ...]]:
-        place = self._of(self.home.rooms)
+        place = self.of(self.home.rooms)
         return f"tell me the name of the person in the {place}", (f"answered person @{place}", "told operator")
 
     def _go_then(self) -> tuple[str, tuple[str, ...]]:
-        room, thing, person = self._of(self.home.rooms), self._thing(), self._of(self.people)
-        text = f"go to the {room} then {self._of(FIND)} the {thing} and {self._of(('deliver', 'bring'))} it to {person}"
+        room, thing, person = self.of(self.home.rooms), self._thing(), self.of(self.people)
+        text = f"go to the {room} then {self.of(FIND)} the {thing} and {self.of(('deliver', 'bring'))} it to {person}"
         return text, (f"at {thing} {person} @{room}",)
 
 

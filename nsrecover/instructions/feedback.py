@@ -224,6 +224,11 @@ def _other_of(home: Home, clauses: Sequence[Clause], noun: str) -> list[Clause] 
             others = [name for name in known if name.split()[-1] == noun and name != phrase.name]
             if len(others) != 1:
                 return None
-            other = replace(clause, **{slot: Phrase(phrase.sort, others[0])})
-            return [*clauses[:k], other, *clauses[k + 1 :]]
+            other = Phrase(phrase.sort, others[0])
+            made = {
+                "target": replace(clause, target=other),
+                "source": replace(clause, source=other),
+                "thing": replace(clause, thing=other),
+            }
+            return [*clauses[:k], made[slot], *clauses[k + 1 :]]
     return None

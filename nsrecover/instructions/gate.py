@@ -111,7 +111,9 @@ def _span(said: Sequence[str], words: Sequence[str]) -> tuple[int, int] | None:
 
 def _constraints(items: Sequence[Lexeme], reading: Reading) -> Iterator[str]:
     """Words that select or forbid something, and are not in what is going to be done."""
-    served = {word for clause in reading.clauses for phrase in clause.phrases for word in phrase.text.split()}
+    phrases = [phrase for clause in reading.clauses for phrase in clause.phrases]
+    served = {word for phrase in phrases for word in phrase.text.split()}
+    named = {word for phrase in phrases for word in phrase.name.split()}
     repaired = [said for said, _ in reading.corrected]
     unnamed = any(_is_unnamed(clause) for clause in reading.clauses)
     text = " ".join(item.said for item in items if item.sort != "pose")
@@ -119,8 +121,11 @@ def _constraints(items: Sequence[Lexeme], reading: Reading) -> Iterator[str]:
         if item.sort in (*_NAMED, "pose") and item.said not in repaired:
             continue
         for word in item.said.split():
-            kinds = ("size", "clothes", "other", *(["gender"] if unnamed else []))
-            if word not in served and (any(word in _CONSTRAINTS[kind] for kind in kinds) or _is_superlative(word)):
+            kinds = ("clothes", "other", "manner", *(["gender"] if unnamed else []))
+            chosen = word in _CONSTRAINTS["size"] or _is_superlative(word)
+            if (chosen and word not in named) or (
+                word not in served and any(word in _CONSTRAINTS[kind] for kind in kinds)
+            ):
                 yield item.said
     for pattern in (_SIDE, _ARM, _ORDINAL, _DENIED):
         if found := pattern.search(text):

@@ -13,7 +13,6 @@ from nsrecover.instructions.sentences.reading import Clause, Constraint, Constra
 _NEAR = ("near", "near to", "next to", "beside", "close to", "by")
 _ME = Phrase(Sort.PERSON, OPERATOR)
 _SWITCHED = (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
-_TO_OPERATOR = ("bring", "fetch", "get", "give", "hand", "pass", "go get", "go and get", "go fetch", "retrieve")
 
 
 class Unread(Exception):
@@ -104,7 +103,7 @@ class Frames:
         rest = [self._named(part) for part in rest if part.kind not in ("manner", "particle")]
         for part in parts:
             if part.kind == "and" and rest and parts.index(part) > parts.index(rest[0]):
-                return self._listed(verb, parts, how)
+                return self._listed(verb, parts)
         if verb is Verb.GO and nouns and nouns[0].sort is Sort.PERSON and said not in ("reach", "approach", "enter"):
             verb = Verb.GUIDE
         if verb is Verb.GO and nouns and not rest and said in ("move", "get"):
@@ -117,7 +116,7 @@ class Frames:
             verb = Verb.GO
         match verb:
             case Verb.GO:
-                made = self._go(said, nouns, rest, how)
+                made = self._go(nouns, rest, how)
             case Verb.FOLLOW | Verb.GUIDE:
                 made = self._with_person(verb, nouns, rest)
             case Verb.OPEN | Verb.CLOSE | Verb.TURN_ON | Verb.TURN_OFF:
@@ -140,7 +139,7 @@ class Frames:
             raise Unread
         return replace(part, phrase=meant)
 
-    def _listed(self, verb: Verb, parts: Sequence[Part], how: tuple[Constraint, ...]) -> list[Clause]:
+    def _listed(self, verb: Verb, parts: Sequence[Part]) -> list[Clause]:
         """As in "go to the kitchen and the hall": only for going, the verb is repeated."""
         if verb is not Verb.GO:
             raise Unread
@@ -149,9 +148,7 @@ class Frames:
 
     # --- kinds of clauses
 
-    def _go(
-        self, said: str, nouns: Sequence[Phrase], rest: Sequence[Part], how: tuple[Constraint, ...]
-    ) -> list[Clause]:
+    def _go(self, nouns: Sequence[Phrase], rest: Sequence[Part], how: tuple[Constraint, ...]) -> list[Clause]:
         target = nouns[0] if nouns else None
         via, limits = list[Clause](), list[Constraint]()
         for part in rest:
@@ -198,10 +195,18 @@ class Frames:
                 raise Unserved(f": I only {verb} people")
             person = replace(person, sort=Sort.PERSON)
         for part in rest:
-            if part.kind == "to" or (part.kind == "at" and verb is Verb.GUIDE and target is None):
+            if part.kind == "to":
                 target = part.phrase
-            elif part.kind in ("at", "from") and at is None and target is None:
+            elif (
+                part.kind in ("at", "from")
+                and at is None
+                and part.phrase is not None
+                and part.phrase.sort is Sort.PLACE
+            ):
                 at = part.phrase
+            elif part.kind == "at" and part.phrase is not None and part.phrase.sort is not Sort.PLACE:
+                worn = Constraint(ConstraintKind.CLOTHING, part.text)
+                person = replace(person, constraints=(*person.constraints, worn))
             elif target is not None and part.kind in ("at", "near", "side"):
                 target = _about(target, part)
             else:
