@@ -69,12 +69,13 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Print the version, the checkpoint, and what was measured of it."""
-    config = nsrecover.load(checkpoint).bundle.config
+    bundle = nsrecover.load(checkpoint).bundle
+    config = bundle.config
     document: JsonObject = {
         "version": nsrecover.__version__,
         "checkpoint": "tabletop (shipped)" if checkpoint is None else str(checkpoint),
         "operators": list(config.operators),
-        "feature_size": config.feature_size,
+        "feature_size": bundle.feature_size,
         "threshold": config.threshold,
         "metrics": dict(config.metrics),
         "provenance": dict(config.provenance),

@@ -146,7 +146,7 @@ def _tolerances(bundle: Bundle, start: SceneGraph, seen: SceneGraph) -> tuple[Fl
     times = (len(TOLERANCES_M), 1)
     before, after = np.tile(start.boxes, times), np.tile(rigidly_moved(start.boxes, now.boxes), times)
     tried = np.repeat(TOLERANCES_M, len(now))
-    own = np.where(surely_itself(start, now)[:, None], now.visual, start.visual)
+    own = np.where(surely_itself(bundle, start, now)[:, None], now.visual, start.visual)
     same = np.maximum(
         *(
             bundle.same(np.tile(looks, times), before, np.tile(now.visual, times), after, tried).reshape(times[0], -1)

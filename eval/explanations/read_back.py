@@ -29,6 +29,7 @@ _EVENTS: tuple[tuple[Cause, str], ...] = (
     (Cause.NOT_LIFTED, rf"(?:was|were) not lifted{_NOW}"),
     (Cause.MISPLACED, rf"(?:was|were) put in the wrong place{_NOW}"),
     (Cause.MISSING, r"(?:is|are) missing"),
+    (Cause.REPLACED, r"(?:was|were) replaced(?: by the <\d+>)?"),
     (Cause.SWAPPED, r"(?:has|have) swapped places(?: with one another| with something else)?"),
     (Cause.MOVED, rf"(?:has|have) moved, although no action should have moved (?:it|them){_NOW}"),
     (Cause.NOT_DONE, r"(?:was|were) not changed by the step"),

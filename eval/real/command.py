@@ -17,6 +17,7 @@ from eval.common.tables import document, markdown_table, number, percent_of
 from eval.real.edits import again, moved, removed, replaced
 from eval.real.readers import Frame, frames_in
 from nsrecover.core import Action, Camera, Observation, Plan
+from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import NsrecoverError
 from nsrecover.loading import load
 from nsrecover.perception.masks.table import find_table, masks_on
@@ -71,6 +72,7 @@ class Judged:
         check_ms: processor times of the monitor's comparisons.
         still: for every object of unchanged frames, whether it deviates.
         edits: kind of edit -> for every edited object, whether it deviates.
+        gone: for every removed object, whether it is called missing or replaced.
         bystanders: for the other objects of edited frames, whether they deviate.
         refused: why the monitor refused the frame; empty if it did not.
     """
@@ -83,6 +85,7 @@ class Judged:
     check_ms: list[float] = field(default_factory=list)
     still: list[bool] = field(default_factory=list)
     edits: dict[str, list[bool]] = field(default_factory=dict)
+    gone: list[bool] = field(default_factory=list)
     bystanders: list[bool] = field(default_factory=list)
     refused: str = ""
 
@@ -101,12 +104,13 @@ def measure(config: RealConfig) -> dict[str, Any]:
     """
     system = load(config.checkpoint)
     rows = list[Judged]()
-    before = None
+    earlier = list[Observation]()
     for place, frame in enumerate(frames_in(Path(config.folder))):
         if config.frames is not None and place >= config.frames:
             break
-        row, before = judge(frame, system, before)
+        row, seen = judge(frame, system, earlier[len(earlier) // 2] if earlier else None)
         rows.append(row)
+        earlier += [] if seen is None else [seen]
     metrics = {"sets": {name: _metrics(part) for name, part in grouped(rows, lambda row: row.source).items()}}
     write_results(config.out, metrics, _table(metrics), config)
     return metrics
@@ -144,30 +148,34 @@ def judge(frame: Frame, system: System[Any], other: Observation | None) -> tuple
     first, second = list(names.values())[:2]
     plan = Plan((Action("top", (first, second)),))
     try:
-        row.still = list(_deviating(system, plan, seen, seen, row).values())
+        row.still = [cause is not None for cause in _causes(system, plan, seen, seen, row).values()]
         for n, name in names.items():
             changed = {"removed": removed(seen, n, table), "moved": moved(seen, n, table)}
             if other is not None:
                 changed["replaced"] = replaced(seen, n, other)
             for kind, after in changed.items():
-                found = _deviating(system, plan, seen, after, row)
-                row.edits.setdefault(kind, []).append(found.pop(name, False))
-                row.bystanders += found.values()
+                found = _causes(system, plan, seen, after, row)
+                cause = found.pop(name)
+                row.edits.setdefault(kind, []).append(cause is not None)
+                row.bystanders += [each is not None for each in found.values()]
+                if kind == "removed":
+                    row.gone.append(cause in (Cause.MISSING, Cause.REPLACED))
     except NsrecoverError as problem:
         row.refused = str(problem)
     return row, seen
 
 
-def _deviating(
+def _causes(
     system: System[Any], plan: Plan, before: Observation, after: Observation, row: Judged
-) -> dict[str, bool]:
-    """Object -> whether the monitor says that it deviates."""
+) -> dict[str, Cause | None]:
+    """Object -> what the monitor says happened to it; None if it does not deviate."""
     monitor = system.monitor(plan, before)
     after = again(after)
     began = time.process_time()
     found = monitor.check(after)
     row.check_ms.append(1000 * (time.process_time() - began))
-    return {name: name in found.deviating for name in before.labels.values()}
+    causes = {each.name: each.cause for each in found.deviations}
+    return {name: causes.get(name) for name in before.labels.values()}
 
 
 def _overlaps(masks: np.ndarray, frame: Frame) -> dict[int, float]:
@@ -217,6 +225,7 @@ def _metrics(rows: Sequence[Judged]) -> dict[str, Any]:
         "refused": share_of(bool(row.refused) for row in rows),
         "false_alarms": share_of(each for row in rows for each in row.still),
         "bystanders": share_of(each for row in rows for each in row.bystanders),
+        "called_gone": share_of(each for row in rows for each in row.gone),
         **{kind: share_of(each for row in rows for each in row.edits.get(kind, ())) for kind in kinds},
         "segmented": share_of(iou >= GOOD_IOU for row in rows for iou in row.ious.values()),
         "segmented_uncovered": share_of(
@@ -233,7 +242,9 @@ def _table(metrics: dict[str, Any]) -> str:
     shares = {
         "frames refused": "refused", "false alarms, still objects": "false_alarms",
         "false alarms, others of edited frames": "bystanders", "moved 30 mm, noticed": "moved",
-        "removed, noticed": "removed", "replaced, noticed": "replaced", "IoU ≥ 0.75": "segmented",
+        "removed, noticed": "removed",
+        "removed, called missing or replaced": "called_gone", "replaced, noticed": "replaced",
+        "IoU ≥ 0.75": "segmented",
         "IoU ≥ 0.75, nothing covers them": "segmented_uncovered",
     }  # fmt: skip
     sets = metrics["sets"]

@@ -44,6 +44,7 @@ class Cause(CodeWithMeaning):
 
     MOVED = "moved", "It is elsewhere, although no action should have moved it."
     MISSING = "missing", "It can no longer be seen anywhere."
+    REPLACED = "replaced", "An object that was not there before is in its place, and it can no longer be seen anywhere."
     NOT_LIFTED = "not_lifted", "The action should have moved it, and it still is where it was."
     NOT_DONE = "not_done", "The action should have changed it, and it is as it was before."
     DROPPED = "dropped", "It was lifted but fell: before it reached its place, or from there."

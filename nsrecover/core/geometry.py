@@ -57,6 +57,18 @@ def intersects(box: npt.ArrayLike, others: npt.ArrayLike, slack_m: float = 0.004
     return np.asarray(np.all(gaps(box, others) < -slack_m, axis=-1), dtype=np.bool_)
 
 
+SAME_ROOM = 0.3
+"""Share of the room of two boxes together that is in both, from which on two objects would be in one place."""
+
+
+def same_room(box: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Whether boxes (..., 6) take up so much of the room of others (M, 6) that both cannot be there: (..., M)."""
+    a, b = np.asarray(box, dtype=np.float32)[..., None, :], _many(others)
+    shared = np.clip(-gaps(box, b), 0.0, np.minimum(a[..., 3:], b[..., 3:])).prod(axis=-1)
+    together = a[..., 3:].prod(axis=-1) + b[..., 3:].prod(axis=-1) - shared
+    return np.asarray(shared > SAME_ROOM * together, dtype=np.bool_)
+
+
 BOX_ERROR_M = 0.005
 """How far the centre of a camera box may be off because one of its faces is."""
 

@@ -30,6 +30,7 @@ PHRASES = {
     Cause.MISPLACED: "[was] put in the wrong place",
     Cause.MISTAKEN: "[was] mistaken",
     Cause.MISSING: "[is] missing",
+    Cause.REPLACED: "[was] replaced",
     Cause.SWAPPED: "[has] swapped places",
     Cause.MOVED: "[has] moved, although no action should have moved [them]",
     Cause.CHANGED: "[has] changed, although no action should have changed [them]",
@@ -41,7 +42,7 @@ PHRASES = {
 NOT_FOUND_PHRASE = "[was] not found"
 """What is said of a misplaced object that was searched for and not found."""
 
-_OF_OTHER = {Cause.BLOCKING: "of", Cause.MISTAKEN: "for"}
+_OF_OTHER = {Cause.BLOCKING: "of", Cause.MISTAKEN: "for", Cause.REPLACED: "by"}
 """Cause -> preposition before the explaining object."""
 
 _PLAN = {

@@ -68,6 +68,11 @@ class GeometricModels:
         """None: appearance is not used."""
         return
 
+    @property
+    def learned_size(self) -> None:
+        """None: appearance is not used."""
+        return
+
     def with_threshold(self, threshold: float) -> GeometricModels:
         """The same with another decision threshold."""
         return replace(self, threshold=threshold)
@@ -79,6 +84,10 @@ class GeometricModels:
     def with_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> GeometricModels:
         """The same for another table: its workspace (x_min, y_min, x_max, y_max), and `room_m`."""
         return replace(self, workspace=workspace, room_m=room_m)
+
+    def learned(self, visual: npt.ArrayLike) -> FloatArray:
+        """The features as they are."""
+        return np.asarray(visual, dtype=np.float32)
 
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike

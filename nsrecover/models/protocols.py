@@ -30,6 +30,9 @@ class RecoveryModels(Table, Protocol):
         It counts on crowded tables: a brick that lies crosswise in its place bars its neighbours from the fingers.
         """
 
+    def learned(self, visual: npt.ArrayLike) -> FloatArray:
+        """The part (..., E) of features (..., D) that tells objects of one colour apart, unit length."""
+
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
     ) -> FloatArray:
@@ -42,6 +45,10 @@ class SceneModels(RecoveryModels, Protocol):
     @property
     def feature_size(self) -> int | None:
         """D, the length that appearance features must have; None if appearance plays no part."""
+
+    @property
+    def learned_size(self) -> int | None:
+        """Length of the learned part alone, which suffices for scene graphs from outside; None if there is none."""
 
     def with_threshold(self, threshold: float) -> Self:
         """The same models with another decision threshold; these stay as they are."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, SensorProblem, Unseen, UnseenReason
 from nsrecover.core.entrance import check_kind
+from nsrecover.core.geometry import same_room
 from nsrecover.core.protocols import Reported
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
@@ -265,7 +266,7 @@ class ScenePerceiver:
             places = np.stack([memory.boxes, guesses], axis=1)
             lifted = lift_views(observation)
             observation, origin = separate_merged(observation, lifted, places, sizes)
-            costs = partial(_costs, memory, guesses, self._unnamed)
+            costs = partial(_costs, self._appearance, memory, guesses, self._unnamed)
             detections = detect(observation, self._appearance, costs, lifted)
             found = associate(costs(detections))
             detections, found = absorb_fragments(detections, found, sizes)
@@ -273,6 +274,8 @@ class ScenePerceiver:
         earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
         empty = partial(visibly_empty, observation) if self._remember else None
         now = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses, empty)
+        others = np.delete(detections.boxes, found[found >= 0], axis=0)
+        now = replace(now, occluded=now.occluded & ~same_room(now.boxes, others).any(axis=1))
         shows = {
             number: name
             for name, index in zip(now.names, found, strict=True)
@@ -301,13 +304,20 @@ class ScenePerceiver:
         return known, np.concatenate([found, new])
 
 
-def _costs(memory: Memory, expected: FloatArray, unnamed: frozenset[str], detections: Detections) -> FloatArray:
+def _costs(
+    appearance: AppearanceModel,
+    memory: Memory,
+    expected: FloatArray,
+    unnamed: frozenset[str],
+    detections: Detections,
+) -> FloatArray:
     """How badly each of M detections fits each of N remembered objects, (N, M); some of these have no name."""
     places = np.stack([memory.boxes[:, :3], expected[:, :3]], axis=1)
     # what an object was at first tells it apart from one of its colour that fell, too, and was taken for it
     visual = np.stack([memory.visual, memory.first_visual], axis=1)
     sizes = np.stack([memory.sizes, memory.first_sizes], axis=1)
-    costs = association_costs(visual, sizes, places, detections.visual, detections.boxes)
+    details = appearance.learned(visual), appearance.learned(detections.visual)
+    costs = association_costs(visual, sizes, places, detections.visual, detections.boxes, details)
     # one that has no name may be a part of a named one that was not recognised once
     nameless = np.array([name in unnamed for name in memory.names], dtype=np.bool_)
     return np.where(nameless[:, None] & (costs < UNMATCHED), costs + NAMELESS, costs).astype(np.float32)

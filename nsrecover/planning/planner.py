@@ -325,7 +325,8 @@ def _check(graph: SceneGraph, trace: Trace, subgoals: Subgoals | int) -> None:
 
 def _missing(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
     """Objects that are missing, in scene order."""
-    missing = {deviation.name for deviation in discrepancy.deviations if deviation.cause is Cause.MISSING}
+    gone_for = (Cause.MISSING, Cause.REPLACED)
+    missing = {deviation.name for deviation in discrepancy.deviations if deviation.cause in gone_for}
     unseen = graph.missing.tolist()
     return tuple(name for name, gone in zip(graph.names, unseen, strict=True) if gone or name in missing)
 

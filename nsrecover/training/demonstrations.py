@@ -53,9 +53,10 @@ class Demonstration:
     sensor: str = ""
 
     def appearance(self, bundle: Bundle) -> FloatArray:
-        """Features (T + 1, N, D): over the views and from memory, by visible pixels, as in `perceiver`."""
+        """Learned features (T + 1, N, D): over the views and from memory, by visible pixels, as in `perceiver`."""
         rows = self.owners[:, 0] * len(self.names) + self.owners[:, 1]
-        visual = fuse_views(bundle.encode(self.crops), rows, self.pixels, self.seen.size).reshape(*self.seen.shape, -1)
+        features = bundle.encode_learned(self.crops)
+        visual = fuse_views(features, rows, self.pixels, self.seen.size).reshape(*self.seen.shape, -1)
         pixels = count_pixels(rows, self.pixels, self.seen.size).reshape(self.seen.shape)
         for frame in range(1, len(visual)):
             for i in range(len(self.names)):

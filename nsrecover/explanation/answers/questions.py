@@ -243,6 +243,8 @@ def _state(deviation: AnyDeviation, scene: Scene, phrasing: Phrasing) -> str:
     phrase = PHRASES[cause].partition(",")[0].replace("[is]", "[was]").replace("[has]", "had")
     if cause is Cause.SWAPPED:
         phrase += f" with {the(deviation.other or 'something else')}"
+    elif cause is Cause.REPLACED:
+        phrase += f" by {the(deviation.other or 'something else')}"
     elif cause is Cause.BLOCKING and deviation.other:
         phrase += f" of {the(deviation.other)}"
     elif not isinstance(scene, SceneGraph):

@@ -74,6 +74,7 @@ _EVENTS: dict[Cause, str] = {
         r"(?:has|have) (?:disappeared|vanished|gone missing)|(?:disappeared|vanished|went missing)|"
         r"(?:cannot|can no longer|could not) be (?:seen|found)(?: anywhere)?"
     ),
+    Cause.REPLACED: rf"{_BE} (?:replaced|exchanged for something else)",
     Cause.MOVED: (
         rf"{_HAVE}(?:moved|shifted)|{_BE} (?:moved|shifted|displaced|pushed away)|"
         r"(?:is|are) no longer (?:in (?:its|their) places?|where (?:it|they) (?:was|were))"

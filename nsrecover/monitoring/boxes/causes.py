@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from nsrecover.core.discrepancy import Cause, Deviation
-from nsrecover.core.geometry import as_box, top, turned_over
+from nsrecover.core.geometry import as_box, same_room, top, turned_over
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import REACHED_M
@@ -47,6 +48,7 @@ class Situation:
         probabilities: (N,) P(as expected).
         wrong: indices of the objects that are not as expected.
         later: (T + 1, N) whether an object is as it should be after a later step.
+        newcomers: objects that were not there before.
     """
 
     trace: Trace
@@ -56,6 +58,7 @@ class Situation:
     probabilities: FloatArray
     wrong: tuple[int, ...]
     later: np.ndarray
+    newcomers: Collection[str] = ()
 
     @property
     def expected(self) -> SceneGraph:
@@ -78,18 +81,26 @@ def _swap_partner(situation: Situation, index: int) -> int | None:
     return None
 
 
+def _taker(situation: Situation, index: int) -> str | None:
+    """The new object that is where this one should be; None if there is none."""
+    observed = situation.observed
+    there = same_room(situation.expected.boxes[index], observed.boxes) & observed.seen
+    new = [name for name, here in zip(observed.names, there, strict=True) if here and name in situation.newcomers]
+    return new[0] if new else None
+
+
 def cause_of(situation: Situation, index: int) -> Deviation:
     """The deviation of one object with its cause.
 
-    The first cause that applies: missing; swapped with another object; not lifted by the action that should have moved
-    it; helped (already where a later step puts it). Then, for the object that was moved: dropped or misplaced. For all
-    others: toppled, blocking a later step, or moved.
+    The first cause that applies: missing, or replaced by a new object; swapped with another object; not lifted by the
+    action that should have moved it; helped (already where a later step puts it). Then, for the object that was moved:
+    dropped or misplaced. For all others: toppled, blocking a later step, or moved.
     """
     expected, observed = situation.expected, situation.observed
     box, seen_box = expected.boxes[index], observed.boxes[index]
 
     def deviation(cause: Cause, other: str | None = None, subgoal: int | None = None) -> Deviation:
-        missing = cause is Cause.MISSING
+        missing = cause in (Cause.MISSING, Cause.REPLACED)
         return Deviation(
             name=expected.names[index],
             cause=cause,
@@ -102,7 +113,8 @@ def cause_of(situation: Situation, index: int) -> Deviation:
         )
 
     if observed.missing[index]:
-        return deviation(Cause.MISSING)
+        taker = _taker(situation, index)
+        return deviation(Cause.MISSING) if taker is None else deviation(Cause.REPLACED, taker)
     partner = _swap_partner(situation, index)
     if partner is not None:
         return deviation(Cause.SWAPPED, expected.names[partner])

@@ -117,6 +117,7 @@ class Comparison:
                 probabilities=probabilities,
                 wrong=wrong,
                 later=later,
+                newcomers=known.newcomers,
             )
             deviations = tuple(cause_of(situation, index) for index in wrong)
         unseen = _unseen(graph, action if phase is Phase.AFTER else None, known, {each.name for each in deviations})

@@ -19,8 +19,8 @@ from nsrecover.models.protocols import RecoveryModels, Transitions
 from nsrecover.models.same_place import same_place
 
 ITSELF = 0.4
-"""An object looks like itself from this cosine on, as for the tracker (`LOOKS_GATE`); nine in ten pairs of different
-colours are below."""
+"""An object looks like itself from this cosine of learned features on; nine in ten pairs of different colours are
+below."""
 
 
 class Imagination:
@@ -123,12 +123,12 @@ def as_expected(models: RecoveryModels, expected: SceneGraph, observed: SceneGra
         observed: the seen scene, same names in the same order.
     """
     probabilities = same_place(models, expected.visual, expected.boxes, observed.visual, observed.boxes)
-    looks = np.where(surely_itself(expected, observed)[:, None], observed.visual, expected.visual)
+    looks = np.where(surely_itself(models, expected, observed)[:, None], observed.visual, expected.visual)
     in_place = same_place(models, looks, expected.boxes, observed.visual, observed.boxes)
     return np.where(observed.missing, 0.0, np.maximum(probabilities, in_place)).astype(np.float32)
 
 
-def surely_itself(expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
+def surely_itself(models: RecoveryModels, expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
     """Whether an object looks like itself, and not as much like any other object of the scene: (N,).
 
     Appearance then says which object it is, and the rest of the difference how it is turned or lit: a cube that was
@@ -136,7 +136,7 @@ def surely_itself(expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
     """
     if not len(expected):
         return np.zeros(0, np.bool_)
-    likeness = observed.visual @ expected.visual.T
+    likeness = models.learned(observed.visual) @ models.learned(expected.visual).T
     own = likeness.diagonal().copy()
     np.fill_diagonal(likeness, -1.0)
     return np.asarray((own >= ITSELF) & (own > likeness.max(axis=1)))

@@ -84,7 +84,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         perceiver = self._first_perceiver
         graph = perceiver.reset(observation)
         found, expected = graph.visual.shape[1], self._models.feature_size
-        if expected is not None and found != expected:
+        if expected is not None and found not in (expected, self._models.learned_size):
             raise InvalidObservation(
                 f"expected appearance features of length {expected}, as the checkpoint's encoder makes them, found "
                 f"{found}; hand in camera images, or use nsrecover.geometric(), which needs boxes only"

@@ -12,7 +12,7 @@ from nsrecover.core.geometry import gaps
 from nsrecover.perception.lifting import MIN_PIXELS, TRIM, ViewPixels, box_around, lift_views
 from nsrecover.perception.objects.detections import Detections
 
-SAME_LOOKS = 0.8
+SAME_LOOKS = 0.92
 """Masks of one view that touch and look as much alike as this may be parts of one object."""
 
 TOUCH_M = 0.01
@@ -32,7 +32,7 @@ LEAST_SHARE = 0.12
 
 _ANGLES = np.radians(np.arange(-45.0, 45.0, 1.0))
 
-ALIKE = 0.5
+ALIKE = 0.75
 """Parts of one object look at least this much alike (cosine)."""
 
 

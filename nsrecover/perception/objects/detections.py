@@ -144,6 +144,9 @@ class AppearanceModel(Protocol):
     def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:
         """Features (B, D) of crops (B, size, size, 3)."""
 
+    def learned(self, visual: FloatArray) -> FloatArray:
+        """The part (..., E) of features (..., D) that tells objects of one colour apart, unit length."""
+
 
 @dataclass(frozen=True, eq=False)
 class Detections:

@@ -19,7 +19,7 @@ ACROSS_M = 0.02
 LONGEST_M = 0.1
 """Length of the largest object; middles of visible parts are not farther apart along the viewing directions."""
 
-LOOKS_WEIGHT = 1.0
+LOOKS_WEIGHT = 1.5
 """Cost of entirely different looks; of the same object from two sides they differ, too."""
 
 IDENTITY_WEIGHT = 1.0

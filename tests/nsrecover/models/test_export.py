@@ -47,7 +47,7 @@ class Exported:
         pictures = np.random.default_rng(crops).integers(0, 256, (crops, side, side, 3), dtype=np.uint8)
         (features,) = self.run("encoder", {"crops": pictures})
         assert features.shape == (crops, bundle.config.feature_size)
-        np.testing.assert_allclose(features, bundle.encode(pictures), rtol=0, atol=TOLERANCE)
+        np.testing.assert_allclose(features, bundle.encode_learned(pictures), rtol=0, atol=TOLERANCE)
 
     def check_transition(self, bundle: Bundle, scenes: int, objects: int) -> None:
         arrays = random_scenes(bundle, scenes, objects)

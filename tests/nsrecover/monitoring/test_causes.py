@@ -1,5 +1,7 @@
 """Causes on hand-built scenes: each one is read off the boxes, and only that one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -139,3 +141,11 @@ def test_one_of_a_pile_that_tumbled_fell_with_the_rest() -> None:
             trace, 1, NAMES.index("side"), seen, np.zeros(5, np.float32), wrong, np.zeros((2, 5), np.bool_)
         )
         assert cause_of(found, NAMES.index("top")).cause is cause
+
+
+@pytest.mark.parametrize(("newcomer", "cause"), [("side", Cause.REPLACED), ("other", Cause.MISSING)])
+def test_an_object_is_replaced_only_by_a_new_one_in_its_place(newcomer: str, cause: Cause) -> None:
+    seen = graph({**STACKED, "side": STACKED["base"]}, unseen=("base",))
+    found = cause_of(replace(situation(seen), newcomers=(newcomer,)), NAMES.index("base"))
+    assert (found.cause, found.other) == (cause, newcomer if cause is Cause.REPLACED else None)
+    assert found.observed is None

@@ -1,0 +1,58 @@
+"""Colours and texture tell objects apart, whatever their size, part and light."""
+
+import numpy as np
+
+from nsrecover.models.bundle import Bundle, BundleConfig
+from nsrecover.perception.objects.colours import SIZE, colour_features
+
+SIDE = 48
+
+
+def crop(colours: list[tuple[int, int, int]], patch: int, first_row: int = 4, gain: float = 1.0) -> np.ndarray:
+    """A patterned square, black around it, from a row on, in brighter or darker light."""
+    cells = (np.indices((SIDE, SIDE)) // patch).sum(axis=0) % len(colours)
+    image = np.array(colours, np.float64)[cells] * gain
+    image[:first_row] = image[-4:] = image[:, :4] = image[:, -4:] = 0
+    return image.clip(0, 255).astype(np.uint8)
+
+
+RED = [(180, 30, 40), (200, 60, 50)]
+BLUE = [(30, 50, 170), (60, 70, 200)]
+TEA = [(150, 160, 60), (120, 130, 40)]
+
+
+def likeness(*crops: np.ndarray) -> np.ndarray:
+    features = colour_features(np.stack(crops))
+    assert features.shape == (len(crops), SIZE)
+    np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1, atol=1e-5)
+    return features @ features.T
+
+
+def test_parts_and_light_matter_less_than_other_colours() -> None:
+    found = likeness(crop(RED, 6), crop(RED, 6, first_row=24), crop(RED, 6, gain=0.8), crop(BLUE, 6), crop(TEA, 6))
+    assert found[0, 1:3].min() > 0.8
+    assert found[0, 3:].max() < 0.6
+
+
+def test_a_fine_pattern_differs_from_a_coarse_one_of_the_same_colours() -> None:
+    both = [RED[0], BLUE[0]]
+    coarse, moved, fine = crop(both, 12), np.roll(crop(both, 12), 2, axis=1), crop(both, 2)
+    found = likeness(coarse, moved, fine)
+    assert found[0, 1] > found[0, 2] + 0.05
+
+
+def test_no_crop_and_tiny_ones_are_described() -> None:
+    assert colour_features(np.zeros((0, SIDE, SIDE, 3), np.uint8)).shape == (0, SIZE)
+    tiny = np.zeros((1, SIDE, SIDE, 3), np.uint8)
+    tiny[0, 20:22, 20:22] = 200, 30, 30
+    assert np.isfinite(colour_features(tiny)).all()
+
+
+def test_an_action_keeps_the_colours_of_what_it_moves() -> None:
+    bundle = Bundle(BundleConfig(feature_size=16, width=24, rounds=1))
+    visual = bundle.encode(np.stack([crop(RED, 6), crop(BLUE, 6)]))
+    boxes = np.array([[0.5, 0, 0.02, 0.04, 0.04, 0.04], [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]], np.float32)
+    assert visual.shape == (2, bundle.feature_size)
+    _, looks = bundle.predict(visual[None], boxes[None], [0], [1], [0])
+    np.testing.assert_array_equal(looks[0, 16:], visual[1, 16:])
+    np.testing.assert_allclose(np.linalg.norm(looks), 1, atol=1e-5)
