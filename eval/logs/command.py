@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ class LogsConfig:
         ablated: generated logs of middle strength for each ablation, the first ones; 0 for none.
         seed: of the generated logs.
         fit: fit the confidence on generated logs of the development tasks and wordings, and write it into the package.
+        wide: generated logs with rates of error drawn for each, to fit on.
+        foreign: files of annotated logs by others, to fit on as well.
         out: output folder.
     """
 
@@ -53,6 +55,8 @@ class LogsConfig:
     ablated: int = 60
     seed: int = 2026
     fit: bool = False
+    wide: int = 300
+    foreign: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -217,17 +221,28 @@ def measure(config: LogsConfig) -> dict[str, Any]:
     return metrics
 
 
+def _row(log: HouseholdLog) -> dict[str, Any]:
+    """An annotated log of others, as a row to fit the confidence on."""
+    case = judged(log, 0)
+    right = {"step_right": case.step_right, "kind_right": case.kind_right is not False}
+    return {"features": explain_log(log).features, **right}
+
+
 def _fit(config: LogsConfig) -> dict[str, Any]:
     """Fit the confidence on logs of the development tasks and wordings, and write its weights."""
     folder = Path(config.out) / "runs"
     folder.mkdir(parents=True, exist_ok=True)
-    parts = {"middle": config.count, "strong": config.others, "light": config.others}
+    parts = {"middle": config.count, "strong": config.others, "light": config.others, "wide": config.wide}
     rows = [
         row
         for strength, count in parts.items()
         for row in results(folder / f"fit-{strength}.jsonl", count, config.seed, strength, held_out=False)
     ]
-    made = f"python -m eval.logs fit=true count={config.count} others={config.others} seed={config.seed}"
+    rows += [_row(log) for path in config.foreign for log in read_logs(Path(path))]
+    made = (
+        f"python -m eval.logs fit=true count={config.count} others={config.others} wide={config.wide} "
+        f"seed={config.seed} foreign=[{len(config.foreign)} files by others]"
+    )
     found = {"weights": fitted(rows), "logs": len(rows), "made_with": made}
     FITTED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     write_results(config.out, found, f"{len(rows)} logs: {found['weights']}", config)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from nsrecover.core.actions import Action
+from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
@@ -116,7 +117,18 @@ def merged(log: HouseholdLog) -> HouseholdLog:
         fuller = [name for name in rest - said if noun(name).endswith(f" {word}") and noun(name) not in KINDS]
         if len(fuller) == 1:
             renamed |= {name: word for name in seen if renamed.get(name, name) == fuller[0]}
+    # What is no name, such as a sentence that a log has in its place, is made one.
+    acted = {name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments}
+    plain = {name: _plain(renamed.get(name, name)) for name in (*seen, *said, *acted)}
+    renamed |= {name: other for name, other in plain.items() if other != name}
     return _renamed(log, lambda name: renamed.get(normal(name), name)) if renamed else log
+
+
+def _plain(name: str) -> str:
+    """A name that an object, and its slices, can have."""
+    if not problem_of(f"{name} slice"):
+        return name
+    return " ".join(plain_name(name).split()[:6])[:60].strip()
 
 
 def _renamed(log: HouseholdLog, to: Callable[[str], str]) -> HouseholdLog:
@@ -131,10 +143,16 @@ def _renamed(log: HouseholdLog, to: Callable[[str], str]) -> HouseholdLog:
         apart = tuple(each for each in sentences if not isinstance(each, Related) or each.subject != each.object)
         return Observation(tuple(Seen(name, states) for name, states in seen.items()), apart, given.sounds)
 
-    def frames(given: tuple[KeyFrame, ...]) -> tuple[KeyFrame, ...]:
-        return tuple(replace(frame, observation=observation(frame.observation)) for frame in given)
+    def named_so(step: Action) -> Action:
+        return Action(step.operator, tuple(map(_plain, step.arguments)))
 
-    return replace(log, events=frames(log.events), subgoals=frames(log.subgoals), final=observation(log.final))
+    def frames(given: tuple[KeyFrame, ...]) -> tuple[KeyFrame, ...]:
+        return tuple(
+            replace(frame, step=named_so(frame.step), observation=observation(frame.observation)) for frame in given
+        )
+
+    return replace(log, plan=tuple(map(named_so, log.plan)), events=frames(log.events),
+                   subgoals=frames(log.subgoals), final=observation(log.final))  # fmt: skip
 
 
 def household_of(log: HouseholdLog, domain: Domain = PRACTICAL) -> Household:
@@ -180,5 +198,7 @@ def household_of(log: HouseholdLog, domain: Domain = PRACTICAL) -> Household:
     numbered = {noun(name) for name in names if noun(name) != name}
     said = {name for step in log.plan for name in step.arguments} | set(goal.names)
     names = {name: None for name in names if noun(name) != name or name not in numbered or name in said}
-    definite, others = ([name for name in found if not is_category(name)] for found in (names, unnamed))
+    definite, others = (
+        [name for name in found if not is_category(name) and name == _plain(name)] for found in (names, unnamed)
+    )
     return household(definite, learned, others, sorted(liquids), domain=domain)
