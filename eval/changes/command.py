@@ -67,6 +67,10 @@ class Alike:
         """The same unit vector (B, D) for all crops."""
         return np.full((len(crops), self.feature_size), self.feature_size**-0.5, np.float32)
 
+    def learned(self, visual: FloatArray) -> FloatArray:
+        """The part of features that the model has learned."""
+        return self.model.learned(visual)
+
 
 def ours(pair: Episode, system: System[Any], appearance: AppearanceModel) -> tuple[list[Found], bool]:
     """What the monitor says, and whether the checks of the sensors refuse the pair; it is judged without them then."""
