@@ -92,12 +92,14 @@ class _Event:
         phrase: what happened to them.
         details: how they are now, with `[they]` for them; empty if nothing is known.
         facts: those that it rests on.
+        state: whether `details` says what is so of objects now, as facts of their domain.
     """
 
     names: Sequence[str]
     phrase: str
     details: str
     facts: tuple[Fact, ...]
+    state: bool = False
 
     @property
     def clause(self) -> str:
@@ -117,7 +119,7 @@ def _sentence(text: str, *facts: Fact) -> Sentence:
 
 
 def _told_at_once(known: Known, events: Sequence[_Event]) -> bool:
-    """Return whether the headline tells the only event in full."""
+    """Return whether the headline tells the only event."""
     return len(events) == 1 and not known["violated"] and not known[Cause.HELPED.value]
 
 
@@ -128,6 +130,9 @@ def _headline(known: Known, events: Sequence[_Event], phrasing: Phrasing) -> Sen
     name, when = phrasing.step_with_action(number, action), "before" if phase == Phase.BEFORE else "after"
     deviating = [fact for cause in WORST_FIRST for fact in known[cause.value]]
     what = events[0].clause if _told_at_once(known, events) else in_short(deviating)
+    if _told_at_once(known, events) and events[0].state:
+        what = f"{events[0].clause}: {events[0].details}"
+        deviating = [*events[0].facts]
     if known["violated"]:
         reasons = listed(fact.arguments[0] for fact in known["violated"])
         return _sentence(f"{name} cannot be done: {reasons}", step, *known["violated"])
@@ -153,17 +158,18 @@ def _details(known: Known, events: Sequence[_Event]) -> list[Sentence]:
         if not _told_at_once(known, events):
             details = f": {forms.agree(event.details)}" if event.details else ""
             sentences.append(_sentence(f"{event.clause}{details}", *event.facts))
-        elif event.details:
+        elif event.details and not event.state:
             text = forms.agree(event.details.replace("[they]", objects(event.names)))
             sentences.append(_sentence(text, *event.facts))
     return sentences
 
 
-def in_short(facts: Sequence[Fact]) -> str:
+def in_short(facts: Sequence[Fact], domain: Domain = TABLETOP) -> str:
     """Return what happened in a few words: `three objects toppled`; help only if nothing else happened.
 
     Args:
         facts: from `nsrecover.explanation.facts.facts_of`.
+        domain: has the words of states: `the pot has changed: the pot is filled with wine`.
     """
     known = _by_predicate(facts)
     causes = [cause for cause in WORST_FIRST if known[cause.value]]
@@ -172,7 +178,9 @@ def in_short(facts: Sequence[Fact]) -> str:
         return "a condition of the step did not hold"
     if not wrong and known["plan"]:
         return "the plan does not reach its goal"
-    return ", and ".join(_in_short(cause, known[cause.value]) for cause in wrong[:2])
+    said = ", and ".join(_in_short(cause, known[cause.value]) for cause in wrong[:2])
+    has = [fact.arguments for fact in known["has"]]
+    return f"{said}: {domain.text(has[0])}" if len(has) == 1 and wrong == [Cause.CHANGED] else said
 
 
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
@@ -223,7 +231,7 @@ def _event(cause: Cause, group: Sequence[Fact], known: Known, phrasing: Phrasing
         elsewhere = {fact.arguments[0] for fact in known["should_be_on"]}
         place = _place(cause, names, other, detail, elsewhere, phrasing)
         details = f"[they] [is] {'still' if cause is Cause.NOT_LIFTED else 'now'} {place}" if place else ""
-    return _Event(names, f"{Forms.of(names).agree(phrase)}{tail}", details, (*group, *own))
+    return _Event(names, f"{Forms.of(names).agree(phrase)}{tail}", details, (*group, *own), bool(own))
 
 
 def _place(

@@ -20,8 +20,7 @@ from starlette.types import ASGIApp
 from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.server.guard import Guard, matches
 from nsrecover.integrations.server.limits import Limits
-from nsrecover.integrations.server.sessions import SILENCE_S
-from nsrecover.live.board import LiveServer
+from nsrecover.live.board import CLICKED, LiveServer
 from nsrecover.reports.page import environment
 
 LIMITS = Limits(body_bytes=20_000, body_values=100)
@@ -32,6 +31,8 @@ POLICY = (
     "default-src 'none'; connect-src 'self'; img-src data:; media-src data:; style-src 'unsafe-inline'; "
     "script-src 'nonce-{nonce}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+BEAT, BEAT_S = "beat", 1
+"""Event that says how long ago the robot's program was heard of, seconds; and how often it comes."""
 CLOCK = "X-Clock"
 """Header of event streams: the time of the server when they begin, seconds since the epoch."""
 HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
@@ -70,15 +71,19 @@ def application(server: LiveServer, token: str, cookie: str) -> ASGIApp:
             return JSONResponse({"message": f"expected at most {VIEWERS} viewers, found more"}, 429, HEADERS)
         known = request.headers.get("last-event-id") or request.query_params.get("after", "")
         after = int(known) if known.isdecimal() and len(known) < 18 else 0
+        board = server.board
         return EventSourceResponse(
-            server.board.follow_some(after, frozenset(filter(None, request.query_params.get("panels", "").split(",")))),
-            ping=int(SILENCE_S),
-            ping_message_factory=lambda: ServerSentEvent(comment="still here", sep="\n"),
+            board.follow_some(after, frozenset(filter(None, request.query_params.get("panels", "").split(",")))),
+            ping=BEAT_S,
+            ping_message_factory=lambda: ServerSentEvent(
+                f"{time.time() - server.board.beat:.1f}", event=BEAT, sep="\n"
+            ),
             headers=HEADERS | {CLOCK: f"{time.time():.3f}"},
         )
 
     async def do(request: Request) -> Response:
-        fields = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+        fields = {CLICKED: f"{time.time():.3f}"}  # by viewers without scripts, who do not say when
+        fields |= {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
         try:
             said = await run_in_threadpool(server.command, request.path_params["command"], fields)
         except NsrecoverError as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from nsrecover.util.untrusted_json import parse_json
 
 PANEL = "panel"
 """Kind of the events."""
+CLICKED = "clicked"
+"""Field of a command: when the viewer gave it, seconds since the epoch by the clock of the page."""
 FOREVER_S = 1e9
 Command = Callable[[str, Mapping[str, str]], str]
 """Carries out a command of a viewer with its fields, and returns what to answer."""
@@ -29,6 +32,8 @@ class Board(Events):
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
+        self.beat = time.time()
+        """When the robot's program has sent something last, seconds since the epoch."""
         self.panels: dict[str, str] = {}
         """Panel -> HTML. To be read in the event loop only."""
         self._latest: dict[str, tuple[int, str, str]] = {}

@@ -11,6 +11,7 @@ import itertools
 import signal
 import socket
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -46,6 +47,11 @@ class Show:
     panels: dict[str, str]
     at: float
     facts: Mapping[str, object] | None
+
+
+@dataclass(frozen=True)
+class Beat:
+    """The program runs."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,9 @@ class Program:
         """Take what the program sends until it ends."""
         with contextlib.suppress(EOFError, OSError, RuntimeError):
             while True:
-                match self._pipe.recv():
+                message = self._pipe.recv()
+                self._board.beat = time.time()
+                match message:
                     case Show(panels, at, facts):
                         self._board.show(panels, at, facts)
                     case Answer() as answer:

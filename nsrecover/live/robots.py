@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.sessions import SILENCE_S
 from nsrecover.live.app import CLOCK
+from nsrecover.live.board import PANEL
 from nsrecover.util.untrusted_json import InvalidJson, parse_json
 
 MOST_LINE = 200_000
@@ -205,12 +206,15 @@ class Robot:
             if response.status != http.client.OK:
                 wrong = "the token is wrong" if response.status == http.client.UNAUTHORIZED else "it is not a live page"
                 raise ValueError(f"{wrong} (status {response.status})")
+            kind = b""
             self._answered = 0  # a program that was started again counts from 1
             ahead_s = time.time() - _clock(response.getheader(CLOCK))
             while not self._closed.is_set() and (line := response.readline(MOST_LINE + 1)):
                 if len(line) > MOST_LINE:
                     raise ValueError("its page sent a line that is too long")
-                if line.startswith(b"data:"):
+                if line.startswith(b"event:"):
+                    kind = line.removeprefix(b"event:").strip()
+                if line.startswith(b"data:") and kind == PANEL.encode():
                     self._take(line.removeprefix(b"data:").decode("utf-8"), ahead_s)
                 self._closed.wait(LINE_S + BYTE_S * len(line))
         finally:

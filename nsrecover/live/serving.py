@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import secrets
 import socket
@@ -11,6 +12,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,12 +21,16 @@ from multiprocessing.connection import Connection
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.integrations.server import check_token, listen
 from nsrecover.integrations.server.connections import GRACE_S, address_of
-from nsrecover.live.app import ENTRANCE
-from nsrecover.live.board import Command
-from nsrecover.live.page_process import Answer, Asked, Begin, Show
+from nsrecover.live.app import BEAT_S, ENTRANCE
+from nsrecover.live.board import CLICKED, Command
+from nsrecover.live.page_process import Answer, Asked, Beat, Begin, Show
 
 BEGIN_S, SEND_S = 30.0, 10.0
 """Time for the process to begin, and to take what is sent, seconds."""
+EXPIRES_S = 3.0
+"""Age of a command from which on it is not carried out, seconds."""
+ALWAYS = frozenset({"pause", "stop"})
+"""Commands that are carried out at any age."""
 AT_ONCE = 8
 """Commands of viewers that are carried out at the same time; others wait."""
 
@@ -48,6 +54,7 @@ class PageServer:
         self.command: Command = lambda name, fields: ""
         self.report: Callable[[], str] = lambda: ""
         threading.Thread(target=self._listen, name="commands of the live page", daemon=True).start()
+        threading.Thread(target=self._beat, name="heartbeat of the live page", daemon=True).start()
 
     def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, object] | None = None) -> None:
         """Change panels; see `Board.show`. From any thread; without effect if the page has ended."""
@@ -64,15 +71,31 @@ class PageServer:
                 )
                 self._pipe.close()
 
+    def _beat(self) -> None:
+        """Say again and again that this program runs."""
+        while not self._pipe.closed:
+            self._send(Beat())
+            time.sleep(BEAT_S)
+
     def _listen(self) -> None:
         """Carry out what viewers want until the process of the page ends."""
         with contextlib.suppress(EOFError, OSError), ThreadPoolExecutor(AT_ONCE) as threads:
             while True:
                 threads.submit(self._answer, self._pipe.recv())
 
+    def _carry_out(self, name: str, fields: dict[str, str]) -> str:
+        """Carry out a command, unless it is old: what its viewer saw may not be so any more."""
+        age_s = time.time() - _seconds(fields.pop(CLICKED, ""))
+        if age_s > EXPIRES_S and name not in ALWAYS:
+            raise InvalidConfiguration(
+                f"expected a command of the last {EXPIRES_S:g} s, found one of {age_s:.0f} s ago: nothing was done; "
+                "look at the page, and give it again"
+            )
+        return self.command(name, fields)
+
     def _answer(self, asked: Asked) -> None:
         try:
-            text = self.command(asked.name, asked.fields or {}) if asked.name else self.report()
+            text = self._carry_out(asked.name, dict(asked.fields or {})) if asked.name else self.report()
             self._send(Answer(asked.number, text))
         except NsrecoverError as problem:
             self._send(Answer(asked.number, str(problem), refused=True))
@@ -122,6 +145,18 @@ def served(
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _seconds(text: str) -> float:
+    """A time of a viewer.
+
+    Raises:
+        InvalidConfiguration: it is none.
+    """
+    with contextlib.suppress(ValueError):
+        if math.isfinite(seconds := float(text)):
+            return seconds
+    raise InvalidConfiguration(f"expected the time of the command, found {text[:20]!r}; load the page again")
 
 
 def _begins(pipe: Connection) -> bool:

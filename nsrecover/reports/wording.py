@@ -38,7 +38,7 @@ class Wording:
 
     def in_short(self, found: Found) -> str:
         """Return what happened in a few words."""
-        return in_short(facts_of(found, None, self.domain))
+        return in_short(facts_of(found, None, self.domain), self.domain)
 
     def heading(self, action: Action) -> str:
         """Return an action as a heading: `Put the red cube on the blue cube`."""

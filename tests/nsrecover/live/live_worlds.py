@@ -106,10 +106,12 @@ class Client:
 
 
 def _changes(lines: Iterator[str]) -> Iterator[tuple[int, str, str]]:
-    number = 0
+    number, kind = 0, ""
     for line in lines:
+        if line.startswith("event: "):
+            kind = line.removeprefix("event: ")
         if line.startswith("id: "):
             number = int(line.removeprefix("id: "))
-        if line.startswith("data: "):
+        if line.startswith("data: ") and kind == "panel":
             change = json.loads(line.removeprefix("data: "))
             yield number, change["panel"], change["html"]

@@ -149,7 +149,7 @@ def test_scenes_of_facts_show_what_is_in_what_and_mark_the_difference() -> None:
     assert "illed with wine" in row.seen
     assert "wine" not in row.expected
     assert "the pot has changed" in answers(report)["what"]
-    assert "The pot is filled with wine." in answers(report)["why"]
+    assert "the pot is filled with wine." in answers(report)["what"]
     assert "Had the pot been as expected" in answers(report)["why"]
 
 
