@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nsrecover.core.explanation import Fact, Sentence
-from nsrecover.core.facts import FactScene
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
@@ -25,8 +25,8 @@ def safety_sentences(scene: SceneGraph | FactScene, domain: Domain) -> tuple[Sen
         domain: has the words, the relation of what is held, and the dangerous values.
     """
     if isinstance(scene, SceneGraph):
-        held = () if scene.held is None else (scene.names[scene.held],)
-        dangers = []
+        held: tuple[str, ...] = () if scene.held is None else (scene.names[scene.held],)
+        dangers: list[StateFact] = []
     else:
         held = tuple(fact[1] for fact in facts_with((Role.HELD,), scene.facts, domain))
         dangers = _dangers(scene, domain)
@@ -41,8 +41,8 @@ def safety_sentences(scene: SceneGraph | FactScene, domain: Domain) -> tuple[Sen
     return (*sentences, Sentence(NO_EMERGENCY_STOP, (Fact("not_watched", ("people",)),)))
 
 
-def _dangers(scene: FactScene, domain: Domain) -> list[tuple[str, ...]]:
-    found = []
+def _dangers(scene: FactScene, domain: Domain) -> list[StateFact]:
+    found: list[StateFact] = []
     for name in scene.names:
         for variable in domain.variables.values():
             facts = (stored((variable.name, name, value), domain.variables) for value in variable.dangers)

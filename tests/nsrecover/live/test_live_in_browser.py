@@ -1,6 +1,7 @@
 """The live page in Chromium: an episode, decisions, questions, several viewers, a lost connection, accessibility."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import nsrecover
 import nsrecover.live
 from nsrecover.core.episode import EpisodeStatus
+from nsrecover.live.serving import EXPIRES_S
 from tests.nsrecover.live.live_worlds import PLAN, BoxTable, Running, pushed
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
@@ -150,6 +152,7 @@ def test_nobody_clicks_on_a_page_that_is_frozen_and_it_catches_up(browser: Any) 
             viewer.wait_for("connection", "last seen")
             assert viewer.page.locator("#choice-accept").is_disabled()
             assert viewer.page.locator("#pause").is_enabled()
+            time.sleep(EXPIRES_S)
         viewer.page.wait_for_selector("#connection.ok")
         viewer.wait_for("reply", "give it again")
         assert running.goes_on  # and the robot has not moved
