@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nsrecover import Action, FactScene, Plan, geometric, symbolic
+from nsrecover.core.facts import StateFact
 from nsrecover.core.scene import Box
 from nsrecover.core.sessions.requests import Answer, Decision
-from nsrecover.domains.base import Effect, Operator, Parameter, Role, StateFact, StateVariable, Words, absent, fact
+from nsrecover.domains.base import Effect, Operator, Parameter, Role, StateVariable, Words, absent, fact
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 
@@ -121,7 +122,7 @@ class ScriptedWorld(ABC):
         now = self.observations
         self.observations, self.reported = now + 1, True
         lasting = [what for number, what in self.shows.items() if number < 0 and now >= -number]
-        return self.show(self.shows.get(now, *lasting or [""]))
+        return self.show(self.shows.get(now, lasting[0] if lasting else ""))
 
     @staticmethod
     @abstractmethod

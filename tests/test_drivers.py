@@ -25,7 +25,8 @@ Driver = Callable[[ScriptedWorld, Scenario, Refusing], Episode[Any]]
 def new_session(world: ScriptedWorld, scenario: Scenario) -> Session[Any]:
     """The session of a scenario, after its first observation."""
     settings = SessionSettings(budget_s=None, approve=scenario.vetoes)
-    return world.system().session(world.plan(), world.observe(), settings)
+    session: Session[Any] = world.system().session(world.plan(), world.observe(), settings)
+    return session
 
 
 def turn(session: Session[Any], world: ScriptedWorld, person: Refusing) -> None:
@@ -58,7 +59,10 @@ def bare_loop(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Epi
 
 class _Person(Supervisor):
     def __init__(self, person: Refusing) -> None:
-        self.decides: Callable[[Decision[Any]], Answer] = person.decide
+        self._person = person
+
+    def decides(self, decision: Decision[Any]) -> Answer:
+        return self._person.decide(decision)
 
 
 def agent(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:

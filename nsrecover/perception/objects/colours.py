@@ -39,7 +39,7 @@ _XYZ = np.array(
 
 def colour_features(crops: npt.NDArray[np.uint8]) -> FloatArray:
     """Colours and texture (B, `SIZE`) of object crops (B, S, S, 3), black beside the object; unit length."""
-    shown = crops.any(axis=-1)
+    shown: npt.NDArray[np.bool_] = np.asarray(crops.any(axis=-1))
     lab = _lab(crops)
     colours = _colour_histogram(lab, _inside(shown, 1))
     gradients = _gradient_histogram(lab[..., 0], _inside(shown, 2))
@@ -106,11 +106,13 @@ def _gradient_histogram(lightness: npt.NDArray[np.float32], mask: npt.NDArray[np
 
 
 def _shares(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9)
+    shares: npt.NDArray[np.float64] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9)
+    return shares
 
 
 def _unit(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)
+    units: npt.NDArray[np.float64] = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)
+    return units
 
 
 def _usual() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
