@@ -102,7 +102,8 @@ def _movable(schema: type) -> dict[str, str]:
     )
     moved = {}
     names = _names(schema)
-    if "errors" in names and "seed" in names:
+    folder_of_datasets = any(each.name == "errors" and each.default is None for each in fields(schema))
+    if folder_of_datasets and "seed" in names:
         other = ",${scene}" if "scene" in names else ""
         moved["errors"] = f"${{errors_folder:${{paths.errors}},${{seed}}{other}}}"
     for each in fields(schema):

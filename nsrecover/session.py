@@ -41,8 +41,7 @@ from nsrecover.core.sessions.requests import (
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
-from nsrecover.explanation.giving_up import Alarms
-from nsrecover.explanation.templates import proposal
+from nsrecover.explanation.giving_up import Alarms, proposal
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.monitoring.parts import Parts

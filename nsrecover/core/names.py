@@ -10,8 +10,12 @@ from nsrecover.util.printable import UNPRINTABLE
 LONGEST_NAME, MOST_WORDS = 80, 8
 """Most characters and words of a name."""
 
-SENTENCE = re.compile(r"[.!?:\u2026\uff0e\u0964\u061f\u06d4]+(?=\s|$)|[\u3002\uff01\uff1f\uff61]")
-"""What ends a sentence: behind it a name could say something of its own. Inside a word, as in `box.1`, it does not."""
+SENTENCE = re.compile(
+    r"[.!?:\u2026\uff0e\u0964\u061f\u06d4]+(?=\s)|[\u3002\uff01\uff1f\uff61](?=.)"
+    r"|[.!:\u2026\uff0e\u0964\u06d4\u3002\uff01\uff61]$"
+)
+"""What ends a sentence: behind it a name could say something of its own. Inside a word, as in `box.1`, it does not, and
+a question may be asked, so that a question mark may come last."""
 
 MARKS = "(),;"
 """Marks of plans."""

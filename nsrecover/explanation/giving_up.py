@@ -1,4 +1,4 @@
-"""When alarms are so many, or so alike, that a session asks for help."""
+"""When a session asks for help, as alarms are so many or so alike, and whether to give up a part of the goal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nsrecover.core.sessions.requests import Stopped
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.util.english import counted
+from nsrecover.util.english import counted, listed
 
 SAME_ALARM = 3
 """At the same alarm with the same recovery for this time a session asks for help."""
@@ -81,3 +81,10 @@ def _alarm(found: Discrepancy[object], recovery: Recovery[object]) -> object:
 def _changed_nothing(turn: StepRecord[Any]) -> bool:
     causes = {each.cause for each in turn.discrepancy.deviations}
     return turn.action is not None and bool(causes) and causes <= {Cause.NOT_LIFTED, Cause.NOT_DONE}
+
+
+def proposal(recovery: Recovery[object], domain: Domain) -> str:
+    """Return the question whether to go on with the closest goal that can be reached."""
+    assert recovery.closest is not None
+    lost = listed(map(domain.text, recovery.closest.lost))
+    return f"This part of the goal can no longer be achieved: {lost}. Do the rest of the task?"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Phase, PlanFault
 from nsrecover.core.explanation import Fact, Sentence
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
@@ -129,10 +129,10 @@ def _headline(known: Known, events: Sequence[_Event], phrasing: Phrasing) -> Sen
     number, action, phase = step.arguments
     name, when = phrasing.step_with_action(number, action), "before" if phase == Phase.BEFORE else "after"
     deviating = [fact for cause in WORST_FIRST for fact in known[cause.value]]
-    what = events[0].clause if _told_at_once(known, events) else in_short(deviating)
-    if _told_at_once(known, events) and events[0].state:
-        what = f"{events[0].clause}: {events[0].details}"
-        deviating = [*events[0].facts]
+    what = in_short(deviating)
+    if _told_at_once(known, events):
+        state, deviating = f": {events[0].details}" * events[0].state, [*events[0].facts]
+        what = f"{events[0].clause}{state}"
     if known["violated"]:
         reasons = listed(fact.arguments[0] for fact in known["violated"])
         return _sentence(f"{name} cannot be done: {reasons}", step, *known["violated"])
@@ -155,12 +155,13 @@ def _details(known: Known, events: Sequence[_Event]) -> list[Sentence]:
     sentences = []
     for event in events:
         forms = Forms.of(event.names)
+        details = forms.agree(event.details)
         if not _told_at_once(known, events):
-            details = f": {forms.agree(event.details)}" if event.details else ""
-            sentences.append(_sentence(f"{event.clause}{details}", *event.facts))
-        elif event.details and not event.state:
-            text = forms.agree(event.details.replace("[they]", objects(event.names)))
-            sentences.append(_sentence(text, *event.facts))
+            sentences.append(_sentence(f"{event.clause}: {details}" if details else event.clause, *event.facts))
+        elif details and not event.state:
+            sentences.append(
+                _sentence(forms.agree(event.details.replace("[they]", objects(event.names))), *event.facts)
+            )
     return sentences
 
 
@@ -395,10 +396,3 @@ def _lost(known: Known, domain: Domain) -> list[Sentence]:
         way = f": {_instructions(closest.arguments, domain)}" if closest.arguments else " with the rest of the plan"
         sentences.append(_sentence(f"the other parts can still be achieved{way}", closest))
     return sentences
-
-
-def proposal(recovery: Recovery[object], domain: Domain) -> str:
-    """Return the question whether to go on with the closest goal that can be reached."""
-    assert recovery.closest is not None
-    lost = listed(map(domain.text, recovery.closest.lost))
-    return f"This part of the goal can no longer be achieved: {lost}. Do the rest of the task?"

@@ -24,8 +24,8 @@ class Rule(CodeWithMeaning):
     OBJECTS_IN_SIGHT = "objects-in-sight", "The first observation shows at least one object with depth readings."
     NAMES_USABLE = (
         "names-usable",
-        "Object names can be written in a plan: text without brackets, commas, semicolons or outer blanks, and not "
-        "'table'.",
+        "Object names can be written in a plan: up to 8 words without brackets, commas, semicolons, ends of sentences "
+        "or outer blanks, and not 'table'.",
     )
     LABELS_COMPLETE = "labels-complete", "Every instance number in the images, except 0, has a label."
     LABELS_SEEN = "labels-seen", "Every label names an object that is or was in the images."

@@ -26,6 +26,9 @@ LOOKS_GATE, SIZE_IN_GATE = 0.36, 0.1
 weight) differ more than this shows another object. Of pairs of different real objects 6 % are below, of pairs of
 images of the same one, turned and partly covered, 95 %. Places have no gate."""
 
+SHORTER_IN_GATE = 0.16
+"""Most that shorter sides count in the gate: what is covered shows a part of its sides."""
+
 IN_PLACE_GATE = 0.37
 """The same in the object's place, by appearance alone: light changes, and a shadow may fall on it."""
 
@@ -74,7 +77,9 @@ def association_costs(
     cost = looks + closer + PLACE_WEIGHT * np.tanh(away / NEAR_M) + (larger + smaller).mean(axis=1)
     part = (difference.min(axis=-1) < -PART_M).any(axis=1)
     now, before = (np.log(np.sort(np.maximum(sides, 1e-3), axis=-1)) for sides in (detected_boxes[:, 3:], sizes))
-    unlike = looks + SIZE_IN_GATE * np.abs(now - before[:, :, None]).sum(axis=-1).min(axis=1)
+    change = SIZE_IN_GATE * (now - before[:, :, None])
+    longer, shorter = np.maximum(change, 0.0).sum(axis=-1), np.maximum(-change, 0.0).sum(axis=-1)
+    unlike = looks + (longer + np.minimum(shorter, SHORTER_IN_GATE)).min(axis=1)
     in_place = np.where(part, looks > PART_GATE, looks > IN_PLACE_GATE)
     other = np.where(away < IN_PLACE_M, in_place, unlike > LOOKS_GATE)
     return np.asarray(np.where(other, UNMATCHED, cost), dtype=np.float32)

@@ -13,6 +13,7 @@ NAMES = ("red cube", "dark red cube", "green die")
 STEP = Fact("step", ("13", "top(red cube, green die)", "after"))
 OTHERS = {
     Cause.SWAPPED: "dark red cube", Cause.BLOCKING: "green die", Cause.MISSING: "nowhere", Cause.MISTAKEN: "green die",
+    Cause.REPLACED: "green die",
 }  # fmt: skip
 DETAILS = {Cause.HELPED: "5", Cause.MISSING: "nowhere", Cause.SWAPPED: "nowhere", Cause.BLOCKING: "nowhere"}
 

@@ -33,12 +33,14 @@ PLAN = ["top(a, b)"]
 
 
 def busy_process(app: FastAPI) -> int:
-    """Return the number of the process that works on something, once there is one."""
-    while True:
-        for worker in app.state.service.workers:
+    """Return the number of the process that searches, once there is one."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        for worker in app.state.service.searchers:
             if worker.busy and worker.process is not None and worker.process.pid is not None:
                 return int(worker.process.pid)
         time.sleep(0.01)
+    raise AssertionError("nothing is searched for")
 
 
 @pytest.fixture(scope="module")
