@@ -211,6 +211,10 @@ class Role(StrEnum):
     """Anything else, such as one tube being connected to another."""
 
 
+INFORMATION, QUESTION = "information", "question"
+"""Traits of texts that are passed on word by word: their names may have more words than those of things."""
+
+
 @dataclass(frozen=True)
 class StateVariable:
     """A property of an object that can change.

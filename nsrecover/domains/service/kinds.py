@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from nsrecover.domains import base
 from nsrecover.util.python310 import StrEnum
 
 
@@ -32,9 +33,9 @@ class ServiceTrait(StrEnum):
     """how a person sits, stands or waves"""
     OPERATION = "operation"
     """opening or closing"""
-    INFORMATION = "information"
+    INFORMATION = base.INFORMATION
     """something to tell"""
-    QUESTION = "question"
+    QUESTION = base.QUESTION
     """something to ask"""
     REQUEST = "request"
     """a request to hand something over"""
