@@ -1,7 +1,7 @@
 # From a bare machine with Python 3.11 or newer:
 #   make demo    a tower falls; the robot detects it, explains it and rebuilds it (outputs/demo/*/report.html)
 #   make quick   lint, types and the fast tests: up to 3 minutes
-#   make test    every check and every test: up to 15 minutes
+#   make test    every check and every test: about 20 minutes
 #   make results   every number that the pages print, measured at this revision: 2.5 hours; LEVEL=quick for a look
 # The first command creates .venv and installs everything (a few minutes, 6 GB). Later commands install again only if
 # pyproject.toml or requirements.lock has changed.
