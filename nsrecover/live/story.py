@@ -33,7 +33,7 @@ class Story:
         self.symbolic = system.watching if isinstance(system.watching, FactWatching) else None
         self.words = Wording(system.domain if self.symbolic is None else self.symbolic.instance.domain)
         self.plan, self.media = plan, list[Media]()
-        self.episode = Episode(plan, EpisodeStatus.COMPLETED, "", start, ())
+        self.episode = Episode(plan, EpisodeStatus.RUNNING, "", start, ())
         self._before: Photo | None = None
         self._seen: list[Observation] = []
         for each in observed:

@@ -130,6 +130,8 @@ def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, ju
             return f"The run could not begin: {episode.reason.rstrip('. ')}."
         if others := _others(moments, None):
             return f"{capital(_end(episode, judgement))}. {others}"
+        if episode.status is EpisodeStatus.RUNNING:
+            return "So far everything went as expected."
         which = {1: "The only step", 2: "Both steps"}.get(steps, f"All {number(steps)} steps")
         if episode.status is EpisodeStatus.ASKED_FOR_HELP or (judgement is not None and not judgement.reached):
             return f"Nothing unexpected was noticed, but {_end(episode, judgement)}."
@@ -217,6 +219,7 @@ def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
     if judgement is not None:
         facts = (*facts, f"goal({'reached' if judgement.reached else 'not reached'})")
     own = {
+        EpisodeStatus.RUNNING: "Not known yet: the run goes on.",
         EpisodeStatus.COMPLETED: "The robot completed the plan.",
         EpisodeStatus.ASKED_FOR_HELP: f"The robot stopped and asked for help: {episode.reason.rstrip('. ')}.",
         EpisodeStatus.REVIEWED: "Unknown: this is a recording, and no recovery was executed.",
@@ -266,6 +269,7 @@ def _end(episode: Episode, judgement: Judgement | None) -> str:
         return "the goal was reached" if judgement.reached else "the goal was not reached"
     reason = episode.reason.rstrip(". ")
     return {
+        EpisodeStatus.RUNNING: "the run goes on",
         EpisodeStatus.COMPLETED: "the plan was completed",
         EpisodeStatus.ASKED_FOR_HELP: "the robot asked for help" + f" ({reason})" * (len(reason) < LONG),
         EpisodeStatus.REVIEWED: "the recording was only reviewed",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Deviation, Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.explanation.answers.numbering import Turn, clock
@@ -46,23 +47,23 @@ def _plan(episode: Episode, _every: Every, phrasing: Phrasing) -> str:
     return f"The plan is to {listed([instruction(action, domain=phrasing.domain) for action in episode.plan])}."
 
 
-def _left(episode: Episode, every: Every) -> list[str]:
+def _left(episode: Episode, every: Every) -> tuple[Action, ...]:
     """What is left of the plan, a recovery that is followed included."""
     if not every:
-        return [str(action) for action in episode.plan]
+        return episode.plan.actions
     record = every[-1].record
     found = record.discrepancy
     if record.recovery is not None and record.fate is Fate.ACCEPTED:
         plan = record.plan.actions[record.recovery.resumes_at(len(record.plan)) :]
-        return [str(action) for action in (*record.recovery.actions, *plan)]
-    return [str(action) for action in record.plan.actions[found.step + (record.action is not None) :]]
+        return (*record.recovery.actions, *plan)
+    return record.plan.actions[found.step + (record.action is not None) :]
 
 
 def _next(episode: Episode, every: Every, phrasing: Phrasing) -> str:
     left = _left(episode, every)
     if not left:
         return "Nothing: every action is done."
-    todo = instruction(type(episode.plan[0]).parse(left[0]), domain=phrasing.domain)
+    todo = instruction(left[0], domain=phrasing.domain)
     if episode.status is EpisodeStatus.ASKED_FOR_HELP:
         return f"Nothing: the robot has stopped. The next action would be to {todo}."
     return f"Next is to {todo}."

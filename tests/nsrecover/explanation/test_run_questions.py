@@ -1,8 +1,12 @@
 """Questions about a run as a whole, as people put them."""
 
+from dataclasses import replace
+
 import pytest
 
+from nsrecover.core.episode import EpisodeStatus
 from nsrecover.explanation.answers.questions import KNOWN, ask
+from nsrecover.reports.build import report_of
 from tests.nsrecover.explanation.made_episodes import fallen
 
 ASKED = {
@@ -46,3 +50,13 @@ def test_for_other_questions_the_nearest_are_named() -> None:
     (answer,) = ask(fallen(), ["wherefore art the blue cube?"])
     assert not answer.understood
     assert "where is the blue cube?" in answer.text
+
+
+def test_a_run_that_goes_on_is_not_said_to_be_done() -> None:
+    running = replace(fallen(), status=EpisodeStatus.RUNNING)
+    (answer,) = ask(running, ["did it work?"])
+    assert answer.text.startswith("The run goes on.")
+    report = report_of(running, "a run")
+    told = " ".join([report.summary, report.outcome, *(line.text for each in report.answers for line in each.lines)])
+    assert "completed" not in told
+    assert "the run goes on" in told
