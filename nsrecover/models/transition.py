@@ -46,7 +46,8 @@ class RelativeMessages(MessagePassing):  # type: ignore[misc]
         super().__init__(aggr="mean")
         made = sys.modules.get(f"{__name__}_RelativeMessages_propagate")
         if made is not None and made.__file__:  # it was imported, and would stay in the folder for temporary files
-            Path(made.__file__).unlink(missing_ok=True)
+            for left in filter(None, (made.__file__, made.__cached__)):
+                Path(left).unlink(missing_ok=True)
         self.message_layers = mlp(2 * width + 9, width, width, layers=1)
         self.update_layers = mlp(2 * width, width, width, layers=1)
 

@@ -269,7 +269,7 @@ def _outcome(episode: Episode, judgement: Judgement | None) -> tuple[str, Kind]:
     if judgement is not None:
         return ("goal reached", Kind.OK) if judgement.reached else ("goal not reached", Kind.ERROR)
     return {
-        EpisodeStatus.RUNNING: ("running", Kind.DOUBT),
+        EpisodeStatus.RUNNING: ("still going on", Kind.DOUBT),
         EpisodeStatus.COMPLETED: ("plan completed", Kind.OK),
         EpisodeStatus.ASKED_FOR_HELP: ("asked for help", Kind.DOUBT),
         EpisodeStatus.REVIEWED: ("recording", Kind.DOUBT),
