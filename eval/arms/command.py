@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from conf.command import option
 from eval.common.episodes import episodes_of
 from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, paired_interval, share_of
@@ -21,7 +22,7 @@ from eval.sweep.judged_episode import Job, run_job
 from eval.sweep.oracle import Oracle
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.datasets.spec import ErrorEpisode
-from sim.sensors.presets import sensor as preset
+from sim.sensors.presets import sensor_of
 
 OURS = "ours"
 RULES: Mapping[str, tuple[str, ...]] = {
@@ -50,7 +51,7 @@ class ArmsConfig(Settings):
         errors: folder of the datasets; one that depends on the seed if null.
         checkpoint: folder of a checkpoint; the shipped one if null.
         arms: oracle, ours, minus T, minus K, rules only, with transformer, replan, open loop.
-        sensor: that episodes are seen through.
+        sensor: an option of conf/sensor.
         replan_nodes: nodes of a search of the arm replan.
     """
 
@@ -60,7 +61,7 @@ class ArmsConfig(Settings):
     errors: str | None = None
     checkpoint: str | None = None
     arms: list[str] = field(default_factory=lambda: list(ARMS))
-    sensor: str = "clean"
+    sensor: Any = option("clean")
     replan_nodes: int = 300
     out: str = "outputs/arms"
 
@@ -88,7 +89,7 @@ def controller_of(arm: str, config: ArmsConfig) -> Controller:
 def ended_well(cell: tuple[str, ErrorEpisode], config: ArmsConfig) -> bool:
     """Whether an episode ends as it should in an arm."""
     arm, episode = cell
-    job = Job(episode.number, episode, controller_of(arm, config), sensor=preset(config.sensor), seed=config.seed)
+    job = Job(episode.number, episode, controller_of(arm, config), sensor=sensor_of(config.sensor), seed=config.seed)
     return succeeded(run_job(job))
 
 
@@ -105,12 +106,12 @@ def measure(config: ArmsConfig, run: Run) -> dict[str, Any]:
         cells, run.each(partial(ended_well, config=config), cells, "episode", cell_of), strict=True
     ):
         reached[arm][f"{episode.dataset} {episode.number}"] = good
-    return {"seed": config.seed, "sensor": config.sensor, "episodes": dict(config.episodes)} | summary(reached)
+    return {"seed": config.seed, "sensor": sensor_of(config.sensor).name, "episodes": dict(config.episodes)} | summary(reached)
 
 
 def check(config: ArmsConfig) -> None:
     """Refuse arms and sensors that do not exist; the others are compared with ours."""
-    preset(config.sensor)
+    sensor_of(config.sensor)
     for arm in config.arms:
         controller_of(arm, config).prepare()
     if OURS not in config.arms:
