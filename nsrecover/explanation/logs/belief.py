@@ -17,7 +17,7 @@ from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, same, same_stuff, slice_of
 from nsrecover.domains.household.scene import Household, holding
-from nsrecover.explanation.logs.observer import BLIND, LATE, Observer
+from nsrecover.explanation.logs.observer import BLIND, Observer
 from nsrecover.explanation.logs.reading.records import HouseholdLog
 from nsrecover.explanation.logs.reading.timeline import Slot
 from nsrecover.explanation.logs.simulation import DEFECT, FINAL, PUTTING, Course, Deviation
@@ -115,7 +115,7 @@ class Believer(Starts):
 
     def _attempts(self, node: _Node, number: int, event: int) -> Iterator[_Node]:
         """What may come of a step."""
-        cost = node.cost + LATE * (event < self.slots[number].first)
+        cost = node.cost + self._early(number, event)
         tried = _Node(cost, node.state, node.previous, node.deviations, (*node.when, event), node.defect)
         stopped = any(one.mode == "stopped" for one in node.deviations)
         state, why = self._tried(node.state, number, node.deviations)

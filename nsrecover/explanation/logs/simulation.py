@@ -13,7 +13,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
-from nsrecover.domains.household.names import is_slice, whole
+from nsrecover.domains.household.names import is_slice, same_stuff, whole
 from nsrecover.domains.household.scene import Household, holding, unmet
 from nsrecover.explanation.logs.observer import LATE, NO_ERRORS, Observer, Sighting, Snapshot, Tally, sighting_of, tally
 from nsrecover.explanation.logs.reading.records import HouseholdLog
@@ -29,6 +29,8 @@ _IMPOSSIBLE = 4.0
 """Further cost of a step that worked with nothing in the gripper, or without what it acts on."""
 _AS_WHOLE = 2.0
 """How much less unlikely it is that a robot takes a whole thing for its slices."""
+UNSHOWN = 1.5
+"""Further cost of an effect that comes before its line and that no observation shows."""
 DEFECT = 2.5
 """Cost of a plan with a step that cannot be carried out."""
 _FALLING = re.compile(r"\b(?:drop|fall|crash|thud|shatter)")
@@ -210,6 +212,17 @@ class Simulator:
         """How clearly something was heard falling at an event, or right before it."""
         return self._fell[event] if event < len(self._fell) else 0.0
 
+    def _early(self, number: int, event: int) -> float:
+        """The cost of a step before its line: more if what was put down is not seen where it would be."""
+        step = self.steps[number]
+        if event >= self.slots[number].first:
+            return 0.0
+        unseen = step.operator in PUTTING and not any(
+            same_stuff(name, step.arguments[0]) and step.arguments[1] in places
+            for name, places, *_ in self._view(event).places
+        )
+        return LATE + UNSHOWN * unseen
+
     def _price(self, one: Deviation, state: State) -> float:
         """The cost of a deviation in a state."""
         cost = _PRIOR[one.mode]
@@ -254,7 +267,7 @@ class Simulator:
                 total += sum(
                     self._price(one, now) for one in deviations if one.number == number and one.mode != "dropped"
                 )
-                total += LATE * (when[number] < self.slots[number].first)
+                total += self._early(number, event)
                 before.append(now)
                 now, why = self._tried(now, number, deviations)
                 after.append(now)
