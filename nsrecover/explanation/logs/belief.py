@@ -143,16 +143,19 @@ class Believer(Starts):
         elif slot.told:
             yield Deviation("no_effect", number, event)
         thing = step.arguments[0]
-        others = self._others(step, event)
+        others, held = self._others(step, event), holding(node.state)
+        if refused and step.operator in PUTTING and held not in (None, thing):
+            # Whatever is in the gripper is put down.
+            yield Deviation("aside", number, event, Action(step.operator, (str(held), step.arguments[1])))
         if refused and step.operator in PUTTING and not others:
             others = self.home.all(Trait.SURFACE)[:1]
         for other in others:
             if step.operator in PUTTING:
                 on_top = self.home.has(other, Trait.FLAT) or other == step.arguments[1]
                 operator = "put_on" if on_top else "put_in"
-                if not refused or holding(node.state) == thing:
+                if not refused or held == thing:
                     yield Deviation("aside" if refused else "instead", number, event, Action(operator, (thing, other)))
-            elif not refused or step.operator == "pick_up":
+            elif other != held and (not refused or step.operator == "pick_up"):
                 instead = Action(step.operator, (other, *step.arguments[1:]))
                 yield Deviation("instead", number, event, instead)
                 if step.operator == "pick_up":

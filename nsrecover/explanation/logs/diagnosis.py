@@ -196,7 +196,8 @@ def _obstacle(run: Run, number: int, thing: str) -> str:
     end, counts = run.subgoals[number].event, dict[str, int]()
     begin = run.subgoals[number - 1].event + 1 if number else 0
     hiding = ("below", "under", "behind", "occluded by", "blocked by")
-    lying = "on top of" if run.believer.slots[number].again else ""
+    slot = run.believer.slots[number]
+    lying = "on top of" if slot.again or slot.first < slot.last else ""
     for frame in run.log.events[begin : end + 3]:
         for subject, relation, other in frame.observation.relations():
             found = other if relation in hiding and subject == thing else ""

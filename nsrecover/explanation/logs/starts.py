@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
-from nsrecover.domains.household.names import is_slice, same
+from nsrecover.domains.household.names import is_slice, same, whole
 from nsrecover.explanation.logs.simulation import PUTTING, Course, Simulator
 
 
@@ -25,14 +25,17 @@ class Starts(Simulator):
         for slot in self.slots:
             for name in slot.step.arguments:
                 touched.setdefault(name, slot.first if not slot.told else slot.last)
+        later = self._cut_later()
         places, states = dict[str, Counter[str]](), dict[tuple[str, ...], Counter[object]]()
         for event, view in enumerate(self.views):
             for name, meant, channel, _ in view.places:
                 early = event < touched.get(name, len(self.views)) and all(same(one, meant[0]) for one in meant)
                 seen = places.setdefault(name, Counter())
-                if early and seen.total() < 20 and not is_slice(name):
+                if early and seen.total() < 20 and name not in later:
                     seen[meant[0]] += round(self.observer.weights[channel])
-            said = [(facts, value) for facts, value in view.states if facts[0][0] != "sliced"]
+            said = [
+                (facts, value) for facts, value in view.states if facts[0][0] != "sliced" or facts[0][1] not in later
+            ]
             liquids = [(tuple(("filled", name) for name in names), what) for names, what in view.liquids]
             for facts, value in (*said, *liquids):
                 if len(facts) == 1 and event < touched.get(facts[0][1], len(self.views)):
@@ -50,6 +53,12 @@ class Starts(Simulator):
             if value and times > counts[False if key[0] != "filled" else ""]:
                 found.add((*key, *([str(value)] if key[0] == "filled" else [])))
         return self.home.settle(frozenset(found))
+
+    def _cut_later(self) -> set[str]:
+        """Slices that are not there at the start: of what a step slices, or of what is seen whole."""
+        cut = {step.arguments[0] for step in self.steps if step.operator == "slice_obj"}
+        cut |= {name for view in self.views for name in view.seen if not is_slice(name)}
+        return {name for name in self.home.names if is_slice(name) and whole(name) in cut}
 
     def _behind_opened(self) -> set[StateFact]:
         """Objects that the plan takes right after it opens a door are behind it, as far as nothing else is seen."""
