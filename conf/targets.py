@@ -36,7 +36,6 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "planner": (
         *_of("eval.sweep.controllers", "Blind", "Recovering", "Repeating", "recovering"),
         "eval.sweep.oracle.Oracle",
-        "eval.train_sac.planner.sac",
     ),
     "scene": (*_of("sim.tabletop.scene_mix", "LightMix", "SceneMix"), "sim.tabletop.scenes.TableSpec"),
     "sensor": (

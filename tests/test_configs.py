@@ -26,6 +26,7 @@ COMMANDS = {
     "fidelity": "sim.fidelity",
     "sound": "sim.sound.show",
     "sounds": "eval.sounds",
+    "tables": "eval.tables",
     "states": "eval.states",
     "kitchen": "sim.kitchen.show",
     "film": "sim.film",
@@ -59,7 +60,6 @@ COMMANDS = {
     "live": "eval.checks.live",
     "soak": "eval.checks.soak",
     "detectors": "eval.detectors",
-    "train_sac": "eval.train_sac",
     "panda_gym": "eval.panda_gym",
     "timing": "eval.checks.timing",
     "displacement": "eval.displacement",
@@ -118,6 +118,7 @@ def test_it_composes_and_resolves(module: str) -> None:
         "eval.real",
         "eval.foreign_sentences",
         "eval.foreign_logs",
+        "eval.tables",
     ), "nothing there is drawn"
 
 
@@ -136,6 +137,7 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         "results": ("level", "leval"),
         "foreign_sentences": ("files", "fiels"),
         "foreign_logs": ("files", "fiels"),
+        "tables": ("folders", "foldres"),
     }.get(name, ("seed", "sede"))
     done = run(module, f"{misspelt}=1")
     assert (done.code, done.out) == (2, "")
@@ -161,14 +163,13 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         ),
         ("eval episodes=1 planner.budget_s=fast", "limits of a planner as numbers of at least 0"),
         ("eval.models variants=null", "expected an option of a group, found null"),
-        ("eval.tables", "expected options as in --help, found: Missing"),
+        ("eval.tables folders=[nowhere]", "expected the results of `python -m eval` in nowhere"),
         ("eval.gif", "expected options as in --help, found: Missing"),
         ("sim.bench --placements 0", "expected options as in --help, found: Invalid value for '--placements'"),
         ("sim.soak --minuets 1", "expected options as in --help, found: No such option: --minuets"),
         ("eval scene=crowd", "expected a known setting, found 'scene'."),
         ("eval +fast=true", "expected a known setting, found 'fast'."),
         ("eval.planning planner=[ours,replann]", "found 'replann'. Did you mean 'replan'?"),
-        ("eval.planning planner=[ours,sac]", "`python -m eval planner=sac` runs it in whole episodes"),
         ("eval.planning fidelity=PHYSIC", "expected fidelity as one of PHYSICS, KINEMATIC, found fidelity=PHYSIC"),
         ("eval.models paths.footge=x", "of paths, found 'footge'. Did you mean 'footage'?"),
         ("eval.checks.timing seed=x", "expected seed as a whole number, found seed=x"),

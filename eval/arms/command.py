@@ -106,7 +106,9 @@ def measure(config: ArmsConfig, run: Run) -> dict[str, Any]:
         cells, run.each(partial(ended_well, config=config), cells, "episode", cell_of), strict=True
     ):
         reached[arm][f"{episode.dataset} {episode.number}"] = good
-    return {"seed": config.seed, "sensor": sensor_of(config.sensor).name, "episodes": dict(config.episodes)} | summary(reached)
+    return {"seed": config.seed, "sensor": sensor_of(config.sensor).name, "episodes": dict(config.episodes)} | summary(
+        reached
+    )
 
 
 def check(config: ArmsConfig) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import grimp
 
@@ -26,6 +26,7 @@ WEIGHTS = ("*.safetensors", "*.json")
 """Files of a checkpoint that decide what it computes."""
 
 
+@runtime_checkable
 class Specified(Protocol):
     """An episode that can be written down completely."""
 

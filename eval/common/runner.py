@@ -28,7 +28,7 @@ from tqdm import tqdm
 
 from conf.command import run as run_command
 from eval.common.command import TABLE
-from eval.common.identity import Specified, identity
+from eval.common.identity import Specified, content_of, identity
 from eval.common.output import write_results
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.checkpoint import DEFAULT
@@ -37,7 +37,7 @@ from sim.common.parallel import Backend, run_parallel
 
 ROWS = "rows.jsonl"
 """Results of all items, one line each."""
-FORMAT = 1
+FORMAT = 2
 """Version of a line of it."""
 DECIDES_NOTHING = {"workers", "parallel", "out", "footage", "states", "errors", "timed"}
 """Settings that never decide a result; episodes are compared by their content, not by their folder."""
@@ -98,10 +98,11 @@ class Run:
         """
         rows = _row_type(task)
         ledger = self.folder / ROWS
+        contents = {key(item): _content(item) for item in items}
         found = {
             line["key"]: rows.validate_python(line["row"])
             for line in read_ledger(ledger, json.loads, None)
-            if line["unit"] == unit
+            if line["unit"] == unit and contents.get(line["key"]) == line["content"]
         }
         left = [item for item in items if key(item) not in found]
         named = partial(_keyed, task=task, key=key)
@@ -111,7 +112,9 @@ class Run:
             closing(run_parallel(named, left, self.workers, self.backend, ordered=False)) as every,
         ):
             for name, row in every:
-                line = json.dumps({"unit": unit, "key": name, "row": rows.dump_python(row, mode="json")})
+                line = json.dumps(
+                    {"unit": unit, "key": name, "content": contents[name], "row": rows.dump_python(row, mode="json")}
+                )
                 found[name] = rows.validate_python(json.loads(line)["row"])  # the same as after an interruption
                 file.write(line + "\n")
                 file.flush()
@@ -119,6 +122,11 @@ class Run:
                 bar.update()
         self.done += len(items)
         return [found[key(item)] for item in items]
+
+
+def _content(item: Any) -> str:
+    """Hash of the episodes in an item, so that another episode of the same name is measured again."""
+    return content_of(each for each in (item if isinstance(item, tuple) else (item,)) if isinstance(each, Specified))
 
 
 def _keyed(item: Item, task: Callable[[Item], Row], key: Callable[[Item], str]) -> tuple[str, Row]:
@@ -180,7 +188,8 @@ class Measurement(Generic[Config]):
         decisive = {key: value for key, value in asdict(config).items() if key not in DECIDES_NOTHING | set(self.adds)}
         learned = [] if self.checkpoint is None else [getattr(config, "checkpoint", None) or self.checkpoint]
         learned += self.checkpoints(config)
-        return identity(self.module, {"format": FORMAT, "measurement": self.module, **decisive}, learned, episodes)
+        fixed = () if "episodes" in self.adds else episodes
+        return identity(self.module, {"format": FORMAT, "measurement": self.module, **decisive}, learned, fixed)
 
     def run(self, config: Config) -> dict[str, Any]:
         """Measure, or continue, and write all files to `config.out`.

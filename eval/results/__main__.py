@@ -126,9 +126,10 @@ def _publish(result: Result, work: Path) -> None:
         if (work / name).is_file():
             shutil.copy(work / name, folder / name)
     if result.commands[0].part:
-        tables = [sys.executable, "-m", "eval.tables", str(work / SWEEPS), "--keep", str(folder)]
         shutil.rmtree(folder / SWEEPS, ignore_errors=True)
-        subprocess.run([*tables, "--out", str(DOCS / "results" / result.name)], cwd=ROOT, check=True)
+        out = DOCS / "results" / result.name
+        given = [f"folders=[{work / SWEEPS}]", f"kept={folder}", f"out={out}"]
+        subprocess.run([sys.executable, "-m", "eval.tables", *given], cwd=ROOT, check=True)
     for figure in _figures(work):
         shutil.copy(figure, DOCS / "results" / figure.name)
 

@@ -16,9 +16,10 @@ import yaml
 
 from eval.common.command import METRICS
 from eval.common.identity import ROOT, code_of, content_of, modules_in, weights_of
+from eval.common.runner import ROWS
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.checkpoint import DEFAULT
-from sim.common.folder import MANIFEST
+from sim.common.folder import MANIFEST, read_ledger
 from sim.datasets.kinds import DATASETS, generate
 from sim.datasets.shipped import shipped
 
@@ -169,6 +170,8 @@ def episodes_in(folders: Iterable[Path]) -> dict[str, str]:
             found[folder.name] = str(manifest["content_of_episodes"])
         elif "first_episode" in manifest:
             found[folder.name] = str(manifest["first_episode"])
+        elif content := {line["content"] for line in read_ledger(folder / ROWS, json.loads, None)}:
+            found[folder.name] = hashlib.sha256("".join(sorted(content)).encode()).hexdigest()[:16]
     return found
 
 

@@ -36,5 +36,6 @@ def _block(name: str, root: Path) -> str:
             f"expected {RUN} and {TABLE} in {folder}, which a page shows, found: {problem}; run the command again"
         ) from None
     tables = "\n".join(line for line in lines if line.startswith("|") or not line).strip("\n")
-    head = f"    {run['command']}\n\nRevision {run['revision']}."
+    typed = "\n".join(f"    {command}" for command in run.get("commands") or [run["command"]])
+    head = f"{typed}\n\nRevision {run['revision']}."
     return f"<!-- begin: {name} -->\n\n{head}\n\n{tables}\n\n<!-- end -->"

@@ -29,7 +29,7 @@ def write_pages(results: Path, docs: Path) -> list[Path]:
     Pages that have lines <!-- begin: results/NAME --> and <!-- end --> get the tables of that folder.
     """
     changed = {docs / PAGE: page(results, docs / FOLDER)}
-    for path in sorted(docs.rglob("*.md")):
+    for path in (results.parent / "README.md", *sorted(docs.rglob("*.md"))):
         if path != docs / PAGE:
             changed[path] = with_tables(path.read_text(encoding="utf-8"), results.parent)
     written = {path: text for path, text in changed.items() if not path.is_file() or path.read_text("utf-8") != text}

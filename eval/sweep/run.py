@@ -39,7 +39,7 @@ from sim.sensors.sensor import Sensor
 RECORDS = "episodes.jsonl"
 """Every finished episode, one line each, in the order of finishing."""
 PACKED = f"{RECORDS}.xz"
-"""The same, as `python -m eval.tables --keep` writes it."""
+"""The same, as `python -m eval.tables kept=DIR` writes it."""
 RUNS = "runs.jsonl"
 """Every start of the sweep, one line each: number of finished episodes, revision and machine."""
 

@@ -19,7 +19,7 @@ from nsrecover.errors import InvalidConfiguration
 
 ORDER = (
     "ours", "ours_anytime_k5", "ours_anytime_k3", "ours_anytime_k1", "original", "relations", "oracle", "replan",
-    "nofree", "retry", "none", "sac",
+    "nofree", "retry", "none",
 )  # fmt: skip
 """Planners in the order of the tables; others follow by name."""
 
@@ -50,12 +50,11 @@ class Sweep:
         return str(self.metrics.get("sensor", "clean"))
 
 
-def load(folders: Iterable[Path], mixed: bool = False) -> list[Sweep]:
+def load(folders: Iterable[Path]) -> list[Sweep]:
     """Read finished sweeps; each folder is one, or contains some.
 
     Args:
         folders: of the sweeps.
-        mixed: whether sweeps of a dataset may have different episodes or sensors.
 
     Returns:
         Sweeps by dataset and planner.
@@ -80,9 +79,8 @@ def load(folders: Iterable[Path], mixed: bool = False) -> list[Sweep]:
                         f"expected a finished sweep in {place}, found one without {name}; start its command again"
                     )
             found.append(_read(place))
-    if not mixed:
-        _check_alike(found)
-    cells = [(sweep.planner, sweep.dataset, sweep.sensor if mixed else "") for sweep in found]
+    _check_alike(found)
+    cells = [(sweep.planner, sweep.dataset) for sweep in found]
     twice = sorted({cell for cell in cells if cells.count(cell) > 1})
     if twice:
         raise InvalidConfiguration(

@@ -55,30 +55,5 @@ TABLE_V: Mapping[str, Row] = {
 """Dataset III: larger scenes (section VII-A)."""
 
 
-@dataclass(frozen=True)
-class AnytimeRow:
-    """A line of Table VI.
-
-    Attributes:
-        recovery: per cent.
-        length: L_plan/L_orig.
-        t_per_err_s: planning seconds for each error.
-    """
-
-    recovery: float
-    length: float
-    t_per_err_s: float
-
-
-TABLE_VI: Mapping[str, AnytimeRow] = {
-    "ours_anytime_k1": AnytimeRow(95.76, 0.77, 0.10),
-    "ours_anytime_k3": AnytimeRow(95.07, 0.70, 0.11),
-    "ours_anytime_k5": AnytimeRow(94.52, 0.64, 0.15),
-}
-"""Dataset III with 6 to 8 objects (section VII-B)."""
-
-ANYTIME_OBJECTS = (6, 8)
-"""Objects of the scenes of Table VI."""
-
 DETECTION = {"accuracy": 94.5, "precision": 79.0, "recall": 99.0}
 """Per cent (section VII-D)."""

@@ -1,19 +1,19 @@
-"""Tables III to VI of Kalithasan et al. with their numbers next to ours, and tables of all other metrics."""
+"""Tables III to V of Kalithasan et al. with their numbers next to ours, and what sweeps measure besides."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from eval.common.tables import number, percent, seen_through
+from eval.common.tables import document, markdown_table, number, percent, seen_through
 from eval.sweep import metrics
 from eval.sweep.failures import failure_of
-from eval.tables import anytime, paper
-from eval.tables.comparisons import ORACLE, oracle_section, pairs_section
-from eval.tables.document import Section
+from eval.tables import paper
 from eval.tables.load import Sweep
 
+ORACLE = "oracle"
 MODELS = ("ours", "replan", "nofree")
 """Models of Tables III to V; lengths and times are of episodes in which these and the oracle are right."""
 
@@ -22,6 +22,26 @@ LEFT = "An error that a planner has noticed and not corrected is part of the ref
 
 REPLANS = "The actions of replan lead to the end of the plan: its L includes the rest of the plan. "
 """Note about its lengths."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with a text and a table, as Markdown; no table without a head."""
+
+    title: str
+    text: str
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+
+
+def markdown(sections: Sequence[Section]) -> str:
+    """The document."""
+    parts = [
+        part
+        for each in sections
+        for part in (f"## {each.title}", each.text, markdown_table(each.head, each.rows) if each.head else "")
+    ]
+    return document("# Recovery in the simulator", *parts)
 
 
 def sections(sweeps: Sequence[Sweep]) -> list[Section]:
@@ -36,36 +56,37 @@ def sections(sweeps: Sequence[Sweep]) -> list[Section]:
         chosen = [sweep for sweep in sweeps if sweep.dataset == dataset]
         if chosen:
             found.append(_planning_table(title, theirs, chosen))
-    special = (_anytime(sweeps), _decisions(sweeps), oracle_section(sweeps))
-    found += [section for section in special if section is not None]
-    found += [_detection(sweeps), _cost(sweeps), _failures(sweeps)]
-    pairs = pairs_section(sweeps)
-    return [*found, pairs] if pairs is not None else found
+    if decided := [sweep for sweep in sweeps if sweep.dataset == "V"]:
+        found.append(_decisions(decided))
+    return [*found, _detection(sweeps), _failures(sweeps), _measured(sweeps)]
 
 
-def commands(sweeps: Sequence[Sweep]) -> str:
-    """Commands of the sweeps, with revision and machine."""
-    lines = []
-    for sweep in sweeps:
-        asked = sweep.metrics.get("asked") or (
-            f"dataset={sweep.dataset} planner={sweep.planner} episodes={sweep.metrics['episodes']} "
+def commands(sweeps: Sequence[Sweep]) -> list[str]:
+    """The command of each sweep."""
+    return [
+        "python -m eval "
+        + (
+            sweep.metrics.get("asked")
+            or f"dataset={sweep.dataset} planner={sweep.planner} episodes={sweep.metrics['episodes']} "
             f"seed={sweep.metrics['seed']}"
         )
-        run = sweep.metrics["last_run"]
-        lines.append(
-            f"`python -m eval {asked}` at revision {', '.join(revisions(sweep.metrics))}, {run['processor']}, "
-            f"{run['cores']} cores"
-        )
-    return "\n\n".join(lines)
+        for sweep in sweeps
+    ]
 
 
-def revisions(found: Mapping[str, Any]) -> list[str]:
-    """Revisions of the code that ran a sweep, in the order of its runs.
+def revisions(sweeps: Sequence[Sweep]) -> list[str]:
+    """Revisions of the code that ran some sweeps."""
+    found = (sweep.metrics.get("runs") or [sweep.metrics["last_run"]] for sweep in sweeps)
+    return list(dict.fromkeys(str(run["revision"]) for runs in found for run in runs))
 
-    Args:
-        found: metrics.json.
-    """
-    return list(dict.fromkeys(str(run["revision"]) for run in found.get("runs") or [found["last_run"]]))
+
+def _measured(sweeps: Sequence[Sweep]) -> Section:
+    run = sweeps[0].metrics["last_run"]
+    lines = "\n\n".join(f"`{command}`" for command in commands(sweeps))
+    return Section(
+        "How it was measured",
+        f"{lines}\n\nRevision {', '.join(revisions(sweeps))}; {run['processor']}, {run['cores']} cores.",
+    )
 
 
 def _overview(sweeps: Sequence[Sweep]) -> Section:
@@ -163,41 +184,7 @@ def common_episodes(sweeps: Sequence[Sweep]) -> set[int]:
     return set.intersection(*sets) if sets else set()
 
 
-def _anytime(sweeps: Sequence[Sweep]) -> Section | None:
-    rows = []
-    for found in anytime.variants(sweeps):
-        theirs = paper.TABLE_VI.get(found.name)
-        rows.append(
-            [
-                found.name,
-                str(found.episodes),
-                percent(found.recovered),
-                _paper(theirs, "recovery", "%"),
-                number(found.length, 3),
-                _paper(theirs, "length"),
-                _seconds(found.t_per_err_s),
-                _paper(theirs, "t_per_err_s", "s"),
-            ]
-        )
-    if not rows:
-        return None
-    head = ["model", "episodes"]
-    for name in ("Rec.", "L_plan/L_orig", "T/N_err"):
-        head += [name, f"{name} ({paper.CITATION})"]
-    return Section(
-        "Table VI: anytime (dataset III with 6 to 8 objects)",
-        "The K nearest states of the plan are subgoals; `original` knows only the state of the error. "
-        "A plan is the recovery and the rest of the plan. Lengths are of the first recovery of each "
-        "episode, where all planners are in the same state; shares and times are of all recoveries.",
-        head,
-        rows,
-    )
-
-
-def _decisions(sweeps: Sequence[Sweep]) -> Section | None:
-    chosen = [sweep for sweep in sweeps if sweep.dataset == "V"]
-    if not chosen:
-        return None
+def _decisions(sweeps: Sequence[Sweep]) -> Section:
     rows = [
         [
             sweep.planner,
@@ -207,7 +194,7 @@ def _decisions(sweeps: Sequence[Sweep]) -> Section | None:
                 for name in ("decided_right", "blamed_right", "completion")
             ),
         ]
-        for sweep in chosen
+        for sweep in sweeps
     ]
     return Section(
         "Is there a way back? (dataset V)",
@@ -252,34 +239,6 @@ def _detection(sweeps: Sequence[Sweep]) -> Section:
     )
 
 
-def _cost(sweeps: Sequence[Sweep]) -> Section:
-    rows = [
-        [
-            sweep.planner,
-            sweep.dataset,
-            str(sweep.metrics["actions"]["total"]),
-            number(sweep.metrics["actions"]["mean"]),
-            number(sweep.metrics["faults"]["mean"]),
-            str(sweep.metrics["recoveries"]),
-            number(sweep.metrics["wall_s"]["mean"], 1),
-            number(sweep.metrics["cpu_s"]["mean"], 1),
-            number(sweep.metrics["planning_s"]["mean"], 3),
-        ]
-        for sweep in sweeps
-    ]
-    return Section(
-        "Actions and time",
-        "Seconds are of the whole episode, including simulator, rendering and judging; planning is the part of the "
-        "planners. **Faults struck**: faults of a step that a recovery skips do not strike, so planners that rejoin "
-        "the plan at other states, or use other actions, meet a different number of them in dataset II.",
-        (
-            "planner", "dataset", "actions", "per episode", "faults struck per episode", "recoveries",
-            "s per episode", "of the processor", "of planning",
-        ),
-        rows,
-    )  # fmt: skip
-
-
 def _failures(sweeps: Sequence[Sweep]) -> Section:
     rows = []
     for sweep in sweeps:
@@ -315,6 +274,6 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f} s"
 
 
-def _paper(row: paper.Row | paper.AnytimeRow | None, name: str, unit: str = "") -> str:
+def _paper(row: paper.Row | None, name: str, unit: str = "") -> str:
     value = getattr(row, name, None)
     return "" if value is None else f"{value:g} {unit}".strip()

@@ -14,6 +14,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import folder_of
 from sim.common.origin import machine
 from sim.datasets.shipped import shipped
+from sim.datasets.spec import ErrorEpisode
 
 
 @dataclass
@@ -109,6 +110,16 @@ def test_other_weights_and_other_episodes_are_refused(tmp_path: Path) -> None:
     first.write_bytes(first.read_bytes()[:-1] + b"\0\1")
     with pytest.raises(InvalidConfiguration, match="weights"):
         learned.run(config)
+
+
+def _written(episode: ErrorEpisode) -> str:
+    return episode.to_json()
+
+
+def test_another_episode_of_the_same_name_is_measured_again(tmp_path: Path) -> None:
+    for episode in [*shipped("I", 0, 2)] * 2:
+        assert Run(tmp_path).each(_written, [episode], "episode", lambda each: each.dataset) == [episode.to_json()]
+    assert len((tmp_path / ROWS).read_text().splitlines()) == 2
 
 
 def test_what_cannot_be_used_is_refused_before_anything_is_written(tmp_path: Path) -> None:

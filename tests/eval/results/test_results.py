@@ -45,7 +45,7 @@ def test_other_weights_and_other_episodes_are_problems_and_older_code_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cells, "clean_revision", lambda: "abc")
-    (result,) = results_of("quick", ["crowded"])
+    (result,) = results_of("quick", ["fresh_d435"])
     sweep = tmp_path / result.commands[0].part
     sweep.mkdir(parents=True)
     episode = {"dataset": "I", "seed": 0, "first_episode": cells._first_episode("I", 0)}

@@ -95,14 +95,6 @@ def test_other_planners_put_it_right_too(name: str) -> None:
     assert found.completed
 
 
-def test_a_policy_that_does_not_know_the_way_asks_for_help() -> None:
-    pytest.importorskip("stable_baselines3", reason="pip install 'nsrecover[rl]'")
-    found = carried_out_by("sac")
-    assert found.recoveries[0].culprits.keys() == {"green lego"}
-    assert "does not reach the goal" in found.reason
-    assert failure_of(found) is Failure.OUT_OF_BUDGET
-
-
 def carried_out_by(name: str) -> EpisodeRecord:
     """The first episode under a planner as it is configured."""
     register("eval", EvalConfig)

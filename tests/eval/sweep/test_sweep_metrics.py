@@ -8,7 +8,6 @@ from eval.common.statistics import paired_interval
 from eval.sweep.failures import failure_of
 from eval.sweep.metrics import summary
 from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
-from eval.tables.pairs import compare
 from tests.eval.sweep.records import action, record, recovery
 
 
@@ -155,26 +154,6 @@ def test_a_crashed_run_has_no_right_decision() -> None:
 def test_a_record_is_read_back_as_it_was() -> None:
     given = record(recoveries=(recovery(), recovery(best=None, right=None)))
     assert EpisodeRecord.from_json(given.to_json()) == given
-
-
-def test_planners_are_compared_on_the_episodes_that_both_have() -> None:
-    """The first fails in 1 of 10; the second in that one and six more; the eleventh it does not have."""
-    failed = {"deviations": {"a": "off"}}
-    first = [record(number, **(failed if number == 0 else {})) for number in range(11)]
-    second = [
-        record(number, actions=(action(),) * 7, planning_s=0.06, **(failed if number < 7 else {}))
-        for number in range(10)
-    ]
-    found = compare(first, second)
-    assert found is not None
-    assert (found.episodes, found.both, found.first_only, found.second_only) == (10, 3, 6, 0)
-    # six of six: twice the probability of six heads in a row
-    assert found.p_value == pytest.approx(2 / 2**6)
-    assert found.difference == pytest.approx(0.6)
-    assert found.interval[0] < 0.6 < found.interval[1]
-    assert found.actions == pytest.approx(-2.0)
-    assert found.time_ratio == pytest.approx(3.0)
-    assert compare(first, []) is None
 
 
 @pytest.mark.parametrize(

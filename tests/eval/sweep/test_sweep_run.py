@@ -144,7 +144,6 @@ def test_a_sensor_belongs_to_the_folder_and_is_in_the_metrics(whole: Path, tmp_p
         ({"episodes": 0}, "episodes=0"),
         ({"during_recovery": 2.0}, "between 0 and 1"),
         ({"planner": OURS | {"setting": {"budget_s": 1.0}}}, r"as planner\.budget_s"),
-        ({"planner": {"_target_": "eval.train_sac.planner.sac", "policy": "/nowhere"}}, "/nowhere"),
     ],
 )
 def test_invalid_settings_are_reported(changes: dict[str, Any], message: str, tmp_path: Path) -> None:

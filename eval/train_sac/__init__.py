@@ -1,1 +1,0 @@
-"""The reinforcement-learning baseline: `python -m eval.train_sac`."""
