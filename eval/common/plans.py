@@ -147,7 +147,6 @@ class Planned:
         expansions: nodes of the search.
         seconds: wall time of planning.
         cpu_s: processor time of planning.
-        improvements: seconds and cost of every better plan, from a second run with a callback.
         reason: why there is no recovery, in words.
         blamed: objects that cause this.
     """
@@ -159,7 +158,6 @@ class Planned:
     expansions: int
     seconds: float
     cpu_s: float
-    improvements: tuple[tuple[float, float], ...] = ()
     reason: str = ""
     blamed: tuple[str, ...] = ()
 
@@ -170,7 +168,6 @@ def plan_all(
     settings: Mapping[str, PlannerSetting],
     system: System,
     budget_s: float,
-    curves: bool = True,
 ) -> dict[str, Planned]:
     """Plan a recovery from an error state with every planner.
 
@@ -180,7 +177,6 @@ def plan_all(
         settings: planners by name.
         system: the learned parts.
         budget_s: planning time of planners without a budget in their setting.
-        curves: whether to plan a second time to record improvements, so that the callback does not slow the timed run.
     """
     plans = {}
     for name, setting in settings.items():
@@ -195,9 +191,6 @@ def plan_all(
         started, cpu = time.perf_counter(), time.process_time()
         recovery = recover()
         seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
-        found: list[Recovery] = []
-        if curves and recovery.found:
-            recover(on_improvement=found.append)
         plans[name] = Planned(
             recovery.status.value,
             way_of(state, recovery),
@@ -206,7 +199,6 @@ def plan_all(
             recovery.expansions,
             seconds,
             cpu_s,
-            tuple((better.seconds, better.cost) for better in found),
             reason_text(recovery),
             recovery.blamed,
         )

@@ -8,21 +8,18 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from tqdm import tqdm
 
 from conf.command import options
-from eval.common.batched import time_batch
 from eval.common.error_states import ErrorState, ErrorStatesConfig, states_of
 from eval.common.optimum_check import require
 from eval.common.output import in_workers
 from eval.common.plans import Planned, PlannerSetting, plan_all, planner_settings, warm_up
 from eval.common.runner import Measurement, Run
 from eval.common.systems import system_of
-from eval.planning import figures, tables
+from eval.planning import tables
 from eval.planning.cases import CaseRequest, PlanningCase, assess
-from nsrecover.planning.batch import Request
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.tabletop.kinematic import Fidelity
 
@@ -44,7 +41,7 @@ class PlanningConfig(ErrorStatesConfig):
       python -m eval.planning fidelity=PHYSICS                          the arm executes the recoveries
 
     Missing episodes are generated and rendered (some seconds each), and error states are made once; all are kept.
-    Planning runs alone, with one thread; judging in workers=2 processes. Writes metrics.json, table.md, figures and
+    Planning runs alone, with one thread; judging in workers=2 processes. Writes metrics.json, table.md and
     every case (cases.jsonl) to out=DIR.
 
     Attributes:
@@ -56,9 +53,6 @@ class PlanningConfig(ErrorStatesConfig):
         states: folder for the perceived and the true state at every error; can be deleted.
         checkpoint: folder of a checkpoint; the shipped one if null.
         budget_s: planning time for one recovery, seconds.
-        curves: whether to plan everything a second time, to measure how plans improve with time.
-        batch: number of error states that are also planned one by one, and in one call with `workers` processes; 0 for
-            none.
         fidelity: how recoveries are executed to judge them: KINEMATIC (no arm, fast) or PHYSICS.
         check: number of error states for which Fast Downward checks the optimum through unified-planning.
         planner: an option of conf/planner.
@@ -66,8 +60,6 @@ class PlanningConfig(ErrorStatesConfig):
 
     planner: dict[str, Any] = options(["ours", "replan"])
     budget_s: float = 30.0
-    curves: bool = True
-    batch: int = 256
     fidelity: Fidelity = Fidelity.KINEMATIC
     check: int = 0
     out: str = "outputs/planning"
@@ -90,19 +82,10 @@ def plan_for(
         for state, discrepancy in tqdm(noticed, unit="state", desc="planning"):
             plans: dict[str, Planned] = {}
             if discrepancy.deviates:
-                plans = plan_all(state, discrepancy, planners, system, config.budget_s, config.curves)
+                plans = plan_all(state, discrepancy, planners, system, config.budget_s)
             yield state, plans
     finally:
         torch.set_num_threads(threads)
-
-
-def batched(config: PlanningConfig, states: Sequence[ErrorState]) -> dict[str, Any]:
-    """Error states from all datasets planned in one call and one by one; empty if `config.batch` is 0."""
-    system = system_of(config.checkpoint)
-    found = [(state, state.discrepancy(system)) for state in states] if config.batch else []
-    requests = [Request(state.graph, state.trace, discrepancy) for state, discrepancy in found if discrepancy.deviates]
-    chosen = np.unique(np.linspace(0, len(requests) - 1, min(config.batch, len(requests))).astype(int))
-    return time_batch(system, [requests[i] for i in chosen], config.workers) if len(chosen) else {}
 
 
 def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[PlanningCase]:
@@ -126,15 +109,12 @@ def measure(config: PlanningConfig, run: Run) -> dict[str, Any]:
         config.episodes, config.footage, config.states, config.seed, config.errors, config.checkpoint, config.workers
     )
     planned = list(plan_for(config, planners, states))
-    together = batched(config, states)
     cases = cases_of(config, planned)
     lines = (f"{json.dumps(asdict(case), default=str)}\n" for case in cases)
     atomic_write_bytes(run.folder / CASES, "".join(lines).encode())
     return tables.summary(cases, planners) | {
-        "batched": together,
         "seed": config.seed,
         "episodes": dict(config.episodes),
-        "figures": figures.data(cases, list(planners)),
     }
 
 
@@ -143,5 +123,4 @@ MEASUREMENT = Measurement(
     measure,
     tables.markdown,
     check=_check,
-    draw=lambda metrics, folder: figures.draw(metrics["figures"], folder),
 )

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from eval.common.batched import as_text
 from eval.common.plans import PlannerSetting
 from eval.common.statistics import grouped, mean, p95, share, spread
 from eval.common.tables import document, markdown_table, milliseconds, number, percent_of
 from eval.planning.cases import PlanningCase
 from nsrecover.planning.planner import Rejoin
-
-INJECTED = ("I", "II", "III")
-"""Datasets in which every error can be recovered from: those of the paper."""
 
 PROVEN_S = 1.0
 """Time within which optimality must be proven to count."""
@@ -33,10 +29,9 @@ def summary(cases: Sequence[PlanningCase], settings: Mapping[str, PlannerSetting
 
     Args:
         cases: one for each error state.
-        settings: the planners, by name; the others are compared with the first one.
+        settings: the planners, by name.
     """
     names = list(settings)
-    first = names[0]
     noticed = [case for case in cases if case.detected]
     way_back = [case for case in noticed if case.recoverable]
     datasets = grouped(way_back, lambda case: case.dataset)
@@ -44,28 +39,13 @@ def summary(cases: Sequence[PlanningCase], settings: Mapping[str, PlannerSetting
         name: {"datasets": {dataset: _metrics(group, name, settings) for dataset, group in datasets.items()}}
         for name in names
     }
-    injected = [case for case in way_back if case.dataset in INJECTED] or way_back
-    headline = _metrics(injected, first, settings) if injected else {}
     return {
-        "recovery": headline.get("recovery", {}).get("value"),
-        **{key: headline.get(key) for key in ("l_per_err", "l_over_opt", "t_per_err_s", "t_over_opt_s")},
-        "proven_optimal": headline.get("proven_optimal", {}).get("value"),
-        "expansions": headline.get("expansions", {}).get("median"),
         "error_states": len(cases),
         "detected": share(len(noticed), len(cases)),
         "unsteady": sum(bool(case.unsteady) for case in noticed),
         "optimum": _optimum(way_back),
         "planners": planners,
-        "compared": {
-            other: {dataset: _compared(group, first, other, settings) for dataset, group in datasets.items()}
-            for other in names[1:]
-        },
         "anytime": _anytime(way_back, settings),
-        "groups": {
-            "errors": _by(injected, lambda case: case.errors, first, settings),
-            "objects": _by(injected, lambda case: case.objects, first, settings),
-            "plan_length": _by(injected, lambda case: case.length, first, settings),
-        },
         "decisions": {name: _decisions(noticed, name) for name in names},
         "failures": {name: failures(noticed, name, settings) for name in names},
     }
@@ -97,7 +77,6 @@ def _metrics(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, Pl
         "t_per_err_s": _spread([case.plans[name].seconds / case.errors for case in cases]),
         "cpu_per_err_s": _spread([case.plans[name].cpu_s / case.errors for case in cases]),
         "t_over_opt_s": mean([case.plans[name].seconds / best.actions for case, best in known if best.actions > 0]),
-        "first_plan_s": _spread([plan.improvements[0][0] for plan in plans if plan.improvements]),
         "proven_optimal": share(sum(plan.proven and plan.seconds <= PROVEN_S for plan in plans), len(plans)),
         "expansions": _spread([plan.expansions for plan in plans]),
         "cost": mean([case.plans[name].cost for case in good]),
@@ -128,12 +107,6 @@ def _spread(values: Sequence[float]) -> dict[str, Any]:
     return spread(values, median=np.median, p95=p95, max=np.max)
 
 
-def _by(
-    cases: Sequence[PlanningCase], key: Callable[[PlanningCase], int], name: str, settings: Mapping[str, PlannerSetting]
-) -> dict[str, Any]:
-    return {str(value): _metrics(group, name, settings) for value, group in grouped(cases, key).items()}
-
-
 def _optimum(cases: Sequence[PlanningCase]) -> dict[str, int]:
     """Numbers of known optima, and of those that an independent planner confirms."""
     known = [case.best for case in cases if case.best is not None]
@@ -144,41 +117,6 @@ def _optimum(cases: Sequence[PlanningCase]) -> dict[str, int]:
         "without_room": sum(not best.room for best in known),
         "checked": len(checked),
         "agree": sum(best.independent == best.cost for best in checked),
-    }
-
-
-def _compared(
-    cases: Sequence[PlanningCase], first: str, other: str, settings: Mapping[str, PlannerSetting]
-) -> dict[str, Any]:
-    """Compare lengths of two planners where both succeed, and times on all states."""
-    both = [case for case in cases if succeeded(case, first, settings) and succeeded(case, other, settings)]
-    saved = [case.plans[first].cost - case.plans[other].cost for case in both]
-    shorter = [_length(case, first) - _length(case, other) for case in both]
-    ours = [case.plans[first].seconds for case in cases]
-    theirs = [case.plans[other].seconds for case in cases]
-    causes: dict[str, list[float]] = {}
-    for case, actions in zip(both, saved, strict=True):
-        for cause in case.causes:
-            causes.setdefault(cause, []).append(actions)
-    return {
-        "states": len(cases),
-        "both_succeed": len(both),
-        "cpu_ratio_of_medians": _ratio(
-            np.median([case.plans[other].cpu_s for case in cases]),
-            np.median([case.plans[first].cpu_s for case in cases]),
-        ),
-        "time_ratio_of_medians": _ratio(np.median(theirs), np.median(ours)),
-        "time_ratio_of_means": _ratio(np.mean(theirs), np.mean(ours)),
-        "time_ratio_median": round(float(np.median(np.divide(theirs, ours))), 3),
-        "shorter_in_total": int(sum(value > 0 for value in saved)),
-        "longer_in_total": int(sum(value < 0 for value in saved)),
-        "actions_saved": float(sum(saved)),
-        "recovery_actions_saved": int(sum(shorter)),
-        "actions_in_total": float(sum(case.plans[first].cost for case in both)),
-        "saved_by_cause": {
-            cause: {"states": len(values), "shorter": sum(value > 0 for value in values), "actions": sum(values)}
-            for cause, values in sorted(causes.items())
-        },
     }
 
 
@@ -252,14 +190,11 @@ def markdown(metrics: Mapping[str, Any]) -> str:
         f"{metrics['error_states']} error states; the monitor noticed {percent_of(metrics['detected'])}. "
         "Times are those of planning alone, one thread.",
         _planners(metrics["planners"]),
-        *_comparisons(metrics),
         *_anytime_table(metrics["anytime"]),
-        *(_group_table(kind, groups) for kind, groups in metrics["groups"].items()),
         _decision_table(metrics["decisions"]),
         f"The optimum is known for {optimum['known']} of {optimum['states']} states ({optimum['without_room']} of them "
         f"without room to set everything aside); an independent planner agrees on {optimum['agree']} of "
         f"{optimum['checked']}.",
-        as_text(metrics["batched"]) if metrics.get("batched") else "",
     )
 
 
@@ -289,21 +224,6 @@ def _planners(planners: Mapping[str, Any]) -> str:
     return markdown_table(head, rows)
 
 
-def _comparisons(metrics: Mapping[str, Any]) -> Iterator[str]:
-    head = (
-        "dataset", "both succeed", "time, ratio of medians", "of means", "shorter in total", "longer in total",
-        "actions saved", "of", "recovery actions saved",
-    )  # fmt: skip
-    for other, datasets in metrics["compared"].items():
-        yield f"{other} versus {next(iter(metrics['planners']))}:"
-        rows = []
-        for dataset, row in datasets.items():
-            keys = ("time_ratio_of_medians", "time_ratio_of_means", "shorter_in_total", "longer_in_total")
-            actions = (f"{row['actions_saved']:g}", f"{row['actions_in_total']:g}", row["recovery_actions_saved"])
-            rows.append([dataset, f"{row['both_succeed']} of {row['states']}", *(row[key] for key in keys), *actions])
-        yield markdown_table(head, rows)
-
-
 def _anytime_table(anytime: Mapping[str, Any]) -> Iterator[str]:
     if not anytime:
         return
@@ -322,22 +242,6 @@ def _anytime_table(anytime: Mapping[str, Any]) -> Iterator[str]:
             for name, row in anytime.items()
         ],
     )
-
-
-def _group_table(kind: str, groups: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            value,
-            row["recovery"]["of"],
-            percent_of(row["recovery"]),
-            number(row["l_over_opt"], 4, "none"),
-            milliseconds(row["t_s"]["median"]),
-            percent_of(row["proven_optimal"]),
-        ]
-        for value, row in groups.items()
-    ]
-    head = (kind.replace("_", " "), "states", "recovered", "L/L_opt", "T median", "proven optimal in 1 s")
-    return markdown_table(head, rows)
 
 
 def _decision_table(decisions: Mapping[str, Any]) -> str:

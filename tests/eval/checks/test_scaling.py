@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from eval.checks.scaling import MEASUREMENT, ScalingConfig, TimedRecovery, growth, summary, table, time_one, valid
-from eval.common.batched import as_text, time_batch
 from eval.common.synthetic_states import Appearance, enlarged, of_example, problem
 from nsrecover import load
-from nsrecover.planning.planner import Request
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +61,6 @@ def test_a_recovery_that_misses_its_subgoal_is_invalid(bank) -> None:
     assert valid(given, recovery)
     short = replace(recovery, actions=recovery.actions[:-1], graphs=recovery.graphs[:-1])
     assert not valid(given, short)
-
-
-def test_a_pool_of_processes_finds_the_same(bank) -> None:
-    system = load()
-    rng = np.random.default_rng(2)
-    given = [problem(system, bank, 5, 2, rng) for _ in range(6)]
-    batched = time_batch(system, [Request(one.graph, one.trace, one.discrepancy) for one in given], 2)
-    assert batched["same_status_and_cost"] == batched["states"] == 6
-    assert "6 error states" in as_text(batched)
 
 
 def test_the_growth_exponents_of_a_power_law() -> None:

@@ -36,20 +36,19 @@ def state(measured) -> ErrorState:
     return found
 
 
-def test_it_leaves_metrics_tables_figures_and_cases(measured):
+def test_it_leaves_metrics_tables_and_cases(measured):
     folder, printed = measured
     assert printed == (folder / "out" / "table.md").read_text()
     metrics = json.loads((folder / "out" / "metrics.json").read_text())
     assert metrics["error_states"] == 2
-    assert metrics["recovery"] == 1.0
-    assert metrics["l_over_opt"] >= 1.0
-    assert {"l_per_err", "t_per_err_s", "proven_optimal", "expansions"} <= set(metrics)
+    ours = metrics["planners"]["ours"]["datasets"]["I"]
+    assert ours["recovery"]["value"] == 1.0
+    assert ours["l_over_opt"] >= 1.0
     assert set(metrics["planners"]) == {"ours", "original"}
     assert metrics["optimum"]["checked"] == metrics["optimum"]["agree"] == 1
     assert metrics["decisions"]["ours"]["explained"]["of"] == 1  # the first episode of V has no way back
     cases = [json.loads(line) for line in (folder / "out" / "cases.jsonl").read_text().splitlines()]
     assert [case["dataset"] for case in cases] == ["I", "V"]
-    assert {"config.yaml", "planning.png", "planning.svg"} <= {path.name for path in (folder / "out").iterdir()}
 
 
 def test_perceived_scenes_are_near_the_truth(state):
@@ -86,7 +85,6 @@ def test_no_plan_is_shorter_than_the_optimum(state):
     plans = plan_all(state, state.discrepancy(load()), settings, load(), budget_s=30.0)
     assert plans["ours"].cost == best.cost
     assert plans["K = 1"].cost >= best.cost
-    assert plans["ours"].improvements[-1][1] == plans["ours"].cost
 
 
 @pytest.mark.parametrize("subgoals", ["al", 0, 1.5])

@@ -38,8 +38,6 @@ def test_lengths_and_times() -> None:
     assert row["l_over_opt_to_subgoal"] == pytest.approx((1.0 + 2.0) / 2)
     assert row["t_per_err_s"]["median"] == pytest.approx(0.01)  # 5 and 15 ms an error
     assert row["optimal"]["value"] == 0.5
-    assert figures["l_over_opt"] == row["l_over_opt"]
-    assert figures["expansions"] == 5
 
 
 def test_a_failed_plan_counts_only_for_time() -> None:
@@ -64,14 +62,6 @@ def test_anytime_lengths_have_the_rest_of_the_plan_in_them() -> None:
     assert rows["ours"]["l_plan_over_l_orig_mean"] == pytest.approx(0.75)
     assert rows["ours"]["actions_to_subgoal_over_orig"] == pytest.approx(0.8)
     assert rows["original"]["l_plan_over_l_orig"] == 1.0
-
-
-def test_planners_are_compared_state_by_state() -> None:
-    cases = [case(planned(2, 4, 0.01), planned(2, 6, 0.05)), case(planned(2, 4, 0.01), planned(1, 3, 0.03))]
-    row = planning_tables.summary(cases, SETTINGS)["compared"]["original"]["III"]
-    assert (row["shorter_in_total"], row["longer_in_total"], row["actions_saved"]) == (1, 1, -1.0)
-    assert row["time_ratio_of_medians"] == pytest.approx(4.0)
-    assert row["saved_by_cause"]["push"] == {"states": 2, "shorter": 1, "actions": -1}
 
 
 def test_with_the_relations_criterion_promised_relations_count() -> None:

@@ -1,1 +1,0 @@
-"""Quality of proposed free places: `python -m eval.free_space`."""

@@ -1,1 +1,0 @@
-"""Animated GIF of a video: `python -m eval.gif`."""
