@@ -138,10 +138,9 @@ class CollectConfig:
             InvalidConfiguration: a value is out of range.
         """
         if self.domain is Domain.household:
-            if not sensor_of(self.sensor).exact:
-                raise InvalidConfiguration("expected sensor=clean for domain=household, found a sensor with errors")
             layouts = None if self.layouts is None else tuple(self.layouts)
-            return KitchenMix(tuple(self.tasks), layouts, microphone=self.microphone, varied=self.varied)
+            sensor = for_demonstrations(sensor_of(self.sensor))
+            return KitchenMix(tuple(self.tasks), layouts, microphone=self.microphone, varied=self.varied, sensor=sensor)
         if self.microphone or self.varied:
             raise InvalidConfiguration(
                 f"expected microphone and varied with domain=household only, found microphone={self.microphone} and "

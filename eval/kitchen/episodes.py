@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from sim.datasets.household.drawing import HouseholdDataset
 from sim.datasets.household.spec import SCHEMA
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
 
-BLOCK = 10
-"""Kitchens whose episodes alternate, so that the first ones are of several tasks."""
+PER_KITCHEN = 2
+"""Episodes of one kitchen at most: each needs the kitchen's fault-free run, and those of one kitchen are alike."""
 
 
 def episodes_of(
@@ -31,22 +32,25 @@ def episodes_of(
         folder: for what was drawn.
         workers: processes that draw.
     """
-    made = HOUSEHOLD_DATASETS[dataset]
-    place = Path(folder) / f"{dataset}_{seed}_{SCHEMA}"
+    made = _few(dataset)
+    place = Path(folder) / f"{dataset}_{seed}_{SCHEMA}_{made.per_kitchen}"
+    task = partial(_kitchen, dataset=dataset, seed=seed, place=place)
     chosen = (
         kitchen for kitchen in itertools.count() if not held_out or _layout(made, kitchen, seed) in HELD_OUT_LAYOUTS
     )
     found: list[HouseholdEpisode] = []
     while len(found) < count:
-        task = partial(_kitchen, dataset=dataset, seed=seed, place=place)
-        some = list(itertools.islice(chosen, BLOCK))
-        drawn = [
-            [HouseholdEpisode.from_json(line) for line in path.read_text().splitlines()]
-            for path in in_workers(task, some, workers, "kitchen", f"drawing {dataset}")
-        ]
-        for together in itertools.zip_longest(*drawn):
-            found += [each for each in together if each is not None and (each.held_out or not held_out)]
+        some = list(itertools.islice(chosen, -(-(count - len(found)) // made.per_kitchen)))
+        for path in in_workers(task, some, workers, "kitchen", f"drawing {dataset}"):
+            episodes = map(HouseholdEpisode.from_json, path.read_text().splitlines())
+            found += [each for each in episodes if each.held_out or not held_out]
     return found[:count]
+
+
+def _few(dataset: str) -> HouseholdDataset:
+    """A dataset with at most `PER_KITCHEN` episodes of each kitchen."""
+    made = HOUSEHOLD_DATASETS[dataset]
+    return replace(made, per_kitchen=min(made.per_kitchen, PER_KITCHEN))
 
 
 def _layout(dataset: HouseholdDataset, kitchen: int, seed: int) -> int:
@@ -60,7 +64,7 @@ def _kitchen(kitchen: int, dataset: str, seed: int, place: Path) -> Path:
     path = place / f"{kitchen:05d}.jsonl"
     if not path.is_file():
         try:
-            lines = [episode.to_json() for episode in generate(HOUSEHOLD_DATASETS[dataset], seed, kitchen).episodes]
+            lines = [episode.to_json() for episode in generate(_few(dataset), seed, kitchen).episodes]
         except InvalidConfiguration:
             lines = []
         place.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ class KitchenRecord:
         skills: why skills failed.
         step_s: wall time of each perception and comparison.
         planning_s: wall time of each search that led to actions.
-        seconds: wall time of the episode.
+        seconds: processor time of the episode.
         crash: error that ended it; empty if none did.
     """
 
@@ -157,7 +157,7 @@ def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
         "violations": sum(r.violations for r in records),
         "monitor_ms": _spread([1000 * s for r in records for s in r.step_s]),
         "planning_s": _spread([s for r in records for s in r.planning_s]),
-        "wall_s": _spread([r.seconds for r in records]),
+        "processor_s": _spread([r.seconds for r in records]),
         "intervals": {name: [found["low"], found["high"]] for name, found in shares.items()},
         "counts": {name: found["of"] for name, found in shares.items()},
         "by_task": _by(records, lambda r: r.task),

@@ -22,6 +22,7 @@ from sim.kitchen.sounding import microphone_in
 from sim.kitchen.tasks import TaskSpec
 from sim.kitchen.truth import differences, true_state, unmet_goal
 from sim.kitchen.world import KitchenWorld, OnFrame
+from sim.sensors.sensor import EXACT, Sensor
 
 LISTENS_STEPS = 480
 """Steps of the physics, two seconds, for which the robot with a microphone stands still before an observation: what it
@@ -59,6 +60,7 @@ class KitchenRobot(ClosedByWith):
         facts: bool = False,
         on_frame: OnFrame | None = None,
         frame_steps: int = 20,
+        sensor: Sensor = EXACT,
     ) -> None:
         """Begin.
 
@@ -70,6 +72,7 @@ class KitchenRobot(ClosedByWith):
             facts: whether observations are the true facts.
             on_frame: see `KitchenWorld`.
             frame_steps: see `KitchenWorld`.
+            sensor: through which it sees.
         """
         self.home: Household = replace(spec.home, domain=LASTING)
         self.goal, self.assumed = goal_of(spec), spec.start
@@ -82,6 +85,7 @@ class KitchenRobot(ClosedByWith):
             on_frame=on_frame,
             frame_steps=frame_steps,
         )
+        self._stream = sensor.stream(len(self.world.rig.views), spec.seed)
         self.executed, self.violations, self.looks = 0, 0, 0
         self.last = ""
         self.struck: int | None = None
@@ -100,7 +104,7 @@ class KitchenRobot(ClosedByWith):
             return FactScene(self.truth)
         if self.world.hearing is not None:
             self.world.cell.settle(LISTENS_STEPS)
-        return self.world.observe()
+        return self._stream.observe(self.world.observe_from)
 
     def look(self, names: Sequence[str]) -> Any:
         """Drive to where the first of several fixtures is seen, and observe; where a thing truly is plays no part."""

@@ -84,7 +84,7 @@ def table(sweeps: Sequence[Mapping[str, Any]]) -> str:
     rows = [
         [
             f"{found['planner']}: {found['meaning']}",
-            f"{found['episodes']} of {found['dataset']}",
+            f"{found['episodes']} of {found['dataset']}, {found.get('sensor', 'clean')}",
             *(percent(found[key], found["intervals"][key], 1) for key in COLUMNS.values()),
             number(found["actions"]["mean"], 1),
             number(found["looks"]["mean"], 1),

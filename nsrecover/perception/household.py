@@ -15,6 +15,7 @@ from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, slice_of
 from nsrecover.domains.instance import Instance
+from nsrecover.perception.objects.shared_numbers import with_shared_numbers
 from nsrecover.perception.objects.support import FLOOR, SupportRelations, gripper_holds
 from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver
 from nsrecover.perception.states import StateReader, read_states, state_masks
@@ -97,6 +98,7 @@ class HouseholdPerceiver:
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
         check_kind(observation, Observation, "camera images")
+        observation = with_shared_numbers(observation)
         self.heard = None if self._ears is None else self._ears.step(observation)
         facts, certainty = set[StateFact](), dict(self._unseen)
         places = self._places(observation)

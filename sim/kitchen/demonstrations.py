@@ -25,6 +25,7 @@ from sim.kitchen.sounding import microphone_in
 from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, task_of
 from sim.kitchen.truth import FILLED_L
 from sim.kitchen.world import KitchenWorld
+from sim.sensors.sensor import EXACT, Sensor, SensorStream
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class KitchenMix:
         microphone: whether the robot has a microphone on its mast; its noise differs between episodes.
         varied: share of the vessels that the plan does not touch that are filled at the start, and of those that are
             dirty; for training that is to know contents and stains which no task needs.
+        sensor: errors of the images; from `for_demonstrations`.
     """
 
     tasks: tuple[str, ...] = tuple(TASKS)
@@ -45,6 +47,7 @@ class KitchenMix:
     rig: CameraRig = MAST_RIG
     microphone: bool = False
     varied: float = 0.0
+    sensor: Sensor = EXACT
 
     def __post_init__(self) -> None:
         if not self.tasks:
@@ -64,9 +67,10 @@ class KitchenMix:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: everything that decides the episode of a seed and number."""
-        plain: dict[str, Any] = json.loads(json.dumps(vars(self) | {"domain": "household", "rig": asdict(self.rig)}))
-        for name in ("microphone", "varied"):
-            if not plain[name]:
+        data = vars(self) | {"domain": "household", "rig": asdict(self.rig), "sensor": self.sensor.to_dict()}
+        plain: dict[str, Any] = json.loads(json.dumps(data))
+        for name, usual in (("microphone", False), ("varied", 0.0), ("sensor", EXACT.to_dict())):
+            if plain[name] == usual:
                 del plain[name]  # so that collections from before there was a choice can be continued
         return plain
 
@@ -136,8 +140,9 @@ def perform(
     name, count = spec.task.name, len(spec.kitchen.things)
     states = spec.expected()
     microphone = microphone_in(spec.kitchen, seed=spec.seed) if mix.microphone else None
+    stream = mix.sensor.stream(len(mix.rig.views), spec.seed)
     with KitchenWorld(spec.kitchen, mix.rig, microphone=microphone) as world:
-        observations = [_observe(world, journal, 0)]
+        observations = [_observe(world, stream, journal, 0)]
         for number, action in enumerate(spec.plan, start=1):
             if journal is not None:
                 journal.begin(number)
@@ -145,7 +150,7 @@ def perform(
             if outcome.reason:
                 reason = "skill_failed" if outcome.failure else "not_as_expected"
                 return EpisodeOutcome(episode, name, 0, reason, f"{action}: {outcome.reason}", count), None
-            observations.append(_observe(world, journal, number))
+            observations.append(_observe(world, stream, journal, number))
         missing = unmet(outcome.truth, spec)
     if missing:
         detail = ", ".join(" ".join(fact) for fact in missing)
@@ -161,21 +166,24 @@ def perform(
         "goal": [list(fact) for fact in spec.goal],
         "start": sorted(list(fact) for fact in spec.start),
     }
+    if not mix.sensor.exact:
+        notes["sensor"] = mix.sensor.to_dict()
     counts = Counter(action.operator for action in spec.plan)
     kept = EpisodeOutcome(episode, name, len(spec.plan), objects=count, operators=dict(sorted(counts.items())))
     return kept, Recording(spec.plan, tuple(observations), notes)
 
 
-def _observe(world: KitchenWorld, journal: Journal | None, index: int) -> Observation:
+def _observe(world: KitchenWorld, stream: SensorStream, journal: Journal | None, index: int) -> Observation:
     """An observation from the journal, or else from the cameras."""
     if journal is None:
-        return world.observe()
+        return stream.observe(world.observe_from)
     state = _state(world)
     observation = journal.recall(index, state)
     if observation is None:
-        observation = world.observe()
+        observation = stream.observe(world.observe_from)
         journal.keep(index, state, observation)
     else:
+        stream.count += 1  # the errors of each observation follow from its number
         world.cell.visuals.update(world.cell.states)  # so that what is rendered later is shown in the same way
         if world.hearing is not None:
             world.hearing.listen()  # so that the next recording begins here

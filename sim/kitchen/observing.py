@@ -22,7 +22,7 @@ def observe(
     gripper_opening_m: float,
     holding: bool,
     time_s: float,
-    moved: Sequence[npt.NDArray[np.float64]] | None = None,
+    moved: Sequence[npt.NDArray[np.float64] | None] | None = None,
 ) -> Observation:
     """Take images from where the base stands.
 
@@ -38,10 +38,9 @@ def observe(
         moved: (4, 4) motion of each camera from where it is believed to be, in its frame; None: they are there.
     """
     views = [on_base(view, base) for view in rig.views]
-    moves = [None] * len(views) if moved is None else moved
     pictures = [
         take_picture(client, view, rig.width, rig.height, rig.light, move)
-        for view, move in zip(views, moves, strict=True)
+        for view, move in zip(views, moved or [None] * len(views), strict=True)
     ]
     names = list(bodies)
     number = np.zeros(max([*bodies.values(), *markers, *(int(one.bodies.max()) for one in pictures)]) + 2, np.int32)

@@ -149,6 +149,10 @@ class KitchenWorld(ClosedByWith):
 
     def observe(self) -> Observation:
         """Images of the cameras on the robot, the state of the gripper, and what was heard since the last time."""
+        return self.observe_from([None] * len(self.rig.views))
+
+    def observe_from(self, offsets: Sequence[npt.NDArray[np.float64] | None]) -> Observation:
+        """The same from cameras that are moved (4, 4), each in its frame, from where they are believed to be."""
         cell = self.cell
         cell.visuals.update(cell.states)
         seen = observe(
@@ -160,6 +164,7 @@ class KitchenWorld(ClosedByWith):
             cell.robot.opening_m(),
             cell.robot.feels(),
             cell.time_s,
+            offsets,
         )
         if self.hearing is None:
             return seen

@@ -1,6 +1,7 @@
 """Demonstrations of household tasks: successes only, resumable, in the same file as those of the tabletop."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
 from sim.collect import CollectConfig, Domain, collect
+from sim.common.groups import group_settings
 from sim.common.journal import Journal
 from sim.kitchen.demonstrations import KitchenMix, perform, specify
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
@@ -26,15 +28,15 @@ def test_an_interrupted_episode_continues_and_is_the_same(tmp_path: Path, monkey
     assert whole is not None
     assert outcome.transitions == len(whole.plan) == len(whole.observations) - 1
     taken = []
-    observe = KitchenWorld.observe
+    observe = KitchenWorld.observe_from
 
-    def counted(world: KitchenWorld) -> object:
+    def counted(world: KitchenWorld, offsets: Sequence[None]) -> object:
         taken.append(len(taken))
         if len(taken) == 3:
             raise KeyboardInterrupt
-        return observe(world)
+        return observe(world, offsets)
 
-    monkeypatch.setattr(KitchenWorld, "observe", counted)
+    monkeypatch.setattr(KitchenWorld, "observe_from", counted)
     with Journal(tmp_path / "000000") as journal, pytest.raises(KeyboardInterrupt):
         perform(ONE, SEED, EPISODE, journal)
     with Journal(tmp_path / "000000") as journal:
@@ -86,10 +88,18 @@ def test_wrong_settings(tasks: tuple[str, ...], layouts: tuple[int, ...] | None,
         KitchenMix(tasks, layouts)
 
 
-def test_a_sensor_with_errors_and_an_unknown_domain_are_refused(tmp_path: Path) -> None:
-    refused = run("sim.collect", "domain=household", "sensor=d435", f"out={tmp_path / 'new'}")
-    assert refused.code == 2
-    assert "expected sensor=clean for domain=household" in refused.err
+def test_a_collection_behind_a_sensor_is_another_one() -> None:
+    clean, sensed = (
+        CollectConfig(domain=Domain.household, sensor=name and group_settings("sensor", name)).mix()
+        for name in (None, "d435")
+    )
+    assert "sensor" not in clean.to_dict()
+    assert sensed.sensor.name == "d435"
+    assert not sensed.sensor.masks.ids_per_view, "training follows objects by their numbers"
+    assert sensed.to_dict()["sensor"]["depth"]["noise_m"] > 0
+
+
+def test_an_unknown_domain_is_refused(tmp_path: Path) -> None:
     unknown = run("sim.collect", "domain=houshold", f"out={tmp_path / 'new'}")
     assert unknown.code == 2
     assert "household" in unknown.err

@@ -10,7 +10,10 @@ import pytest
 from nsrecover.core import Action, Plan, World
 from nsrecover.domains.household import HOUSEHOLD
 from nsrecover.errors import InvalidAction, UnknownObject
+from nsrecover.perception.objects.shared_numbers import with_shared_numbers
 from sim.kitchen.world import SKILLS, KitchenWorld
+from sim.sensors.presets import sensor
+from sim.sensors.sensor import EXACT
 from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
 
 
@@ -35,6 +38,25 @@ def breakfast() -> Iterator[KitchenWorld]:
 
 def test_it_is_a_world_of_the_library(breakfast: KitchenWorld) -> None:
     assert isinstance(breakfast, World)
+
+
+def test_it_is_seen_through_a_sensor_and_one_without_errors_changes_nothing(breakfast: KitchenWorld) -> None:
+    exact = breakfast.observe()
+    same = EXACT.stream(2, 0).observe(breakfast.observe_from)
+    assert (same.rgb == exact.rgb).all()
+    assert (same.depth_m == exact.depth_m).all()
+    seen = sensor("d435").stream(2, 0).observe(breakfast.observe_from)
+    assert not seen.shared_ids
+    assert (seen.depth_m == 0).mean() > 2 * (exact.depth_m == 0).mean()
+
+    joined = with_shared_numbers(seen)
+    names = [{joined.labels.get(n) for n in np.unique(image) if n} - {None} for image in joined.instances]
+    exact_names = [{exact.labels[n] for n in np.unique(image) if n} for image in exact.instances]
+    assert len(names[0] & names[1]) > 0.7 * len(exact_names[0] & exact_names[1]), "masks of both views have one name"
+    for name in names[0] & names[1]:
+        number, true = (next(n for n, each in one.labels.items() if each == name) for one in (joined, exact))
+        shown = exact.instances[1][joined.instances[1] == number]
+        assert (shown == true).mean() > 0.5
 
 
 def test_a_running_tap_fills_and_cleans_what_stands_under_it(breakfast: KitchenWorld) -> None:
