@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from eval.common.figures import finish, plt, save
 from eval.common.tables import markdown_table
@@ -35,6 +31,8 @@ NEAR = 1.1
 STRANGE = {"blocks": 6, "sokoban": 2}
 """Number of actions of the external agent in some domains; 4 in the others."""
 
+CURVES = "anytime"
+"""Name of the figure."""
 RATIO = 3.0
 """Largest time of a proof in units of Fast Downward's."""
 
@@ -69,11 +67,11 @@ class DomainOutcome:
     seconds: float
     cpu_s: float
     expansions: int
-    curve: list[tuple[float, float]]
+    curve: Sequence[tuple[float, float]]
     planner_cost: float | None
     planner_s: float
     planner_cpu_s: float
-    lama: list[tuple[float, float]] | None = None
+    lama: Sequence[tuple[float, float]] | None = None
 
     @property
     def best(self) -> float:
@@ -143,43 +141,6 @@ class ConflictOutcome:
     expansions: int
 
 
-def conflicting(blocks: int, seed: int, budget_s: float) -> ConflictOutcome:
-    """Ask for the impossible: one more `on` that excludes one of the goal."""
-    from unified_planning.plans import SequentialPlan
-
-    from eval.symbolic.blocksworld import Blocks, Domain, random_towers
-    from nsrecover.integrations.unified_planning import repair
-
-    rng = random.Random(f"conflict {blocks} {seed}")
-    domain = Domain(blocks)
-    start, goal = random_towers(rng, blocks), random_towers(rng, blocks)
-    problem = domain.problem(Blocks(start), goal)
-    top, below = rng.choice([(block, at) for block, at in enumerate(goal) if at >= 0])
-    other = rng.choice([block for block in range(blocks) if block not in (top, below)])
-    pair = (other, below) if seed % 2 else (top, other)
-    problem.add_goal(domain.on(*(domain.blocks[block] for block in pair)))
-    wanted = {f"on(b{top}, b{below})", f"on(b{pair[0]}, b{pair[1]})"}
-    began, used = time.perf_counter(), time.process_time()
-    found = repair(problem, SequentialPlan([]), {}, budget_s=budget_s)
-    seconds, cpu_s = time.perf_counter() - began, time.process_time() - used
-    named = any(set(pair) == wanted for pair in found.conflicts)
-    return ConflictOutcome(
-        blocks, seed, found.status.value, named, len(found.conflicts), seconds, cpu_s, found.expansions
-    )
-
-
-def run_domains(proofs: int, first: int, seed: int, budget_s: float, lama_s: float) -> Iterator[DomainOutcome]:
-    """Yield the outcomes of the proofs, then those of the first repairs, which have LAMA's plans."""
-    from unified_planning.shortcuts import get_environment
-
-    get_environment().credits_stream = None
-    repaired(made(DomainCase("gripper", 2)), budget_s)  # loads machine code, if it is installed; not counted
-    todo: list[tuple[DomainCase, float | None]] = [(case, None) for case in cases_of_domains(PROOFS, proofs, seed)]
-    todo += [(case, lama_s) for case in cases_of_domains({d: [n] * 10 for d, n in FIRST.items()}, first, seed)]
-    for case, limit_s in tqdm(todo, unit="repair", desc="public domains"):
-        yield compared(case, budget_s, limit_s)
-
-
 def domain_metrics(outcomes: Sequence[DomainOutcome], conflicts: Sequence[ConflictOutcome]) -> dict[str, Any]:
     """Return the metrics of all cases in public domains."""
     proofs, first = ([o for o in outcomes if (o.lama is None) == which] for which in (True, False))
@@ -218,8 +179,10 @@ def _middle(values: Sequence[float]) -> float | None:
     return sorted(values)[len(values) // 2] if values else None
 
 
-def domain_tables(outcomes: Sequence[DomainOutcome], conflicts: Sequence[ConflictOutcome]) -> str:
+def domain_tables(metrics: Mapping[str, Any]) -> str:
     """Return the tables of all cases in public domains."""
+    outcomes = [DomainOutcome(**{**o, "case": DomainCase(**o["case"])}) for o in metrics["cases"]]
+    conflicts = [ConflictOutcome(**c) for c in metrics["conflict_cases"]]
     head = ("domain", "size", "cost", "best", "proven", "expansions", "processor time, ours / Fast Downward", "ratio",
             "wall time, ours / Fast Downward")  # fmt: skip
     rows = [
@@ -249,9 +212,11 @@ def domain_tables(outcomes: Sequence[DomainOutcome], conflicts: Sequence[Conflic
     return text + ("\n" + markdown_table(head_conflicts, rows) + "\n" if rows else "")
 
 
-def draw_curves(outcomes: Sequence[DomainOutcome], folder: Path, name: str) -> None:
+def draw_curves(metrics: Mapping[str, Any], folder: Path) -> None:
     """Draw the cost of the best plan so far, in units of the best known, against the time; one panel per domain."""
-    shown = [o for o in outcomes if o.lama is not None]
+    outcomes = [DomainOutcome(**{**o, "case": DomainCase(**o["case"])}) for o in metrics["cases"]]
+    if not (shown := [o for o in outcomes if o.lama is not None]):
+        return
     domains = list(dict.fromkeys(o.case.domain for o in shown))
     figure, axes = plt.subplots(1, len(domains), figsize=(3.2 * len(domains), 3), sharey=True, squeeze=False)
     for axis, domain in zip(axes[0], domains, strict=True):
@@ -272,4 +237,4 @@ def draw_curves(outcomes: Sequence[DomainOutcome], folder: Path, name: str) -> N
         axis.set_title(domain)
         finish(axis, "seconds", "cost / best known" if domain == domains[0] else "")
     figure.tight_layout()
-    save(figure, folder, name, kinds=("png",))
+    save(figure, folder, CURVES, kinds=("png",))

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from unified_planning.io import PDDLReader
 
-from eval.symbolic.blocksworld import random_towers
-
 DOMAINS = Path(__file__).parent / "domains"
 
 
@@ -29,6 +27,18 @@ class Parts(NamedTuple):
 def names(prefix: str, count: int) -> list[str]:
     """Return numbered names."""
     return [f"{prefix}{i}" for i in range(count)]
+
+
+def random_towers(rng: random.Random, count: int) -> tuple[int, ...]:
+    """Return random towers: the block below each block, -1 for the table."""
+    below, tops = [-1] * count, list[int]()
+    for block in rng.sample(range(count), count):
+        place = rng.randrange(len(tops) + 1)
+        if place == len(tops):
+            tops.append(block)
+        else:
+            below[block], tops[place] = tops[place], block
+    return tuple(below)
 
 
 def blocks(rng: random.Random, size: int) -> Parts:
