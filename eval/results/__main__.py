@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
 import sys
@@ -78,19 +79,22 @@ def _measure_all(config: ResultsConfig, results: list[Result]) -> None:
         raise InvalidConfiguration(
             f"expected a checkout without changes, found {revision}; commit them, or look at level=quick"
         )
-    rows, failed = [], []
+    rows, failed, begun = [], [], time.monotonic()
     for number, result in enumerate(results, 1):
-        folder, began = _work(config, result), time.monotonic()
+        folder, began, used = _work(config, result), time.monotonic(), _processor_s()
+        left = (began - begun) / max(number - 1, 1) * (len(results) - number + 1) / 60
         wrong = ""
         for command in result.commands:
-            print(f"[{number}/{len(results)}] {result.name}: {command.text}", file=sys.stderr, flush=True)
+            about = f", about {left:.0f} min left" if number > 1 else ""
+            print(f"[{number}/{len(results)}{about}] {result.name}: {command.text}", file=sys.stderr, flush=True)
             if not finished(folder / command.part) and (wrong := _run(command, folder / command.part, config.workers)):
                 failed.append(f"{result.name}: `{command.text}` {wrong}")
                 break
         if not wrong and not (folder / PROVENANCE).is_file():
             write_json(folder / PROVENANCE, provenance(result, folder, time.monotonic() - began))
-        rows.append([result.name, wrong or "done", f"{(time.monotonic() - began) / 60:.1f}"])
-    print(markdown_table(("result", "", "minutes"), rows))
+        minutes = [f"{value / 60:.1f}" for value in (time.monotonic() - began, _processor_s() - used)]
+        rows.append([result.name, wrong or "done", *minutes])
+    print(markdown_table(("result", "", "minutes", "of the processor"), rows))
     print(f"{len(results) - len(failed)} of {len(results)} done at revision {clean_revision()}")
     if failed:
         raise InvalidConfiguration(
@@ -99,6 +103,12 @@ def _measure_all(config: ResultsConfig, results: list[Result]) -> None:
     if config.level != LEVELS[0]:
         for result in results:
             _publish(result, _work(config, result))
+
+
+def _processor_s() -> float:
+    """Processor time of all commands so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _work(config: ResultsConfig, result: Result) -> Path:
