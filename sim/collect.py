@@ -74,7 +74,7 @@ class CollectConfig:
 
     Plans are sampled and executed without faults. An episode is dropped, and counted with its reason, if an action
     does not have the effects of its operator or moves another object. All other episodes are written to one file,
-    out/demonstrations.h5 (see docs/demonstrations.md). A larger number of transitions extends the same file.
+    out/demonstrations.h5 (see docs/recordings.md). A larger number of transitions extends the same file.
 
     domain=household carries out household tasks in sampled kitchens with the plans of the common search. An episode is
     kept if after every action exactly that is true what the domain expects. The settings of scenes, plans and cameras

@@ -9,15 +9,13 @@ import pytest
 from tests.commands import ROOT, python, run
 
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
-IN_THE_TUTORIAL = {("your_robot.md", 1)}
-"""Programs that need what the commands above them write; `test_tutorial.py` runs both."""
 PROGRAMS = [
-    pytest.param(program, re.findall(r"^nsrecover (export [^#\n]*)", text, flags=re.MULTILINE), id=f"{name}-{number}")
+    pytest.param(program, id=f"{name}-{number}")
     for name, text in PAGES.items()
     for number, program in enumerate(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
-    if (name, number) not in IN_THE_TUTORIAL
+    if (name, number) != ("your_robot.md", 1) and "import onnxruntime" not in program
 ]
-"""Each with the commands on its page that write what it reads."""
+"""All but two that need what commands write: test_tutorial.py and test_export.py run them."""
 COMMANDS = sorted(
     {
         line.split("#")[0].strip()
@@ -29,13 +27,11 @@ COMMANDS = sorted(
 )
 
 
-@pytest.mark.parametrize(("program", "exports"), PROGRAMS)
-def test_every_program_runs(program: str, exports: list[str], tmp_path: Path) -> None:
-    commands = [["-m", "nsrecover.cli", *shlex.split(export)] for export in exports]
-    for arguments in [*commands, ["-c", program]]:
-        done = python(*arguments, folder=tmp_path)
-        assert done.code == 0, done.err
-        assert done.out.strip()
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_program_runs(program: str, tmp_path: Path) -> None:
+    done = python("-c", program, folder=tmp_path)
+    assert done.code == 0, done.err
+    assert done.out.strip()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

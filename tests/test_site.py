@@ -34,7 +34,7 @@ def test_every_page_is_there_and_fetches_nothing_from_afar(site: Path) -> None:
 
 
 def test_the_interface_is_described_from_its_docstrings(site: Path) -> None:
-    page = (site / "api.html").read_text(encoding="utf-8")
+    page = "".join(path.read_text(encoding="utf-8") for path in sorted(site.glob("api*.html")))
     for name in (
         "nsrecover.loading.load",
         "nsrecover.monitoring.monitor.Monitor.step",

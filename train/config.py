@@ -38,7 +38,7 @@ class TrainConfig(TrainSettings):
                                                    several machines and batch sizes
       python -m train logger=tensorboard           log for TensorBoard (tensorboard --logdir outputs/train/logs)
       python -m train logger=wandb                 log to Weights & Biases (set WANDB_MODE yourself)
-      python -m train data.train=mine.h5 data.held_out=other.h5     your own recordings (see docs/demonstrations.md)
+      python -m train data.train=mine.h5 data.held_out=other.h5     your own recordings (see docs/recordings.md)
       python -m train domain=household --help      the learned parts of a household, with other settings
       python -m train pairs.imagined_steps=0 pairs.displaced=false     the paper's labels alone
 

@@ -129,7 +129,7 @@ def _run(command: Command, out: Path, workers: int) -> str:
 
 
 def _publish(result: Result, work: Path) -> None:
-    """Put the numbers of a finished result into results/, and its tables and figures into docs/results/."""
+    """Put the numbers of a finished result into results/, and its figures into docs/results/."""
     folder = RESULTS / result.name
     folder.mkdir(parents=True, exist_ok=True)
     for name in KEPT:
@@ -137,8 +137,7 @@ def _publish(result: Result, work: Path) -> None:
             shutil.copy(work / name, folder / name)
     if result.commands[0].part:
         shutil.rmtree(folder / SWEEPS, ignore_errors=True)
-        out = DOCS / "results" / result.name
-        given = [f"folders=[{work / SWEEPS}]", f"kept={folder}", f"out={out}"]
+        given = [f"folders=[{work / SWEEPS}]", f"kept={folder}", f"out={work / 'tables'}"]
         subprocess.run([sys.executable, "-m", "eval.tables", *given], cwd=ROOT, check=True)
     for figure in _figures(work):
         shutil.copy(figure, DOCS / "results" / figure.name)

@@ -19,8 +19,6 @@ from sim.common.origin import RUN
 
 WIDTH = 80
 PAGE = "reproduce.md"
-FOLDER = "results"
-"""Folder of the pages about results, and of the committed numbers."""
 
 
 def write_pages(results: Path, docs: Path) -> list[Path]:
@@ -28,7 +26,7 @@ def write_pages(results: Path, docs: Path) -> list[Path]:
 
     Pages that have lines <!-- begin: results/NAME --> and <!-- end --> get the tables of that folder.
     """
-    changed = {docs / PAGE: page(results, docs / FOLDER)}
+    changed = {docs / PAGE: page(results)}
     for path in (results.parent / "README.md", *sorted(docs.rglob("*.md"))):
         if path != docs / PAGE:
             changed[path] = with_tables(path.read_text(encoding="utf-8"), results.parent)
@@ -38,12 +36,11 @@ def write_pages(results: Path, docs: Path) -> list[Path]:
     return list(written)
 
 
-def page(results: Path, pages: Path) -> str:
+def page(results: Path) -> str:
     """Return docs/reproduce.md: of every committed metrics.json command, time, revision, hashes and main numbers.
 
     Args:
         results: folder with a metrics.json in each subfolder.
-        pages: folder of the pages about results.
 
     Raises:
         InvalidConfiguration: there are no results.
@@ -53,8 +50,6 @@ def page(results: Path, pages: Path) -> str:
         raise InvalidConfiguration(
             f"expected results in {results}, found no {METRICS}; run this command from the root of the checkout"
         )
-    unkept = [path for path in sorted(pages.glob("*.md")) if path.stem not in {folder.name for folder in every}]
-    names = ", ".join(f"[{path.stem}]({FOLDER}/{path.name})" for path in unkept)
     return document(
         "# Reproduce the numbers",
         _filled(
@@ -66,8 +61,6 @@ def page(results: Path, pages: Path) -> str:
             "were kept."
         ),
         *(part for folder, metrics in every.items() for part in _section(folder.relative_to(results), folder, metrics)),
-        "## Numbers without committed files",
-        _filled(f"These pages name the command above each table; only the page is kept: {names}."),
     )
 
 

@@ -1,7 +1,7 @@
 """A plan as a tree of BehaviorTree.CPP 4, which Groot2 opens; the tree drives a session through the ROS 2 node.
 
-The leaves are `NsrecoverPlan` and `NsrecoverReport`, which publish the plan and call the service of docs/ros2.md, and
-your skills `ExecuteAction`, `LookAt` and `AskPerson`. Nothing here needs BehaviorTree.CPP.
+The leaves are `NsrecoverPlan` and `NsrecoverReport`, which publish the plan and call the service of
+docs/integrations.md, and your skills `ExecuteAction`, `LookAt` and `AskPerson`. Nothing here needs BehaviorTree.CPP.
 """
 
 from __future__ import annotations

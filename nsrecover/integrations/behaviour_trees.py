@@ -5,7 +5,7 @@
     while tree.root.status not in (Status.SUCCESS, Status.FAILURE):
         tree.tick()
 
-`nsrecover.session` decides; docs/behaviour_trees.md shows how to use the behaviour in trees of your own.
+`nsrecover.session` decides; docs/integrations.md shows how to use the behaviour in trees of your own.
 
 Needs py_trees: `pip install 'nsrecover[py-trees]'`.
 """

@@ -1,4 +1,4 @@
-"""The learned parts as ONNX files, for programs without torch (docs/onnx.md has one).
+"""The learned parts as ONNX files, for programs without torch (docs/integrations.md has one).
 
     from nsrecover.models.export import export_onnx
     from nsrecover.models.bundle import Bundle

@@ -7,7 +7,7 @@
         print(len(archive), archive.episodes, archive.attributes)
         recording = archive[archive.episodes[0]]                # read on access
 
-The file, version 1 (docs/demonstrations.md describes it for other languages):
+The file, version 1 (docs/recordings.md describes it for other languages):
 
     /                    attributes: format = "nsrecover episodes", schema = 1, library = version of nsrecover, and
                          those of the writer (`python -m sim.collect`: command, seed, mix)

@@ -5,7 +5,7 @@
         system = replace(nsrecover.load(), explainer=LanguageExplainer(model))
 
 Cause and recovery are computed; the model only rewords them. Every sentence is checked against the facts, and sentences
-that fail are replaced by those of the templates. docs/language.md describes the method and its measurements.
+that fail are replaced by those of the templates. docs/explanations.md describes the method and its measurements.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     instance, state, goal = scene_from_pddl(domain, "logistics.pddl", "problem.pddl")
     system = nsrecover.symbolic(instance, goal)
 
-docs/pddl.md says what is read, and shows a whole program.
+docs/symbolic.md says what is read, and shows a whole program.
 """
 
 from nsrecover.integrations.pddl.domain import domain_from_pddl

@@ -6,7 +6,7 @@ from nsrecover.core import CodeWithMeaning
 
 
 class AnswerCode(CodeWithMeaning):
-    """How a report was taken. The codes are stable; docs/ros2.md lists them.
+    """How a report was taken. The codes are stable; docs/integrations.md lists them.
 
     A member is its code; its docstring (`meaning`) says in words what it means.
     """

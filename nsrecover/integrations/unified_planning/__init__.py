@@ -172,7 +172,7 @@ def register(environment: Environment | None = None) -> None:
     """Register the engines with unified-planning as `PlanRepairer`, `Replanner` and `OneshotPlanner`.
 
     The engines are `nsrecover`, and `nsrecover-opt`, which returns optimal plans only. They come last in the order of
-    preference. A second call changes nothing. A file up.ini can do the same; see docs/unified_planning.md.
+    preference. A second call changes nothing. A file up.ini can do the same; see docs/symbolic.md.
 
     Args:
         environment: environment of unified-planning; its global one by default.

@@ -1,6 +1,6 @@
 """The recovery search as engines of `unified_planning`: `PlanRepairer`, `Replanner` and `OneshotPlanner`.
 
-`nsrecover.integrations.unified_planning.register` registers them; docs/unified_planning.md shows their use.
+`nsrecover.integrations.unified_planning.register` registers them; docs/symbolic.md shows their use.
 """
 
 from __future__ import annotations

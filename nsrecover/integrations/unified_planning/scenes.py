@@ -7,7 +7,7 @@
     problem = mapping.at(problem, graph)  # the problem with the scene as its initial state
     plan = mapping.plan(result.plan).plan  # what the robot has to do, for nsrecover's monitor
 
-docs/unified_planning.md shows a whole loop. Needs unified-planning: `pip install 'nsrecover[up]'`.
+docs/symbolic.md shows a whole loop. Needs unified-planning: `pip install 'nsrecover[up]'`.
 """
 
 from __future__ import annotations

@@ -9,12 +9,13 @@ import pytest
 from eval.results.inserted import with_tables
 from eval.results.pages import page
 from nsrecover.errors import InvalidConfiguration
+from tests.tables_text import unpadded
 
 ROOT = Path(__file__).parents[3]
 
 
 def test_the_committed_page_is_up_to_date() -> None:
-    written = page(ROOT / "results", ROOT / "docs" / "results")
+    written = page(ROOT / "results")
     assert (ROOT / "docs" / "reproduce.md").read_text() == written, "run `python -m eval.results level=pages`"
 
 
@@ -46,6 +47,14 @@ def test_a_page_gets_the_command_and_the_tables_of_a_folder(tmp_path: Path) -> N
         "| a |\n|---|\n| 1 |\n\n<!-- end -->\nafter"
     )
     assert with_tables(found, tmp_path) == found
+    (folder / "table.md").write_text("| a |\n|---|\n\n| b | c |\n|---|---|\n| 1 | 2 |\n")
+    second = with_tables("<!-- begin: results/timing 2 with c -->\n<!-- end -->", tmp_path)
+    assert "| 2 |" in unpadded(second)
+    assert "| a |" not in second
+    assert "| b |" not in second
+    for marker, message in (("3", "from 1 to 2"), ("2 with d", "found 'd'")):
+        with pytest.raises(InvalidConfiguration, match=message):
+            with_tables(f"<!-- begin: results/timing {marker} -->\n<!-- end -->", tmp_path)
 
 
 def test_the_page_is_readable_in_a_terminal() -> None:
@@ -70,13 +79,13 @@ def test_a_result_has_its_command_time_hashes_and_numbers(tmp_path: Path) -> Non
         json.dumps({"seed": 0, "steps": 40, "recall": {"value": 0.5, "low": 0.4, "high": 0.6, "of": 9}})
     )
     (folder / "run.json").write_text(json.dumps({"command": "python -m eval.checks.timing repeats=40", "seconds": 120}))
-    text = page(tmp_path / "results", tmp_path)
+    text = page(tmp_path / "results")
     assert "## timing\n\n    python -m eval.checks.timing repeats=40\n\n- revision not recorded, 2 min\n" in text
     assert "- steps 40; recall 50.00 % [40.00, 60.00]\n" in text
     origin = {"commands": ["python -m eval.checks.timing 'only=[a, b]' " + "key=value " * 9], "revision": "abc",
               "code": "c0de", "weights": "f00d", "episodes": {"I": "e1"}}  # fmt: skip
     (folder / "provenance.json").write_text(json.dumps(origin))
-    text = page(tmp_path / "results", tmp_path)
+    text = page(tmp_path / "results")
     assert "- revision abc, 2 min\n- weights f00d, code c0de\n- episodes e1\n" in text
     typed = text.partition("## timing\n\n")[2].partition("\n\n- ")[0]
     assert shlex.split(typed.replace("\\\n", " ")) == shlex.split(origin["commands"][0])
@@ -85,4 +94,4 @@ def test_a_result_has_its_command_time_hashes_and_numbers(tmp_path: Path) -> Non
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfiguration, match=r"no metrics\.json"):
-        page(tmp_path, tmp_path)
+        page(tmp_path)

@@ -197,7 +197,7 @@ def test_every_refusal_has_its_code(make: Make, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_page_lists_every_code() -> None:
-    page = (ROOT / "docs" / "ros2.md").read_text(encoding="utf-8")
-    assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page.split("## Codes")[1], re.MULTILINE)) == {
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+    assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page.split("### Codes")[1].split("\n## ")[0], re.MULTILINE)) == {
         code.value: code.meaning for code in AnswerCode
     }

@@ -160,7 +160,7 @@ def test_the_files_do_not_tell_where_they_were_made(exported: Exported) -> None:
 
 
 def test_the_program_of_the_page_runs_without_torch_and_prints_what_the_page_says(exported: Exported) -> None:
-    page = (ROOT / "docs" / "onnx.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8").partition("\n## ONNX")[2]
     (program,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     (told,) = re.findall(r"^It prints\n\n((?: {4}.*\n)+)", page, flags=re.MULTILINE)
     absent = "import sys\nsys.modules |= dict.fromkeys(['torch', 'nsrecover', 'onnx', 'onnxscript'])\n"

@@ -15,9 +15,8 @@ from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.household import HouseholdEpisode, read_episodes
 from sim.datasets.shipped import shipped_lines
-from sim.film.command import FilmConfig, film, record_of, scripts_of, table_of
+from sim.film.command import FilmConfig, film, record_of, scripts_of
 from sim.film.episodes import chosen, script_of
-from sim.film.gallery import gallery
 from sim.film.page import MOST_BYTES, write_page
 from sim.film.script import Script
 from sim.film.shooting import Footage, shoot
@@ -84,19 +83,6 @@ def test_quiet_and_loud_sounds_can_both_be_heard() -> None:
     assert 0.05 < float(np.std(louder)) < 0.5
     assert np.abs(louder).max() <= 0.6 + 1e-6
     assert not listenable(np.zeros(10, np.float32)).any()
-
-
-def test_records_become_a_gallery(footage: Footage, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    record = record_of(footage)
-    assert "goal missed" in table_of([record])
-    (tmp_path / "tap.json").write_text(json.dumps(record))
-    write_page(footage, tmp_path / "tap.jpg")
-    gallery(tmp_path, tmp_path / "docs")
-    page = (tmp_path / "docs/results/kitchen_gallery.md").read_text()
-    assert "](../kitchen/tap.jpg)" in page
-    assert (tmp_path / "docs/kitchen/tap.jpg").is_file()
-    with pytest.raises(InvalidConfiguration, match="found none"):
-        gallery(tmp_path / "docs", tmp_path)
 
 
 def test_an_episode_with_a_fault_shows_it(tmp_path: Path) -> None:

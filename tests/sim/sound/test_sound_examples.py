@@ -98,5 +98,5 @@ def test_a_wrong_setting_is_one_line():
 @pytest.mark.parametrize("name", ["sound", "sound_0db"])
 def test_the_page_shows_the_committed_results(name):
     metrics = json.loads((ROOT / "results" / name / "metrics.json").read_text())
-    assert table_of(metrics) in (ROOT / "docs/results/sound.md").read_text(encoding="utf-8")
+    assert f"{100 * metrics['mean']:.1f} %" in (ROOT / "docs/results/household.md").read_text(encoding="utf-8")
     assert set(metrics["recognised"]) == set(CLASSES)
