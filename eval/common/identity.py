@@ -49,7 +49,7 @@ def identity(
         checkpoints: folders or names of shipped ones; None for the default.
         episodes: that are measured; none if their number may grow, see `content_of`.
     """
-    manifest = {**settings, "code": code_of(module, *_targets(settings))}
+    manifest = {**settings, "code": code_of(module, *targets(settings))}
     if names := sorted({DEFAULT if each is None else str(each) for each in checkpoints}):
         manifest["weights"] = ",".join(map(weights_of, names))
     if episodes:
@@ -95,16 +95,16 @@ def modules_in(package: str) -> list[str]:
     return [package, *(name for name in sorted(_graph().modules) if name.startswith(f"{package}."))]
 
 
-def _targets(settings: Any) -> Iterator[str]:
-    """Modules of the classes and functions that settings name."""
+def targets(settings: Any) -> Iterator[str]:
+    """Modules of the classes and functions that settings name by `_target_`."""
     if isinstance(settings, Mapping):
         if isinstance(target := settings.get("_target_"), str):
             yield target.rpartition(".")[0]
         for value in settings.values():
-            yield from _targets(value)
+            yield from targets(value)
     elif isinstance(settings, list | tuple):
         for value in settings:
-            yield from _targets(value)
+            yield from targets(value)
 
 
 @cache

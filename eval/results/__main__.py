@@ -22,10 +22,9 @@ from eval.results.cells import (
     Result,
     clean_revision,
     finished,
-    older_code,
-    problems,
     provenance,
     results_of,
+    standing,
 )
 from eval.results.pages import write_pages
 from nsrecover.errors import InvalidConfiguration
@@ -149,18 +148,15 @@ def _figures(work: Path) -> Iterator[Path]:
 
 
 def _check() -> int:
-    """Print what each kept result was measured with; 1 if the weights or the episodes are not those shipped."""
-    rows, wrong = [], []
-    for result in [each for each in results_of("normal") if (RESULTS / each.name).is_dir()]:
-        folder = RESULTS / result.name
-        if not (folder / PROVENANCE).is_file():
-            rows.append([result.name, "not recorded"])
-            continue
-        wrong += problems(folder)
-        rows.append([result.name, "older" if older_code(folder, result) else "as now"])
-    print(markdown_table(("result", "code"), rows))
-    print("\n".join(wrong))
-    return int(bool(wrong))
+    """Print how each kept result differs from what is shipped; 1 if one does."""
+    kept = [each for each in results_of("normal") if (RESULTS / each.name).is_dir()]
+    said = {each.name: ", ".join(standing(RESULTS / each.name, each.name)) for each in kept}
+    print(
+        markdown_table(
+            ("result", "differs from what is shipped"), [[name, text or "no"] for name, text in said.items()]
+        )
+    )
+    return int(any(said.values()))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from eval.common.command import METRICS
-from eval.common.identity import ROOT, code_of, content_of, modules_in, weights_of
+from eval.common.identity import ROOT, code_of, content_of, modules_in, targets, weights_of
 from eval.common.runner import ROWS
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.checkpoint import DEFAULT
@@ -165,7 +165,7 @@ def episodes_in(folders: Iterable[Path]) -> dict[str, str]:
     """Return the hashes of the episodes of error datasets that outputs were measured on, by part of the result."""
     found = {}
     for folder in folders:
-        manifest = json.loads((folder / MANIFEST).read_text("utf-8")) if (folder / MANIFEST).is_file() else {}
+        manifest = _read(folder / MANIFEST)
         if "content_of_episodes" in manifest:
             found[folder.name] = str(manifest["content_of_episodes"])
         elif "first_episode" in manifest:
@@ -180,32 +180,43 @@ def finished(folder: Path) -> bool:
     return (folder / METRICS).is_file()
 
 
-def problems(folder: Path) -> list[str]:
-    """Return why the numbers of a folder are not of what is shipped; empty if they are.
+def standing(folder: Path, name: str) -> tuple[str, ...]:
+    """Return how the numbers of a folder differ from what is shipped; empty if they are of it.
 
-    The weights are compared, and the first episode of every dataset, which is drawn again.
+    Compared are the code of everything that the measurement imports, the weights, and the first episode of every
+    dataset, which is drawn again.
 
     Args:
-        folder: with provenance.json.
+        folder: with provenance.json, or else the manifest of its command.
+        name: of the result.
     """
-    kept = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     said = []
-    if kept["checkpoint"] is not None and kept["weights"] != weights_of(kept["checkpoint"]):
-        said.append(f"{folder}: other weights of {kept['checkpoint']} than those shipped")
-    for manifest in sorted(folder.glob(f"{SWEEPS}/*/{MANIFEST}")):
-        found = json.loads(manifest.read_text(encoding="utf-8"))
-        if found["first_episode"] != _first_episode(found["dataset"], found["seed"]):
-            said.append(f"{manifest.parent}: other episodes than those of {found['dataset']}, seed {found['seed']}")
-    return said
+    origin, manifest = (_read(folder / each) for each in (PROVENANCE, MANIFEST))
+    if origin:
+        known = results_of(LEVELS[0], [name])[0]
+        code = known.identity["code"]
+        weights = None if origin["checkpoint"] is None else weights_of(origin["checkpoint"])
+    elif "measurement" in manifest and "code" in manifest:
+        origin, code = manifest, code_of(manifest["measurement"], *targets(manifest))
+        weights = weights_of(DEFAULT) if "weights" in manifest else None
+    else:
+        said.append("code not recorded")
+    if origin and origin["code"] != code:
+        said.append("older code")
+    if origin and origin.get("weights") != weights:
+        said.append("other weights")
+    sweeps = [_read(path) for path in sorted(folder.glob(f"{SWEEPS}/*/{MANIFEST}"))]
+    other = [
+        each["dataset"] for each in sweeps if each["first_episode"] != _first_episode(each["dataset"], each["seed"])
+    ]
+    return (*said, f"other episodes of {', '.join(dict.fromkeys(other))}") if other else tuple(said)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
 @cache
 def _first_episode(dataset: str, seed: int) -> str:
     episode = next(iter(shipped(dataset, 0, 1))) if seed == 0 else generate(DATASETS[dataset], seed, 0).episode
     return content_of([episode])
-
-
-def older_code(folder: Path, result: Result) -> bool:
-    """Whether the code that a result imports has changed since it was measured."""
-    kept = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-    return bool(kept["code"] != result.identity["code"])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from eval.common.command import TABLE
 from eval.common.tables import markdown_table, percent
+from eval.results.cells import PROVENANCE, standing
 from eval.tables import kitchen
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.origin import RUN
@@ -36,7 +37,9 @@ def with_tables(text: str, root: Path) -> str:
 
 def _block(match: re.Match[str], root: Path) -> str:
     folder, numbers, columns = root / match[1], [int(each) for each in match[2].split()], match[3]
-    head, tables = _households(folder) if (folder / "H1_ours").is_dir() else _committed(folder)
+    head, tables = (
+        _households(folder) if (folder / "H1_ours").is_dir() else _committed(folder, match[1].removeprefix("results/"))
+    )
     if any(not 1 <= each <= len(tables) for each in numbers):
         raise InvalidConfiguration(f"expected tables from 1 to {len(tables)} in {folder}, found {numbers}")
     chosen = [tables[each - 1] for each in numbers] or tables
@@ -46,10 +49,10 @@ def _block(match: re.Match[str], root: Path) -> str:
     return "\n\n".join([begin, head, *chosen, "<!-- end -->"])
 
 
-def _committed(folder: Path) -> tuple[str, list[str]]:
+def _committed(folder: Path, name: str) -> tuple[str, list[str]]:
     """Commands with revision, and tables, of a folder of one command."""
     try:
-        run = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        run = json.loads((folder / (PROVENANCE if (folder / PROVENANCE).is_file() else RUN)).read_text("utf-8"))
         lines = (folder / TABLE).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as problem:
         raise InvalidConfiguration(
@@ -57,7 +60,9 @@ def _committed(folder: Path) -> tuple[str, list[str]]:
         ) from None
     typed = "\n".join(f"    {command}" for command in run.get("commands") or [run["command"]])
     groups = groupby(lines, key=lambda line: line.startswith("|"))
-    return f"{typed}\n\nRevision {run['revision']}.", ["\n".join(rows) for is_row, rows in groups if is_row]
+    said = ", ".join(standing(folder, name))
+    head = f"{typed}\n\nRevision {run['revision']}{f' ({said})' * bool(said)}."
+    return head, ["\n".join(rows) for is_row, rows in groups if is_row]
 
 
 def _with_columns(table: str, columns: Sequence[str], folder: Path) -> str:

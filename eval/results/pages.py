@@ -11,7 +11,7 @@ from typing import Any
 
 from eval.common.command import METRICS
 from eval.common.tables import document, number, percent, percent_of
-from eval.results.cells import PROVENANCE, SWEEPS
+from eval.results.cells import PROVENANCE, SWEEPS, standing
 from eval.results.inserted import with_tables
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -55,10 +55,9 @@ def page(results: Path) -> str:
         _filled(
             "`make results` measures what this page lists and writes it, `make results LEVEL=quick` the same with few "
             "episodes, `LEVEL=full` with more. Each result has its revision, its time on 2 shared cores without a GPU, "
-            "and hashes of the weights, of the episodes and of the code that it imports. The code may be newer than a "
-            "result: `python -m eval.results level=check` says which results are of older code. A test fails if the "
-            'weights or the episodes of a result are not those shipped. "Not recorded" are results from before hashes '
-            "were kept."
+            "and hashes of the weights, of the episodes and of the code that it imports. Where these are not those of "
+            "this checkout, this page and the page with the table say so, and a test fails until they do. "
+            '"Not recorded" are results from before hashes were kept.'
         ),
         *(part for folder, metrics in every.items() for part in _section(folder.relative_to(results), folder, metrics)),
     )
@@ -79,6 +78,7 @@ def _section(name: Path, folder: Path, metrics: Mapping[str, Any]) -> Iterator[s
     said = origin.get("revision") or ", ".join(revisions) or run.get("revision") or "not recorded"
     facts = [
         f"revision {said}" + ("" if seconds is None else f", {seconds / 60:.0f} min"),
+        ", ".join(standing(folder, str(name))) or "code, weights and episodes are those of this checkout",
         f"weights {_hashed(origin, 'weights')}, code {_hashed(origin, 'code')}",
     ]
     if episodes := origin.get("episodes"):

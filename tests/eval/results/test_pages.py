@@ -43,7 +43,8 @@ def test_a_page_gets_the_command_and_the_tables_of_a_folder(tmp_path: Path) -> N
     (folder / "table.md").write_text("A title\n\n| a |\n|---|\n| 1 |\n\nA remark.\n")
     found = with_tables(text, tmp_path)
     assert found == (
-        "before\n<!-- begin: results/timing -->\n\n    python -m eval.checks.timing\n\nRevision abc.\n\n"
+        "before\n<!-- begin: results/timing -->\n\n    python -m eval.checks.timing\n\n"
+        "Revision abc (code not recorded).\n\n"
         "| a |\n|---|\n| 1 |\n\n<!-- end -->\nafter"
     )
     assert with_tables(found, tmp_path) == found
@@ -83,10 +84,10 @@ def test_a_result_has_its_command_time_hashes_and_numbers(tmp_path: Path) -> Non
     assert "## timing\n\n    python -m eval.checks.timing repeats=40\n\n- revision not recorded, 2 min\n" in text
     assert "- steps 40; recall 50.00 % [40.00, 60.00]\n" in text
     origin = {"commands": ["python -m eval.checks.timing 'only=[a, b]' " + "key=value " * 9], "revision": "abc",
-              "code": "c0de", "weights": "f00d", "episodes": {"I": "e1"}}  # fmt: skip
+              "code": "c0de", "weights": "f00d", "checkpoint": "tabletop_sensors", "episodes": {"I": "e1"}}  # fmt: skip
     (folder / "provenance.json").write_text(json.dumps(origin))
     text = page(tmp_path / "results")
-    assert "- revision abc, 2 min\n- weights f00d, code c0de\n- episodes e1\n" in text
+    assert "- revision abc, 2 min\n- older code, other weights\n- weights f00d, code c0de\n- episodes e1\n" in text
     typed = text.partition("## timing\n\n")[2].partition("\n\n- ")[0]
     assert shlex.split(typed.replace("\\\n", " ")) == shlex.split(origin["commands"][0])
     assert max(map(len, typed.splitlines())) <= 80
