@@ -212,7 +212,10 @@ class Role(StrEnum):
 
 
 INFORMATION, QUESTION = "information", "question"
-"""Traits of texts that are passed on word by word: their names may have more words than those of things."""
+"""Traits of texts that are passed on word by word."""
+
+SAID = frozenset({INFORMATION, QUESTION, "count_posed"})
+"""Traits of texts: their names may have more words than those of things."""
 
 
 @dataclass(frozen=True)

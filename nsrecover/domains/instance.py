@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.core.names import MOST_SAID, MOST_WORDS, problem_of
-from nsrecover.domains.base import INFORMATION, QUESTION, Atom, Binding, Formula, Operator, Role, State, bound, grounded
+from nsrecover.domains.base import SAID, Atom, Binding, Formula, Operator, Role, State, bound, grounded
 from nsrecover.domains.compiled import CompiledDomain, Run, compiled
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.values import plain
@@ -70,7 +70,7 @@ class Instance:
                 f"{self.objects!r:.80}; nsrecover.domains.entrances.scene_of takes kinds and lists, too"
             )
         for name, traits in self.objects.items():
-            if problem := problem_of(name, MOST_SAID if traits & {INFORMATION, QUESTION} else MOST_WORDS):
+            if problem := problem_of(name, MOST_SAID if traits & SAID else MOST_WORDS):
                 raise InvalidConfiguration(
                     f"expected object names of {problem}, found {name!r}; rename the object, for instance with "
                     "nsrecover.core.names.plain_name"

@@ -18,10 +18,8 @@ from nsrecover.instructions.feedback import YES, agrees, corrected
 from nsrecover.instructions.goals import plain
 from nsrecover.instructions.person import Person
 from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
+from nsrecover.instructions.reading import Phrase
 from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called
-from nsrecover.instructions.sentences.lexing import lexed
-from nsrecover.instructions.sentences.reading import Phrase
-from nsrecover.instructions.sentences.words import tokens
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.loading import symbolic
@@ -203,7 +201,7 @@ class ServiceAgent:
     def _proposal(self, sentence: str) -> str:
         """Other words for a sentence to which the operator agrees; empty if there are none."""
         proposal = self.rephrase(sentence) if self.rephrase is not None else None
-        if proposal is None or not YES & set(tokens(self._ask(f"Do you mean '{proposal}'?"))):
+        if proposal is None or not YES & set(self._ask(f"Do you mean '{proposal}'?").lower().split()):
             return ""
         self.log.append(("M2", f"the language model proposed, and the operator agreed: {proposal}"))
         return proposal
@@ -320,7 +318,7 @@ class ServiceAgent:
         """The place that an answer names; empty if it names none or several."""
         if action.operator != "ask_location":
             return ""
-        places = [item.value for item in lexed(tokens(text), self.understanding.lexicon).items if item.sort == "place"]
+        places = self.understanding.lexicon.named(text, "place")
         known = [place for place in dict.fromkeys(places) if place in self.understanding.home.places]
         return known[0] if len(known) == 1 else ""
 

@@ -16,8 +16,7 @@ from math import prod
 import yaml
 
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.sentences.discourse import SWITCHED
-from nsrecover.instructions.sentences.reading import Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.reading import SWITCHED, Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
 
 MEANING = Phrase(Sort.PRONOUN, "the whole sentence")
@@ -66,7 +65,9 @@ class Candidate:
 
 
 def candidates(
-    read: Callable[[frozenset[str]], Reading], ground: Callable[[Reading], Task | Question | Refusal], trust: Trust
+    read: Callable[[frozenset[str]], Reading | Refusal],
+    ground: Callable[[Reading], Task | Question | Refusal],
+    trust: Trust,
 ) -> tuple[list[Candidate], Task | Question | Refusal]:
     """The tasks that a sentence may mean, the most probable first, and what its usual reading leads to.
 
@@ -76,6 +77,8 @@ def candidates(
         trust: probabilities of doubts.
     """
     usual = read(frozenset())
+    if isinstance(usual, Refusal):
+        return [], usual
     first = ground(usual)
     found: dict[tuple[object, ...], Candidate] = {}
     doubts = usual.doubts[:_MOST_DOUBTS]
@@ -83,8 +86,8 @@ def candidates(
         for flipped in combinations(doubts, size):
             flips = frozenset(flipped)
             reading = read(flips) if flips else usual
-            task = ground(reading) if flips else first
-            if isinstance(task, Task):
+            task = ground(reading) if flips and isinstance(reading, Reading) else first
+            if isinstance(task, Task) and isinstance(reading, Reading):
                 key = meaning_of(task)
                 candidate = Candidate(reading, task, trust.score(usual, flips), flips)
                 if key not in found or found[key].score < candidate.score:
@@ -164,7 +167,7 @@ def text_of(clauses: Sequence[Clause]) -> str:
 
 
 def _clause_text(clause: Clause) -> str:
-    verb = {Verb.PLACE: "put", Verb.TAKE: "hold", Verb.DISCARD: "throw away"}.get(clause.verb, clause.verb.value)
+    verb = {Verb.PLACE: "put", Verb.TAKE: "hold"}.get(clause.verb, clause.verb.value)
     words = [verb]
     if clause.thing is not None:
         words.append(f"the {clause.thing.text}")

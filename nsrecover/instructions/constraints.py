@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nsrecover.domains.service.home import Home, Place
-from nsrecover.instructions.sentences.reading import Clause, Constraint, ConstraintKind, Phrase, Sort
+from nsrecover.instructions.reading import Clause, Constraint, ConstraintKind, Phrase, Sort
 from nsrecover.instructions.task import Question, Refusal, RefusalCode
 
 _TELLS_APART = (ConstraintKind.QUALITY, ConstraintKind.RELATION, ConstraintKind.SIDE, ConstraintKind.SIZE)

@@ -14,10 +14,10 @@ from typing import Protocol
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.goals import ground
-from nsrecover.instructions.plain.frames import Unread, Unserved
-from nsrecover.instructions.plain.parts import WORDS, Part, Words
-from nsrecover.instructions.sentences.reading import THINGS, Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.sentences.words import Lexicon, tokens
+from nsrecover.instructions.plain.about import Unread, Unserved
+from nsrecover.instructions.plain.parts import Part, Words
+from nsrecover.instructions.plain.words import WORDS, Lexicon, tokens
+from nsrecover.instructions.reading import THINGS, Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, Task
 
 YES = frozenset(

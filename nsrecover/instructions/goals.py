@@ -11,16 +11,21 @@ from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.constraints import StopError, check_constraints, in_room
-from nsrecover.instructions.sentences.coverage import MOST_UNKNOWN
-from nsrecover.instructions.sentences.discourse import RESULT
-from nsrecover.instructions.sentences.ordering import OPPOSITE, asked_first, gone_first, taken_first
-from nsrecover.instructions.sentences.reading import Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.sentences.words import hostile
+from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
+from nsrecover.instructions.reading import RESULT, Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 
 LONGEST = 400
 """Characters that a sentence may have."""
 
+
+_HOSTILE = (
+    r"\b(ignore|disregard|override|bypass|disable|forget)\b.{0,30}\b(plan|instruction|instructions|rules?|commands?|"
+    r"safety|previous|everything|above|laws?|prompt|told)\b|\b(hurt|attack|stab|poison|smash|destroy|bomb|hack|steal)\b|"
+    r"\b(kill|hit|burn|throw (?:\w+ ){1,4}at|punch|kick|slap|push) (?:\w+ )?(him|her|them|me|someone|somebody|person|"
+    r"people|man|woman|child|kid|guest|guests|cat|dog|NAMES)\b"
+)
+"""Sentences that want rules broken, or harm; NAMES stands for the names of a home's people."""
 
 NUMBERS = {"two": 2, "2": 2, "both of the": 2, "three": 3, "3": 3, "four": 4, "4": 4}
 """How many a number word means; of more, a home has hardly ever as many by name."""
@@ -38,7 +43,8 @@ def refused(sentence: str, home: Home) -> Refusal | None:
     if len(sentence) > LONGEST:
         text = f"That is too long for me: {len(sentence)} characters. Use at most {LONGEST}, or several commands."
         return Refusal(RefusalCode.TOO_LONG, text)
-    if hostile(frozenset(home.people)).search(sentence.lower()):
+    names = "|".join(sorted(map(re.escape, home.people)))
+    if re.search(_HOSTILE.replace("NAMES", names), sentence.lower()):
         return Refusal(RefusalCode.HOSTILE, "I do not do that: I neither set rules aside nor do harm.")
     return None
 
@@ -69,19 +75,6 @@ class _Grounder:
 
     def task(self) -> Task:
         reading, clauses = self.reading, taken_first(asked_first(gone_first(self.reading.clauses, self.home)))
-        if len(reading.not_understood) > MOST_UNKNOWN * len(reading.sentence.split()):
-            self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
-        if not clauses:
-            self._refuse_without_clauses()
-        if Verb.OTHER in reading.verbs:
-            self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I cannot {reading.unexplained[0]}.")
-        if reading.unknown_names:
-            names = ", ".join(f"'{name}'" for name in reading.unknown_names)
-            self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {names}. I did nothing; say it in other words.")
-        if reading.unexplained:
-            words = ", ".join(f"'{each}'" for each in reading.unexplained)
-            text = f"I did not understand what {words} means for the task. I did nothing; say it in other words."
-            self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
         for clause in reading.clauses:
             check_constraints(self.home, clause, self.notes, self.choices)
         clauses = tuple(each for clause in clauses for each in self._several(clause))
@@ -103,20 +96,6 @@ class _Grounder:
 
     def _refuse(self, code: RefusalCode, text: str) -> None:
         raise StopError(Refusal(code, text))
-
-    def _refuse_without_clauses(self) -> None:
-        words, verbs = self.reading.not_understood, self.reading.verbs
-        if Verb.OTHER in verbs:
-            self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I cannot {self.reading.unexplained[0]}.")
-        listed = ", ".join(f"'{word}'" for word in words)
-        if verbs and len(words) in (1, 2):
-            self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {listed}. I did nothing; say it in other words.")
-        if verbs and not words:
-            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {verbs[0]}.")
-        if words and (self.reading.mentioned or len(words) <= 2):
-            self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I did not understand {listed}.")
-        said = f" I did not understand {listed}." if words else ""
-        self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I found no command in that.{said} Tell me in English what to do.")
 
     def _check_contradictions(self, clauses: tuple[Clause, ...]) -> None:
         for i, clause in enumerate(clauses):

@@ -9,8 +9,6 @@ from typing import Any
 from nsrecover.core.completion import Prompt
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.errors import ModelFailure
-from nsrecover.instructions.sentences.lexing import lexed
-from nsrecover.instructions.sentences.words import tokens
 from nsrecover.instructions.task import Task
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.util.untrusted_json import parse_json
@@ -70,5 +68,4 @@ class Rephraser:
 
     def _names(self, text: str) -> frozenset[str]:
         """The objects, places and people that a text names."""
-        items = lexed(tokens(text), self.understanding.lexicon).items
-        return frozenset(each.value for each in items if each.sort in ("thing", "category", "place", "person"))
+        return frozenset(self.understanding.lexicon.named(text, "thing", "category", "place", "person"))

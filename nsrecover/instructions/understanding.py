@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from nsrecover.domains.service.home import Home
-from nsrecover.instructions.choosing import MEANING, Candidate, Trust, agreed, candidates, chosen_of
+from nsrecover.instructions.choosing import MEANING, Candidate, Trust, candidates, chosen_of
 from nsrecover.instructions.feedback import read_with_correction
-from nsrecover.instructions.gate import unserved
 from nsrecover.instructions.goals import ground, refused
-from nsrecover.instructions.plain.reader import Unservable, read_plainly
+from nsrecover.instructions.plain.reader import read_plainly
+from nsrecover.instructions.plain.words import Lexicon
 from nsrecover.instructions.planning import TaskPlan, plan_task
-from nsrecover.instructions.sentences.grammar import read
-from nsrecover.instructions.sentences.lexing import lexed
-from nsrecover.instructions.sentences.reading import Phrase, Reading
-from nsrecover.instructions.sentences.words import Lexicon, tokens
+from nsrecover.instructions.reading import Phrase
 from nsrecover.instructions.task import Question, Refusal, Task
 
 
@@ -37,10 +34,6 @@ class Understanding:
         """The words of the grammar and of the home."""
         return Lexicon(self.home)
 
-    def read(self, sentence: str) -> Reading:
-        """What a sentence says; nothing is looked up."""
-        return read(sentence, self.lexicon)
-
     def task(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> Task | Question | Refusal:
         """What a sentence asks for: a task, one question, or one answer why nothing is done.
 
@@ -57,40 +50,18 @@ class Understanding:
         return result
 
     def _read(self, sentence: str, choices: Mapping[Phrase, str] | None) -> Task | Question | Refusal:
-        """What both readers make of a sentence."""
-        choice = (choices or {}).get(MEANING)
         found, first = self.candidates(sentence, choices)
-        by_grammar = chosen_of(found, self.trust, choice) if found else first
-        plain = read_plainly(sentence, self.lexicon)
-        if plain is None:
-            return by_grammar
-        if isinstance(plain, Unservable):
-            return plain.refusal if plain.firm or not isinstance(by_grammar, Task) else by_grammar
-        read_so, first = candidates(
-            lambda flips: self._plain(sentence, flips), lambda reading: ground(reading, self.home, choices), self.trust
-        )
-        plainly = chosen_of(read_so, self.trust, choice) if read_so else first
-        return agreed(plainly, by_grammar, choice)
-
-    def _plain(self, sentence: str, flips: frozenset[str]) -> Reading:
-        """What a plain command says, with the less usual side of some doubts."""
-        found = read_plainly(sentence, self.lexicon, flips)
-        assert isinstance(found, Reading)
-        return found
+        return chosen_of(found, self.trust, (choices or {}).get(MEANING)) if found else first
 
     def candidates(
         self, sentence: str, choices: Mapping[Phrase, str] | None = None
     ) -> tuple[list[Candidate], Task | Question | Refusal]:
         """The tasks that a sentence may mean, the most probable first, and what its usual reading leads to."""
         return candidates(
-            lambda flips: read(sentence, self.lexicon, flips),
-            lambda reading: self._served(reading, ground(reading, self.home, choices)),
+            lambda flips: read_plainly(sentence, self.lexicon, flips),
+            lambda reading: ground(reading, self.home, choices),
             self.trust,
         )
-
-    def _served(self, reading: Reading, found: Task | Question | Refusal) -> Task | Question | Refusal:
-        """What a reading leads to, unless the sentence says more than that."""
-        return (unserved(reading, self.lexicon) or found) if isinstance(found, Task) else found
 
     def plan(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> TaskPlan | Question | Refusal:
         """The plan for a sentence."""
@@ -103,7 +74,7 @@ class Understanding:
         exact = [option for option in options if option == answer.strip().lower().removeprefix("the ")]
         if exact:
             return exact[0]
-        reading = [item.value for item in lexed(tokens(answer), self.lexicon).items]
+        reading = self.lexicon.named(answer, "thing", "category", "place", "person")
         named = [option for option in options if option in reading]
         if len(named) != 1:
             words = set(answer.lower().replace(".", " ").replace(",", " ").split())

@@ -7,24 +7,21 @@ from dataclasses import dataclass, field, replace
 
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.plain.about import Unread, Unserved, about, as_place, located
 from nsrecover.instructions.plain.parts import Part
-from nsrecover.instructions.sentences.reading import Clause, Constraint, ConstraintKind, Phrase, Sort, Verb
+from nsrecover.instructions.reading import (
+    PEOPLE,
+    SWITCHED,
+    THE_OPERATOR,
+    Clause,
+    Constraint,
+    ConstraintKind,
+    Phrase,
+    Sort,
+    Verb,
+)
 
 _NEAR = ("near", "near to", "next to", "beside", "close to", "by")
-_ME = Phrase(Sort.PERSON, OPERATOR)
-_SWITCHED = (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
-
-
-class Unread(Exception):
-    """A word fits nowhere."""
-
-
-class Unserved(Exception):
-    """No skill does what is said; the text adds why. A firm one stands against a plan of the grammar."""
-
-    def __init__(self, why: str = "", firm: bool = False) -> None:
-        super().__init__(why)
-        self.firm = firm
 
 
 @dataclass
@@ -62,7 +59,7 @@ class Frames:
                 self.things.add(phrase.name)
             elif phrase is not None and phrase.sort is Sort.PLACE:
                 self.place = phrase
-            elif phrase is not None and phrase.sort is Sort.PERSON and phrase.name != OPERATOR:
+            elif phrase is not None and phrase.sort in PEOPLE and phrase.name != OPERATOR:
                 self.person = phrase
 
     def settle(self, clause: Clause) -> None:
@@ -83,7 +80,7 @@ class Frames:
             if found is None:
                 found = part.phrase if part.phrase is not None and part.phrase.sort is Sort.PLACE else None
             else:
-                found = _about(found, part)
+                found = about(found, part)
         return found
 
     def clauses(self, verb: Verb, said: str, parts: Sequence[Part]) -> list[Clause]:
@@ -94,7 +91,9 @@ class Frames:
         """
         self.by_pronoun = False
         nouns = [part.phrase for part in parts if part.kind in ("np", "and") and part.phrase is not None]
-        rest = [part for part in parts if part.kind not in ("np", "and")]
+        known = tuple(part.text for part in parts if part.kind == "known")
+        nouns = [replace(noun, words=(*noun.words, *known)) for noun in nouns]
+        rest = [part for part in parts if part.kind not in ("np", "and", "known")]
         how = tuple(
             Constraint(ConstraintKind.MANNER, part.text)
             for part in rest
@@ -140,10 +139,15 @@ class Frames:
         return replace(part, phrase=meant)
 
     def _listed(self, verb: Verb, parts: Sequence[Part]) -> list[Clause]:
-        """As in "go to the kitchen and the hall": only for going, the verb is repeated."""
-        if verb is not Verb.GO:
-            raise Unread
+        """As in "go to the kitchen and the hall", "give the cup to Ann and the plate to Bob": the verb is repeated."""
         k = next(k for k, part in enumerate(parts) if part.kind == "and")
+        if verb is not Verb.GO:
+            if {part.kind for part in parts[:k]} - {"np"} != {part.kind for part in parts[k + 1 :]}:
+                raise Unread
+            return [
+                *self.clauses(verb, "give", parts[:k]),
+                *self.clauses(verb, "give", [replace(parts[k], kind="np"), *parts[k + 1 :]]),
+            ]
         return [*self.clauses(verb, "go", parts[:k]), *self.clauses(verb, "go", [replace(parts[k], kind="to")])]
 
     # --- kinds of clauses
@@ -162,9 +166,9 @@ class Frames:
                 if part.kind == "near" and not part.text.startswith(_NEAR):
                     limits.append(Constraint(ConstraintKind.SIDE, part.text))
             elif target is not None and part.kind in ("at", "near", "side"):
-                target = _about(target, part)
+                target = about(target, part)
             elif part.kind == "side" or (target is None and part.kind == "to_me"):
-                target = target if part.kind == "side" else _ME
+                target = target if part.kind == "side" else THE_OPERATOR
                 if part.kind == "side":
                     raise Unserved
             else:
@@ -182,7 +186,7 @@ class Frames:
             left = tuple(each for each in target.constraints if each.to is not at or at is None)
             met = replace(target, constraints=left)
             return [*via, Clause(Verb.FIND, person=met, person_at=at, constraints=tuple(limits))]
-        return [*via, Clause(Verb.GO, target=_as_place(target), constraints=tuple(limits))]
+        return [*via, Clause(Verb.GO, target=as_place(target), constraints=tuple(limits))]
 
     def _with_person(self, verb: Verb, nouns: Sequence[Phrase], rest: Sequence[Part]) -> list[Clause]:
         if len(nouns) != 1:
@@ -208,9 +212,9 @@ class Frames:
                 worn = Constraint(ConstraintKind.CLOTHING, part.text)
                 person = replace(person, constraints=(*person.constraints, worn))
             elif target is not None and part.kind in ("at", "near", "side"):
-                target = _about(target, part)
+                target = about(target, part)
             else:
-                person = _about(person, part)
+                person = about(person, part)
         places = (each is None or each.sort is Sort.PLACE for each in (target, at))
         if not all(places):
             raise Unread
@@ -225,7 +229,7 @@ class Frames:
             if target.sort is not Sort.PLACE:
                 raise Unserved(f": the {target.text} is no place or device that I know")
             for part in rest:
-                target = _about(target, part)
+                target = about(target, part)
             found.append(Clause(verb, target=target))
         return found
 
@@ -244,20 +248,21 @@ class Frames:
         found = self._resolved(sought[0], Verb.FIND) if sought[0].sort is Sort.PRONOUN else sought[0]
         if found.sort is Sort.PLACE:
             for part in looked:
-                found = _about(found, part)
+                found = about(found, part)
             return [Clause(Verb.GO, target=found)]
-        if found.sort is Sort.PERSON:
-            found, at = _located(found, looked)
+        if found.sort in PEOPLE:
+            found, at = located(found, looked)
             return [Clause(Verb.FIND, person=found, person_at=within or at)]
-        found, at = _located(found, looked)
+        found, at = located(found, looked)
         return [Clause(Verb.FIND, found, within or at or self.where.get(found.name))]
 
     def _move(self, verb: Verb, said: str, nouns: Sequence[Phrase], rest: Sequence[Part]) -> list[Clause]:
         """Bringing, taking and putting."""
-        people = [noun for noun in nouns if noun.sort is Sort.PERSON]
-        things = [
-            self._resolved(noun, verb) if noun.sort is Sort.PRONOUN else noun for noun in nouns if noun not in people
-        ]
+        if len(nouns) > 1 and nouns[0].sort is Sort.PRONOUN and self.person is not None:
+            nouns = [self.person, *nouns[1:]]
+        meant = [self._resolved(noun, verb) if noun.sort is Sort.PRONOUN else noun for noun in nouns]
+        people = [noun for noun in meant if noun.sort in PEOPLE]
+        things = [noun for noun in meant if noun.sort not in PEOPLE]
         self.by_pronoun = any(noun.sort is Sort.PRONOUN for noun in nouns)
         to = [part for part in rest if part.kind == "to" and part.phrase is not None]
         if people and not things:
@@ -275,8 +280,8 @@ class Frames:
         behind, ahead, limits = list[Part](), list[Part](), list[Constraint]()
         for part in rest:
             if part.kind == "to_me":
-                whom = whom or _ME
-            elif part.kind in ("to", "for") and part.phrase is not None and part.phrase.sort is Sort.PERSON:
+                whom = whom or THE_OPERATOR
+            elif part.kind in ("to", "for") and part.phrase is not None and part.phrase.sort in PEOPLE:
                 whom = part.phrase
             elif target is None and (part.kind == "to" or (part.kind == "near" and part.text.startswith("to "))):
                 target = part.phrase
@@ -288,9 +293,13 @@ class Frames:
             else:
                 behind.append(part)
         if verb is Verb.PLACE and target is None:
-            k = next((k for k, part in enumerate(behind) if part.kind in ("at", "near", "side")), None)
-            if k is not None:
-                put, ahead, behind = behind[k], behind[k + 1 :], behind[:k]
+            spots = [k for k, part in enumerate(behind) if part.kind in ("at", "near", "side")]
+            if len(spots) == 2 and all(self._is_furniture(behind[k]) for k in spots):
+                spots = spots[1:]  # "put the cup on the desk on the shelf"
+            if spots:
+                k = spots[0]
+                ahead = [part for part in behind[k + 1 :] if part.kind != "from"]
+                put, behind = behind[k], [*behind[:k], *(part for part in behind[k + 1 :] if part.kind == "from")]
                 target = put.phrase
                 if put.kind != "at":
                     limits.append(Constraint(ConstraintKind.RELATION, put.text))
@@ -298,9 +307,13 @@ class Frames:
         if moved is not None:
             verb, behind, ahead, target = moved
         for part in ahead:
-            target = _about(target, part) if target is not None else target
+            target = about(target, part) if target is not None else target
         made = self._moved(verb, things, behind, whom, target, tuple(limits))
         return [replace(clause, person_at=at or clause.person_at) for clause in made]
+
+    def _is_furniture(self, part: Part) -> bool:
+        place = self.home.places.get(part.phrase.name) if part.phrase is not None and part.kind == "at" else None
+        return place is not None and not place.is_room
 
     def _carried(
         self,
@@ -312,16 +325,17 @@ class Frames:
         target: Phrase | None,
     ) -> tuple[Verb, list[Part], list[Part], Phrase | None] | None:
         """As in "take the cup on the table": where it is, or where it goes; None if that is clear."""
-        if whom is not None or target is not None or not behind or said not in ("take", "bring", "carry"):
+        if whom is not None or target is not None or not behind or said not in ("take", "bring", "carry", "want"):
             return None
         first = behind[0]
         if first.kind == "near" or (len(behind) > 1 and behind[1].kind == "near"):
             near = first if first.kind == "near" else behind[1]
             if not self.by_pronoun:
-                raise Unserved(f": '{near.text}' may say where it is or where to put it", firm=True)
+                raise Unserved(f": '{near.text}' may say where it is or where to put it")
         if first.kind != "at" or first.phrase is None or first.phrase.sort is not Sort.PLACE:
             return None
-        if self.by_pronoun or not self._doubt("take at"):
+        kind = "take at" if said != "want" else "want the" if things[0].definite else "want a"
+        if self.by_pronoun or not self._doubt(kind):
             return Verb.PLACE, [], behind[1:], first.phrase
         return None
 
@@ -336,17 +350,17 @@ class Frames:
     ) -> list[Clause]:
         found = []
         for noun in things:
-            thing, source = _located(noun, behind)
+            thing, source = located(noun, behind)
             source = source or self.where.get(thing.name)
             if target is not None and whom is None:
-                found.append(Clause(Verb.PLACE, thing, source, _as_place(target), constraints=limits))
+                found.append(Clause(Verb.PLACE, thing, source, as_place(target), constraints=limits))
             elif verb is Verb.PLACE and whom is None:
                 found.append(Clause(Verb.PLACE, thing, source, None, constraints=limits))
             elif verb is Verb.TAKE and whom is None:
                 found.append(Clause(Verb.TAKE, thing, source))
             else:
-                at = _as_place(target) if target is not None else None
-                found.append(Clause(Verb.BRING, thing, source, None, whom or _ME, at, constraints=limits))
+                at = as_place(target) if target is not None else None
+                found.append(Clause(Verb.BRING, thing, source, None, whom or THE_OPERATOR, at, constraints=limits))
         return found
 
     def _resolved(self, phrase: Phrase, verb: Verb) -> Phrase:
@@ -357,43 +371,10 @@ class Frames:
         """
         if verb in (Verb.FOLLOW, Verb.GUIDE) or phrase.name == "whom":
             meant = self.person
-        elif verb in (*_SWITCHED, Verb.GO):
+        elif verb in (*SWITCHED, Verb.GO):
             meant = self.place
         else:
             meant = self.thing
         if meant is None or (phrase.name == "them" and meant is self.thing and len(self.things) > 1):
             raise Unread
         return meant
-
-
-def _located(thing: Phrase, parts: Sequence[Part]) -> tuple[Phrase, Phrase | None]:
-    """An object or person with what parts say about it, and the place where it is."""
-    source: Phrase | None = None
-    for part in parts:
-        placed = part.kind in ("at", "from") and part.phrase is not None and part.phrase.sort is Sort.PLACE
-        if source is None and placed:
-            source = part.phrase
-        elif source is not None and part.kind in ("at", "near", "side"):
-            source = _about(source, part)
-        else:
-            thing = _about(thing, part)
-    return thing, source
-
-
-def _about(phrase: Phrase, part: Part) -> Phrase:
-    """A phrase with what a part says about it."""
-    kinds = {"side": ConstraintKind.SIDE, "with": ConstraintKind.QUALITY}
-    if part.kind not in ("at", "from", "near", "side", "with"):
-        raise Unread
-    worn = part.kind == "with" and phrase.sort in (Sort.PERSON, Sort.POSED)
-    kind = ConstraintKind.CLOTHING if worn else kinds.get(part.kind, ConstraintKind.RELATION)
-    return replace(phrase, constraints=(*phrase.constraints, Constraint(kind, part.text, part.phrase)))
-
-
-def _as_place(phrase: Phrase) -> Phrase:
-    """A phrase for where something goes: of an object it is a place that the home does not know."""
-    return (
-        phrase
-        if phrase.sort is Sort.PLACE
-        else Phrase(Sort.PLACE, phrase.text, phrase.definite, constraints=phrase.constraints)
-    )

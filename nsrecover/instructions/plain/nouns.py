@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.sentences.reading import Constraint, ConstraintKind, Phrase, Sort
-from nsrecover.instructions.sentences.words import GRAMMAR, Lexeme, Lexicon, listed
-
-ALIKE = 0.8
-"""Similarity from which a word counts as a misspelt one of the home (`difflib` ratio)."""
+from nsrecover.instructions.plain.words import NUMBERS, SPEECH, UNSERVED, VERBS, WORDS, Lexeme, Lexicon, listed
+from nsrecover.instructions.reading import Constraint, ConstraintKind, Phrase, Sort
 
 MOST_WORDS = 4
 """Words that a noun phrase may have, without its determiner."""
 
 _DEFINITE = ("the", "this", "that", "these", "those")
 _INDEFINITE = ("a", "an", "some", "any")
-_OWNERS = {"my": OPERATOR, "our": OPERATOR, "mine": OPERATOR, "your": ""}
+_OWNERS = {"my": OPERATOR, "our": OPERATOR, "mine": OPERATOR, "your": "", "his": "", "their": ""}
 _COUNTS = ("all", "both", "two", "three", "four", "five", "six", "several", "every", "each")
 _THINGS = ("it", "them", "one", "some", "that", "this", "these", "those", "both")
 _PERSONS = ("him", "her", "them", "he", "she", "they")
@@ -29,7 +25,7 @@ _GENERIC = frozenset(
 _PARTS = frozenset(
     ("side", "head", "end", "center", "centre", "middle", "corner", "left", "right", "top", "edge", "front", "back")
 )
-_CONSTRAINTS = {kind: frozenset(listed(words)) for kind, words in GRAMMAR["constraints"].items()}
+_CONSTRAINTS = {kind: frozenset(listed(words)) for kind, words in WORDS["constraints"].items()}
 _KINDS = {"size": ConstraintKind.ORDER, "clothes": ConstraintKind.CLOTHING, "other": ConstraintKind.OTHER}
 _SIZES = frozenset(
     ("big", "large", "small", "little", "tall", "huge", "tiny", "bigger", "larger", "smaller", "heavier", "lighter")
@@ -37,17 +33,18 @@ _SIZES = frozenset(
 _ORDERS = frozenset(
     ("first", "second", "third", "fourth", "fifth", "last", "next", "middle", "farther", "closer", "nearer")
 )
+_NUMBERS = frozenset(NUMBERS)
+_BASE = frozenset((*VERBS, *SPEECH, *UNSERVED))
 _SUPERLATIVE = re.compile(r"[a-z]{2,}(?:i?est)")
 _PLACES_IN_LINE = frozenset(("left", "right", "upper", "lower", "top", "bottom", "leftmost", "rightmost"))
 
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun phrase: what it names, the index behind it, and words that were taken for others."""
+    """A noun phrase: what it names, and the index behind it."""
 
     phrase: Phrase
     end: int
-    corrected: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +85,9 @@ class Nouns:
             )
             return Noun(Phrase(Sort.PRONOUN, name), i + 1)
         phrase, j = self._determined(words, i)
+        posed = self._posed(words, j)
+        if posed is not None:
+            return Noun(replace(posed.phrase, constraints=(*phrase.constraints, *posed.phrase.constraints)), posed.end)
         entry = self.lexicon.entries.get(word)
         if entry is not None and entry.sort == "person" and j == i:
             return Noun(Phrase(Sort.PERSON, entry.value), i + 1)
@@ -109,7 +109,7 @@ class Nouns:
             count=phrase.count,
             constraints=(*phrase.constraints, *fixed),
         )
-        return Noun(made, end, named.corrected)
+        return Noun(made, end)
 
     def _determined(self, words: Sequence[str], i: int) -> tuple[Phrase, int]:
         """A phrase with what the determiners at an index say, and the index behind them."""
@@ -138,6 +138,30 @@ class Nouns:
             j += 1
         return Phrase(Sort.THING, "", definite, owner, count=count, constraints=tuple(constraints)), j
 
+    def _posed(self, words: Sequence[str], j: int) -> Noun | None:
+        """A person who is known by the pose: "person who is sitting", "guest waving"."""
+        noun = self.lexicon.entries.get(words[j]) if j < len(words) else None
+        if noun is None or noun.sort != "people":
+            return None
+        k = j + 1
+        if words[k : k + 1] in (["who"], ["that"]):
+            k += 1
+        k += words[k : k + 1] in (["is"], ["are"])
+        pose = self.pose(words, k)
+        if pose is None:
+            return None
+        gender = words[j] in _CONSTRAINTS["gender"]
+        constraints = (Constraint(ConstraintKind.GENDER, words[j]),) if gender else ()
+        return Noun(Phrase(Sort.POSED, pose[0], constraints=constraints), pose[1])
+
+    def pose(self, words: Sequence[str], k: int) -> tuple[str, int] | None:
+        """The pose whose words begin at an index, and the index behind them."""
+        for size in range(5, 0, -1):
+            entry = self.lexicon.entries.get(" ".join(words[k : k + size])) if k + size <= len(words) else None
+            if entry is not None and entry.sort == "pose":
+                return entry.value, k + size
+        return None
+
     def _of(self, words: Sequence[str], j: int, k: int, ends: Sequence[bool]) -> tuple[Noun, int] | None:
         """As in "a glass of water", "the table of the kitchen", "the side of the bathtub"."""
         if k >= len(words) - 1 or words[k] != "of":
@@ -148,14 +172,14 @@ class Nouns:
         outer = list(words[j:k])
         if outer[-1] in _PARTS:
             part = Constraint(ConstraintKind.SIDE, f"{' '.join(outer)} of the {inner.phrase.name}")
-            return Noun(replace(inner.phrase, constraints=(part,)), inner.end, inner.corrected), inner.end
+            return Noun(replace(inner.phrase, constraints=(part,)), inner.end), inner.end
         if inner.phrase.sort is Sort.PLACE:
             named = self._named(outer, True)
             if named is None:
                 return None
             inside = Constraint(ConstraintKind.RELATION, f"of the {inner.phrase.name}", inner.phrase)
             phrase = replace(named[0].phrase, constraints=(*named[0].phrase.constraints, inside))
-            return Noun(phrase, inner.end, named[0].corrected), inner.end
+            return Noun(phrase, inner.end), inner.end
         if inner.phrase.constraints or inner.phrase.sort not in (Sort.THING, Sort.CATEGORY):
             return None
         texts = (f"{outer[-1]} of {inner.phrase.name}", inner.phrase.name, " ".join(outer))
@@ -167,9 +191,6 @@ class Nouns:
 
     def _named(self, words: list[str], determined: bool) -> tuple[Noun, int] | None:
         """What some words name: their longest ending that the home knows, the words before it being qualities."""
-        text = " ".join(words)
-        if not all(self.lexicon.known(word) for word in words) and (close := self._close(text)) is not None:
-            return Noun(_phrase(self.lexicon.entries[close]), 0, ((text, close),)), 0
         for k in range(len(words)):
             entry = self._entry(" ".join(words[k:]))
             if entry is None:
@@ -193,26 +214,26 @@ class Nouns:
         constraints = tuple(_constraints(words[:-1]))
         said = {each.text for each in constraints}
         left = [word for word in words if word not in said]
-        if not left or left[-1] in _GENERIC or left[-1] in _PARTS or left[-1] in self.no_nouns:
+        last = self.lexicon.entries.get(left[-1]) if left else None
+        if not left or set(left) & _GENERIC or left[-1] in _PARTS or left[-1] in (self.no_nouns | self.harmless):
+            return None
+        if (last is not None and last.sort == "pose") or set(left) & _NUMBERS:
+            return None
+        if any(self._is_place(left[k : k + 2]) for k in range(len(left) - 2)):
             return None
         if left[-1].endswith("ly") or any(self._is_verb(word) and not word.endswith("ing") for word in left[:-1]):
             return None
-        if self._is_verb(left[-1]) and not (determined and self.lexicon.verbs[left[-1]].text == left[-1]):
+        if self._is_verb(left[-1]) and not (determined and left[-1] in _BASE):
             return None
         return Noun(Phrase(Sort.THING, " ".join(left), constraints=constraints), 0), 0
 
-    def _close(self, text: str) -> str | None:
-        """The words of the home that a misspelt text stands for; None if none is close."""
-        close = self.lexicon.repaired(text)
-        if close is None or self._entry(close) is None or SequenceMatcher(None, text, close).ratio() < ALIKE:
-            return None
-        return close
+    def _is_place(self, words: Sequence[str]) -> bool:
+        entry = self.lexicon.entries.get(" ".join(words))
+        return entry is not None and entry.sort == "place"
 
     def _is_verb(self, word: str) -> bool:
         """Whether a word that no noun has is a verb, as in "the cup lying", "the door open"."""
-        verb = self.lexicon.verbs.get(word)
-        entry = self.lexicon.entries.get(word)
-        return verb is not None and entry is not None and entry.sort == "verb" and word not in self.harmless
+        return word in self.lexicon.verbs and word not in self.lexicon.entries and word not in self.harmless
 
     def _stocked(self, name: str) -> bool:
         """Whether the home knows an object that a name can mean."""

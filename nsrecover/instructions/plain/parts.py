@@ -6,27 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import resources
-from typing import Any
-
-import yaml
 
 from nsrecover.instructions.plain.nouns import Nouns
-from nsrecover.instructions.sentences.reading import Phrase, Sort
-from nsrecover.instructions.sentences.words import GRAMMAR, Lexicon, listed
+from nsrecover.instructions.plain.words import PREPOSITIONS, SPEECH, UNSERVED, VERBS, WORDS, Lexicon, listed, tokens
+from nsrecover.instructions.reading import Phrase, Sort
 
-WORDS: Mapping[str, Any] = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"))
-"""The word lists of words.yaml."""
-
-VERBS = {text: verb for verb, texts in WORDS["verbs"].items() for text in listed(texts)}
-UNSERVED = frozenset(listed(WORDS["unserved"])) | frozenset(listed(GRAMMAR["verbs"]["other"]))
-_PREPOSITIONS = {text: kind for kind, texts in WORDS["prepositions"].items() for text in listed(texts)}
 _MANNERS, _FILLERS = frozenset(listed(WORDS["manners"])), frozenset(listed(WORDS["fillers"]))
 _PARTICLES, _TO_ME = frozenset(listed(WORDS["particles"])), frozenset(listed(WORDS["back_to_me"]))
 _OPENINGS = frozenset(listed(WORDS["openings"]))
-_HARD = frozenset(("bring", "take", "put", "give", "fetch", "carry", "go", "come", "follow", "find", "grab"))
+_HARD = frozenset(
+    ("bring", "take", "put", "give", "fetch", "carry", "go", "come", "follow", "find", "grab", "tell", "ask", "say")
+)
 """Verbs that are never part of a noun phrase."""
-_ELSEWHERE = frozenset(listed(WORDS["elsewhere"])) | frozenset(listed(GRAMMAR["times"]))
+_ELSEWHERE, _LYING = frozenset(listed(WORDS["elsewhere"])), frozenset(listed(WORDS["lying"]))
 _LONGEST = 6
 _CONJUNCTIONS = ("and", ",", "then", ".", "!", "?", ";")
 _AUXILIARY = (
@@ -90,10 +82,6 @@ _DETERMINED = frozenset(
         "us",
     )
 )
-_CONTRACTIONS = tuple(
-    (re.compile("|".join(rf"(?<![\w'])(?:{each})(?![\w'])" for each in written.split("|\\b"))), plain)
-    for written, plain in GRAMMAR["contractions"].items()
-)
 
 
 @dataclass(frozen=True)
@@ -119,19 +107,19 @@ class Words:
         words: in lower case; marks are words.
         lexicon: of the home.
         corrected: words that were taken for others.
+        failed: the last word that had no role, as an index.
     """
 
     words: list[str]
     lexicon: Lexicon
     corrected: list[tuple[str, str]] = field(default_factory=list)
+    failed: int = 0
 
     @classmethod
     def of(cls, sentence: str, lexicon: Lexicon) -> Words:
         """The words of a sentence, contractions written out."""
-        text = re.sub(r"\s+'(?=\w+\b)", "'", sentence.lower().replace("\u2019", "'").replace("`", "'"))
-        for pattern, plain in _CONTRACTIONS:
-            text = pattern.sub(plain, text)
-        return cls(re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?\"]", text), lexicon)
+        words, corrected = lexicon.repaired(tokens(sentence))
+        return cls(words, lexicon, corrected)
 
     def longest(self, i: int, known: Mapping[str, object] | frozenset[str]) -> str:
         """The longest text of a table that begins at a word; empty if none does."""
@@ -153,12 +141,12 @@ class Words:
     def _begins(self, i: int) -> bool:
         if self.longest(i, _OPENINGS) or self.longest(i, _FILLERS) in ("please", "maybe", "listen"):
             return True
-        verb = self.longest(i, VERBS) or self.longest(i, UNSERVED)
+        verb = self.longest(i, VERBS) or self.longest(i, SPEECH) or self.longest(i, UNSERVED)
         before = self.words[i - 1] if i else ""
-        if not verb or before in _DETERMINED - {"me", "it", "them"} or before in _PREPOSITIONS:
+        if not verb or before in _DETERMINED - {"me", "it", "them"} or before in PREPOSITIONS:
             return False
         after = self.words[i + verb.count(" ") + 1] if i + verb.count(" ") + 1 < len(self.words) else ""
-        goes = VERBS.get(verb) == "go" and _PREPOSITIONS.get(after) == "to"
+        goes = VERBS.get(verb) == "go" and PREPOSITIONS.get(after) == "to"
         return (
             after in _DETERMINED
             or verb.split()[0] in _HARD
@@ -170,15 +158,17 @@ class Words:
     @cached_property
     def nouns(self) -> Nouns:
         """Reads noun phrases."""
-        single = {text for text in _PREPOSITIONS if " " not in text}
+        single = {text for text in PREPOSITIONS if " " not in text}
         manners = {text for text in _MANNERS if " " not in text} - {"left", "right", "fast"}
-        single |= {text.split()[0] for text in (*_PREPOSITIONS, *_PARTICLES)} | _DETERMINED | _HARD
+        single |= {text.split()[0] for text in (*PREPOSITIONS, *_PARTICLES)} | _DETERMINED | _HARD
         stops = {
             *single,
             *manners,
             *_CONJUNCTIONS,
             *_AUXILIARY,
             *_SUBJECTS,
+            *_ELSEWHERE,
+            *(text.split()[0] for text in _LYING),
             "please",
             "of",
             "here",
@@ -196,20 +186,14 @@ class Words:
             return True
         return i >= len(self.words) or self.ends[i] or self.words[i] in _CONJUNCTIONS or self.words[i] in _SUBJECTS
 
-    @property
-    def plain(self) -> bool:
-        """Whether no word belongs to what only the grammar reads: conditions, questions, gestures, times, denials."""
-        entries = self.lexicon.entries
-        pairs = zip(self.words, self.words[1:], strict=False)
-        texts = {*self.words, *(" ".join(pair) for pair in pairs)}
-        posed = any(entries[text].sort in ("pose", "time") for text in texts if text in entries)
-        return not posed and not texts & _ELSEWHERE and '"' not in texts
+    def end(self, i: int) -> int:
+        """The index of the mark or conjunction that ends what begins at a word."""
+        ends = (".", "!", "?", ";", ",", "so", "but")
+        return next((k for k in range(i, len(self.words)) if self.words[k] in ends), len(self.words))
 
     def verb(self, i: int) -> str:
-        """The verb of a command at a word; empty without one, or if the grammar knows a longer one."""
-        found = max(self.longest(i, VERBS), self.longest(i, UNSERVED), key=len)
-        longer = self.longest(i, frozenset(self.lexicon.verbs))
-        return found if len(longer) <= len(found) or longer in VERBS else ""
+        """The verb of a command at a word; empty without one."""
+        return max(self.longest(i, VERBS), self.longest(i, UNSERVED), key=len)
 
     def manner(self, i: int) -> str:
         """How something is to be done, if words for that begin at a word."""
@@ -217,7 +201,7 @@ class Words:
 
     def goes_on(self, i: int) -> bool:
         """Whether a goal begins at a word: "and then in the bathroom"."""
-        return _PREPOSITIONS.get(self.longest(i, _PREPOSITIONS)) in ("to", "at")
+        return PREPOSITIONS.get(self.longest(i, PREPOSITIONS)) in ("to", "at")
 
     def skipped(self, i: int) -> int:
         """The index behind words that say nothing."""
@@ -232,7 +216,7 @@ class Words:
         """The index behind conjunctions, politeness and forms of address before a command."""
         while i < len(self.words):
             after = self.skipped(i)
-            if after < len(self.words) and self.words[after] in (*_CONJUNCTIONS, ":"):
+            if after < len(self.words) and self.words[after] in (*_CONJUNCTIONS, ":", "so", "but"):
                 after += 1
             opening = self.longest(after, _OPENINGS)
             after += opening.count(" ") + 1 if opening else 0
@@ -260,8 +244,9 @@ class Words:
                 continue
             if found and self.clause_begins(i):
                 break
-            part = self._part(i, bool(found))
+            part = self.part(i, bool(found))
             if part is None:
+                self.failed = max(self.failed, i)
                 return (found, i) if found and self.clause_begins(i) else None
             found.append(part[0])
             i = part[1]
@@ -277,50 +262,62 @@ class Words:
             or found[-1].phrase is None
         ):
             return None
-        entry = self.lexicon.entries.get(self.words[i])
-        if self.longest(i, VERBS) or self.longest(i, UNSERVED) or (entry is not None and entry.sort == "verb"):
+        if any(self.longest(i, each) for each in (VERBS, SPEECH, UNSERVED, PREPOSITIONS)):
             return None
-        kind = self.longest(i, _PREPOSITIONS)
-        if kind:
+        noun = self.noun(i)
+        if noun is not None and self.words[i] not in _DETERMINED and not self.known(noun[0]):
             return None
-        noun = self._noun(i)
         kind = found[-1].kind if found[-1].kind in ("with", "near") else "and"
         return (Part(kind, self.text(i, noun[1]), noun[0]), noun[1]) if noun is not None else None
 
-    def _part(self, i: int, later: bool) -> tuple[Part, int] | None:
+    def part(self, i: int, later: bool) -> tuple[Part, int] | None:
+        """The part that begins at a word, and the index behind it; None if none does.
+
+        Args:
+            i: the index of the word.
+            later: whether other parts come before it.
+        """
         rest = " ".join(self.words[i : i + _LONGEST])
         side = _SIDE.match(rest)
         if side is not None:
             return Part("side", side[0]), i + side[0].count(" ") + 1
         to_me = self.longest(i, _TO_ME)
         manner = self.longest(i, _MANNERS)
-        if (
-            self.words[i] in ("that", "which", "who")
-            and i + 1 < len(self.words)
-            and self.words[i + 1] in ("is", "are", "'s")
-        ):
-            said = self._part(i + 2, True) if later and self.longest(i + 2, _PREPOSITIONS) else None
+        known = re.match(r"(?:that|which|who) i (?!left on|left in)", rest)
+        if known is not None and later:
+            end = self.end(i)
+            named = any(self.lexicon.entries.get(word) for word in self.words[i:end])
+            return None if named else (Part("known", self.text(i, end)), end)
+        lies = re.match(r"(?:that|which|who) (?:is|are) ", f"{rest} ")
+        size = 2 if lies is not None else len(self.longest(i, _LYING).split())
+        if size:
+            size += len(self.longest(i + size, _LYING).split())
+            said = self.part(i + size, True) if later and self.longest(i + size, PREPOSITIONS) else None
             return (replace(said[0], kind="from" if said[0].kind == "at" else said[0].kind), said[1]) if said else None
-        preposition = self.longest(i, _PREPOSITIONS)
+        preposition = self.longest(i, PREPOSITIONS)
         if preposition:
             behind = i + preposition.count(" ") + 1
-            noun = self._noun(behind) or (
+            noun = self.noun(behind) or (
                 (Phrase(Sort.PERSON, "you"), behind + 1) if self.text(behind, behind + 1) == "you" else None
             )
             if noun is not None and not (to_me and len(to_me) > len(preposition)):
-                return Part(_PREPOSITIONS[preposition], self.text(i, noun[1]), noun[0]), noun[1]
+                return Part(PREPOSITIONS[preposition], self.text(i, noun[1]), noun[0]), noun[1]
+        if to_me in ("back", "over") and self.longest(i + 1, PREPOSITIONS):
+            return Part("particle", to_me), i + 1
         if to_me:
             return Part("to_me", to_me), i + to_me.count(" ") + 1
         if manner and (manner not in ("left", "right", "a little") or later is False or i + 1 >= len(self.words)):
             return Part("manner", manner), i + manner.count(" ") + 1
         if self.words[i] in _PARTICLES:
             return Part("particle", self.words[i]), i + 1
-        noun = self._noun(i)
+        noun = self.noun(i)
         return (Part("np", self.text(i, noun[1]), noun[0]), noun[1]) if noun is not None else None
 
-    def _noun(self, i: int) -> tuple[Phrase, int] | None:
+    def known(self, phrase: Phrase) -> bool:
+        """Whether the home has a word for what a phrase names."""
+        return phrase.sort is not Sort.THING or phrase.name in self.lexicon.entries
+
+    def noun(self, i: int) -> tuple[Phrase, int] | None:
+        """The noun phrase at a word, and the index behind it."""
         found = self.nouns.read(self.words, i, self.ends)
-        if found is None:
-            return None
-        self.corrected += found.corrected
-        return found.phrase, found.end
+        return (found.phrase, found.end) if found is not None else None

@@ -34,7 +34,7 @@ WORDS = re.findall(
         ("take the person wearing a blue blouse to the kitchen", "blouse"),
         ("guide the lady in the living room to the kitchen", "lady"),
         ("tell me how many ladies are in the kitchen", "ladies"),
-        ("bring me an apple but not the green one", "but not"),
+        ("bring me an apple but not the green one", "not the green one"),
         ("bring me another apple", "another"),
         ("fetch the apple on the newspaper", "newspaper"),
         ("bring the banana to the teddy bear", "teddy bear"),

@@ -7,7 +7,7 @@ import pytest
 from nsrecover.domains.service.home_file import home_of, load_home
 from nsrecover.instructions.plain.reader import read_plainly
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.sentences.reading import ConstraintKind, Reading
+from nsrecover.instructions.reading import ConstraintKind, Reading
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
 from nsrecover.instructions.understanding import Understanding
 
@@ -106,9 +106,27 @@ def test_a_quality_is_no_constraint_where_only_one_thing_can_be_meant() -> None:
     assert any("white" in note for note in task.notes)
 
 
-@pytest.mark.parametrize("sentence", ["bring me the apple if it is ripe", "do not go to the kitchen", "tell me a joke"])
-def test_other_sentences_are_left_to_the_grammar(sentence: str) -> None:
-    assert read_plainly(sentence, UNDERSTANDING.lexicon) is None
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("bring me the apple if it is ripe", "if it is ripe"),
+        ("bring me the apple until tomorrow", "until"),
+        ("tell me which door is open", "which door is open"),
+        ("fetch the apple and toss it on the sofa", "toss"),
+        ("give the banana to charlie and the apple", "apple"),
+    ],
+)
+def test_words_that_fit_nowhere_are_named(sentence: str, word: str) -> None:
+    found = UNDERSTANDING.task(sentence)
+    assert isinstance(found, Refusal), found
+    assert word in found.text
+
+
+@pytest.mark.parametrize("sentence", ["bring me three boots", "look for the boots", "take the shell"])
+def test_a_known_word_that_is_alike_is_not_taken_for_another(sentence: str) -> None:
+    read = read_plainly(sentence, UNDERSTANDING.lexicon)
+    assert isinstance(read, Reading)
+    assert not read.corrected
 
 
 def test_a_certain_thing_of_a_category_is_asked_for_where_several_are_known() -> None:

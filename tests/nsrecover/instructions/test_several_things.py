@@ -1,4 +1,4 @@
-"""Several things in one sentence, reported wishes, and people who are brought."""
+"""Several things and people in one sentence."""
 
 import pytest
 
@@ -14,13 +14,9 @@ UNDERSTANDING = Understanding(load_home("apartment"))
     ("sentence", "goals"),
     [
         ("put both mugs in the dishwasher", ("at red mug dishwasher", "at blue mug dishwasher")),
-        ("take the bread from the cabinet and a knife to the desk", ("at bread desk @cabinet", "at knife desk")),
-        ("there are a cup and a plate on the desk, put both in the sink", ("at cup sink @desk", "at plate sink @desk")),
-        ("the apple and the banana, bring them to me", ("at apple operator", "at banana operator")),
-        ("charlie wants you to bring him the newspaper from the armchair", ("at newspaper charlie @armchair",)),
-        ("I was asked to count the cups on the sideboard", ("counted cup at the sideboard", "told operator")),
-        ("bring jordan to me", ("at robot living room; guided jordan",)),
-        ("it has to be quick: the sponge has no business on the desk, put it in the sink", ("at sponge sink @desk",)),
+        ("give the banana to charlie and the apple to robin", ("at banana charlie", "at apple robin")),
+        ("put the bread and the knife on the desk", ("at bread desk", "at knife desk")),
+        ("tell ashley and charlie that dinner is ready", ("told ashley", "told charlie")),
     ],
 )
 def test_it_is_understood(sentence: str, goals: tuple[str, ...]) -> None:
@@ -32,8 +28,3 @@ def test_it_is_understood(sentence: str, goals: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("sentence", ["bring me two apples", "bring me 5 apples", "put all cookies on the desk"])
 def test_things_without_a_name_of_their_own_are_not_several(sentence: str) -> None:
     assert isinstance(UNDERSTANDING.task(sentence), Refusal)
-
-
-def test_common_words_are_not_taken_for_one_misspelt_noun() -> None:
-    reading = UNDERSTANDING.read("I want to make coffee, put the cup on the desk")
-    assert [clause.thing.name for clause in reading.clauses if clause.thing is not None] == ["cup"]

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.sentences.discourse import OPERATOR_PHRASE
-from nsrecover.instructions.sentences.reading import Clause, Verb
+from nsrecover.instructions.reading import THE_OPERATOR, Clause, Verb
 
 OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
 """Verb -> the verb that undoes it."""
@@ -83,7 +82,7 @@ def _one_by_one(clauses: list[Clause]) -> tuple[Clause, ...]:
     left = list(clauses)
     for clause in clauses:
         k = left.index(clause) if clause in left else len(left)
-        mine = clause.verb is Verb.TAKE or (clause.verb is Verb.BRING and clause.person in (None, OPERATOR_PHRASE))
+        mine = clause.verb is Verb.TAKE or (clause.verb is Verb.BRING and clause.person in (None, THE_OPERATOR))
         after = next((j for j in range(k + 2, len(left)) if left[j].thing == clause.thing), None)
         if not mine or clause.negated or clause.thing is None or after is None:
             continue

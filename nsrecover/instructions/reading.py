@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.util.python310 import StrEnum
 
 
@@ -13,13 +14,11 @@ class Verb(StrEnum):
     BRING = "bring"
     TAKE = "take"
     PLACE = "place"
-    DISCARD = "discard"
     FIND = "find"
     COUNT = "count"
     FOLLOW = "follow"
     GUIDE = "guide"
     TELL = "tell"
-    REPORT = "report"
     ASK = "ask"
     ANSWER = "answer"
     GO = "go"
@@ -27,10 +26,8 @@ class Verb(StrEnum):
     CLOSE = "close"
     TURN_ON = "turn on"
     TURN_OFF = "turn off"
-    CHECK = "check"
     POSE = "see the pose of"
     ASK_WHERE = "ask where"
-    OTHER = "other"
 
 
 class Sort(StrEnum):
@@ -46,6 +43,9 @@ class Sort(StrEnum):
 
 THINGS = (Sort.THING, Sort.CATEGORY)
 PEOPLE = (Sort.PERSON, Sort.POSED)
+SWITCHED = (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
+RESULT, NAME = "the result", "what is your name?"
+"""What is told, if it is what was found out; and the question for a name."""
 
 
 class ConstraintKind(StrEnum):
@@ -148,23 +148,16 @@ class Reading:
     Attributes:
         sentence: as given.
         clauses: what to do, in order.
-        not_understood: words that no rule knows, in order.
-        unknown_names: those of them that stand where a name or a noun should.
-        unexplained: words that are known and may change what is to be done, but are in no clause, in order.
-        verbs: the verbs that were heard, those without a clause included.
         corrected: pairs of words and what they were taken for.
         operator_at: where the operator says to be later ("I will be at the sofa"); None if nothing is said.
-        mentioned: objects that are mentioned without a command ("I lost my mug").
         doubts: where the sentence may mean two things.
     """
 
     sentence: str
     clauses: tuple[Clause, ...]
-    not_understood: tuple[str, ...] = ()
-    unknown_names: tuple[str, ...] = ()
-    unexplained: tuple[str, ...] = ()
-    verbs: tuple[Verb, ...] = ()
     corrected: tuple[tuple[str, str], ...] = ()
     operator_at: Phrase | None = None
-    mentioned: tuple[Phrase, ...] = ()
     doubts: tuple[str, ...] = ()
+
+
+THE_OPERATOR = Phrase(Sort.PERSON, OPERATOR)

@@ -1,1 +1,0 @@
-"""Sentences to readings: words, phrases, clauses."""

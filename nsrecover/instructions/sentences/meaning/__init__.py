@@ -1,1 +1,0 @@
-"""What statements and questions say about what is to be done."""
