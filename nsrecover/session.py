@@ -372,7 +372,7 @@ class Session(SessionState[SceneT]):
         unseen = self.monitor.unconfirmed
         if self.settings.reviews:
             self._request = Done()
-        elif unseen and self._attempts < LOOKS and self.monitor.last_found is not None:
+        elif unseen and self._attempts < LOOKS and not self.monitor.passing and self.monitor.last_found is not None:
             self._stage, self._request = Purpose.FINISH, Look(unseen)
             if self._attempts == 0:
                 self._attempts = 1

@@ -230,6 +230,7 @@ class StateVariable:
         from_above: whether it shows only in views that look down steeply, like the contents of a vessel.
         drifts: whether it changes unprompted as time passes: a deviation then counts only if what follows needs it.
         dangers: values with which an object can hurt people who reach in.
+        passes: trait of the objects of which it soon is normal again unprompted: a toaster pops.
     """
 
     name: str
@@ -239,6 +240,7 @@ class StateVariable:
     from_above: bool = False
     drifts: bool = False
     dangers: tuple[str, ...] = ()
+    passes: str = ""
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,11 @@ class Monitor(ABC, Generic[SceneT, Seen]):
         """Objects of the goal that were not seen since an action may have changed them, in scene order."""
 
     @property
+    def passing(self) -> bool:
+        """Whether the goal is believed to be reached and soon will not be: another look would cost what it checks."""
+        return False
+
+    @property
     def missed(self) -> tuple[Fact, ...]:
         """Conditions of a stated goal that do not hold now."""
         return ()

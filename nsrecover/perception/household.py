@@ -141,14 +141,22 @@ class HouseholdPerceiver:
         return next((value for value in values[1:] if self._fact(variable, name, value) <= state), values[0])
 
     def _places(self, observation: Observation) -> dict[str, set[StateFact]]:
-        """Object -> where it is, for those of which this is known; nowhere if the gripper has lost it."""
+        """Object -> where it is, for those of which this is known.
+
+        Nowhere, if the gripper has lost it, or if its place is in view and empty.
+        """
         should = {fact[1]: fact[2] for fact in sorted(self._expected) if fact[0] == "at"}
         held, before = _held(self._expected), _held(self._before)
         found: dict[str, set[StateFact]] = defaultdict(set)
         for _, fact in sorted(self._support.step(observation, should, held).items()):
             if len(fact) == 2 or fact[2] == FLOOR or self._traits(fact[2]) & {Trait.FLAT, Trait.HOLLOW}:
                 found[self._known_as(fact[1])].add((fact[0], *map(self._known_as, fact[1:])))
-        if not gripper_holds(observation):
+        grips = gripper_holds(observation)
+        if held is not None or not grips:
+            shown = {self._known_as(name) for name in observation.labels.values()}
+            due = {name: place for name, place in should.items() if name not in found and name not in shown}
+            found |= {name: set() for name in self._support.absent(observation, due)}
+        if not grips:
             if before is not None and before not in found:
                 found[before] = set()
             if held is not None and held not in found:  # hidden where the fingers have missed it

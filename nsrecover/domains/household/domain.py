@@ -50,7 +50,7 @@ _PLACE = Parameter("?place")
 
 VARIABLES = (
     StateVariable("open", ("closed", "open")),
-    StateVariable("running", ("off", "running"), dangers=("running",)),
+    StateVariable("running", ("off", "running"), dangers=("running",), passes=Trait.TIMED),
     StateVariable("filled", ("empty", *LIQUIDS), Trait.VESSEL, from_above=True),
     StateVariable("dirty", ("clean", "dirty")),
     StateVariable("sliced", ("whole", "sliced"), Trait.SLICE),

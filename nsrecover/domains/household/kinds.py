@@ -30,6 +30,8 @@ class Trait(StrEnum):
     """opens and closes, and holds nothing"""
     SWITCH = "switch"
     """is turned on and off"""
+    TIMED = "timed"
+    """turns itself off after a short time"""
     SHUT_TO_RUN = "shut_to_run"
     """runs only when closed, opens only when off"""
     ONE_PLACE = "one_place"
@@ -108,6 +110,7 @@ _NOUNS: Mapping[Trait, str] = {
         "microwave, oven, dishwasher, faucet, stove burner, toaster, coffee machine, television, laptop, "
         "lamp, desk lamp, floor lamp, light switch, cell phone"
     ),
+    Trait.TIMED: "toaster",
     Trait.SHUT_TO_RUN: "microwave, dishwasher",
     Trait.ONE_PLACE: "microwave, stove burner, toaster, coffee machine",
     Trait.SLOT: "fridge, microwave, oven, dishwasher, cabinet, drawer, safe, toaster",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase, PlanFault, PlanProblem, Unknown
-from nsrecover.core.facts import FactScene, Property
+from nsrecover.core.facts import FactScene, Property, StateFact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State
@@ -109,6 +109,12 @@ class FactMonitor(Monitor[FactScene, Seen]):
         return tuple(dict.fromkeys(name for _, name in unseen))
 
     @property
+    def passing(self) -> bool:
+        """Whether the goal is believed to be reached and soon will not be: another look would cost what it checks."""
+        wanted = (fact for fact, holds in (literal(fact, self.instance.domain) for fact in self.goal) if holds)
+        return self.next_action is None and not self.missed and any(map(self._passes, wanted))
+
+    @property
     def missed(self) -> tuple[explanation.Fact, ...]:
         """Conditions of the goal that do not hold now."""
         missed = unmet_goal(self.instance, self.graph.facts, self.goal)
@@ -118,7 +124,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
     def wanted(self) -> tuple[str, ...] | None:
         """Where to look next, the most important first; None: the verdict is settled."""
         last = self._judged
-        if last.found is None:
+        if last.found is None or (self.passing and not last.found.deviates):
             return None
         if last.stage is not Stage.DOUBT:
             return last.places[:1] or None
@@ -260,6 +266,11 @@ class FactMonitor(Monitor[FactScene, Seen]):
                 last.places = self._places(sorted(supports(facts, self.instance.domain)), facts)
         if not self._lost:
             last.places = ()
+
+    def _passes(self, fact: StateFact) -> bool:
+        """Whether a fact soon ends unprompted."""
+        variable = self.instance.domain.variables.get(fact[0])
+        return variable is not None and bool(variable.passes) and variable.passes in self.instance.objects[fact[1]]
 
     @property
     def _lost(self) -> set[str]:

@@ -125,7 +125,7 @@ class _Readings:
     @property
     def through(self) -> npt.NDArray[np.bool_]:
         """(...,) whether the camera sees something farther away."""
-        return np.asarray(self.depth_m > self.expected_m + DEPTH_SLACK_M)
+        return np.asarray(self.inside & (self.depth_m > self.expected_m + DEPTH_SLACK_M))
 
 
 def _faces_in_view(observation: Observation, box: FloatArray) -> list[_Readings]:

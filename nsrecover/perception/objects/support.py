@@ -11,6 +11,7 @@ import numpy as np
 
 from nsrecover.core import FloatArray, Observation
 from nsrecover.domains.household.kinds import Trait, traits_of
+from nsrecover.perception.cameras.visibility import sees_through
 from nsrecover.perception.lifting import MIN_PIXELS, TRIM, lift_points
 from nsrecover.perception.objects.detections import detected_numbers
 
@@ -32,6 +33,12 @@ OPEN_M, SHUT_M = 0.0775, 0.003
 
 CARRIED_M = 0.10
 """What the fingers should hold is held if they hold something and it has moved so far since it was last seen."""
+
+POINTS = 300
+"""Points of an object that are remembered about where it stood."""
+
+EMPTY = 0.5
+"""A place is empty if a camera sees through more than this share of the points that an object had there."""
 
 FLOOR = "floor"
 """Place of what lies at z = 0 and has no other place."""
@@ -70,6 +77,7 @@ class SupportRelations:
         self._small: dict[str, _Seen] = {}
         self._last: dict[str, FloatArray] = {}
         self._carried: str | None = None
+        self._stood: dict[str, tuple[str, FloatArray]] = {}
 
     def step(
         self, observation: Observation, expected: Mapping[str, str] | None = None, held: str | None = None
@@ -118,11 +126,26 @@ class SupportRelations:
                 found[name] = ("atop", name, place)
             else:
                 found[name] = ("at", name, place)
+            if place is not None and dish is None:
+                self._stood[name] = place, seen[name].points[:: 1 + len(seen[name].points) // POINTS]
         self._carried = None
         if floating and grips:
             self._carried = held if held in floating else floating[0]
             found[self._carried] = ("holding", self._carried)
         return found
+
+    def absent(self, observation: Observation, expected: Mapping[str, str]) -> frozenset[str]:
+        """The objects that should be where they were seen last, while their place is in view and empty.
+
+        Args:
+            observation: the views; it shows none of the objects.
+            expected: object -> the place where it should be.
+        """
+        return frozenset(
+            name
+            for name, (place, points) in self._stood.items()
+            if expected.get(name) == place and sees_through(observation, points).mean() > EMPTY
+        )
 
     def _may_be_hidden(self, place: str, seen: Mapping[str, _Seen]) -> bool:
         can = self._traits(place)

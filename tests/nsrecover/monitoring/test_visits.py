@@ -1,6 +1,7 @@
 """A robot that sees only what is near it looks at a place before it acts there, and for what is gone."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -96,3 +97,23 @@ def test_what_is_gone_is_looked_for_where_things_are(visits: bool) -> None:
     assert ("dining table" in world.looked) is visits
     assert episode.records[0].discrepancy.deviating == ("mug",)
     assert (("at", "mug", "dining table") in episode.records[0].discrepancy.observed.facts) is visits
+
+
+class PassingWorld(NearWorld):
+    """The faucet turns itself off before the robot has driven anywhere to look."""
+
+    def look(self, names: Sequence[str]) -> FactScene:
+        self.state -= {("running", "faucet")}
+        return super().look(names)
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_the_last_look_does_not_cost_what_it_checks(timed: bool) -> None:
+    traits = HOME.objects["faucet"] | ({"timed"} if timed else set())
+    home = replace(HOME, objects={**HOME.objects, "faucet": traits})
+    plan = nsrecover.Plan.parse("pick_up(mug); put_on(mug, dining table); toggle_on(faucet)")
+    goal = (("at", "mug", "dining table"), ("running", "faucet"))
+    world = PassingWorld()
+    episode = nsrecover.RecoveryAgent(nsrecover.symbolic(home, goal, assumed=START, visits=True), world).run(plan)
+    assert (("running", "faucet") in world.state) is timed
+    assert episode.status is EpisodeStatus.COMPLETED

@@ -40,7 +40,10 @@ class Relations:
         self._facts = facts
 
     def step(self, *_: Any) -> dict[str, tuple[str, ...]]:
-        return {fact[1]: fact for fact in self._facts}
+        return {fact[1]: fact for fact in self._facts if fact[0] != "absent"}
+
+    def absent(self, _: Observation, expected: Mapping[str, str]) -> frozenset[str]:
+        return frozenset(name for name in expected if ("absent", name) in self._facts)
 
 
 class Reader:
@@ -208,3 +211,12 @@ def test_a_burner_shows_by_its_knob_whether_it_runs() -> None:
     }
     assert operated_by("stove knob") == "stove burner"
     assert operated_by("mug") is None
+
+
+def test_an_expected_place_that_is_in_view_and_empty_is_known() -> None:
+    gone = scene(seen("countertop"), Relations(("absent", "mug")))
+    assert gone.knows((PLACE, "mug"))
+    assert not any(fact[1] == "mug" for fact in gone.facts)
+    assert not gone.knows((PLACE, "plate"))
+    grips = scene(seen("countertop", grips=True), Relations(("absent", "mug")))
+    assert not grips.knows((PLACE, "mug")), "it may be what the gripper unexpectedly holds"

@@ -7,6 +7,7 @@ import pytest
 
 from nsrecover.core import PLACE, Action, Observation
 from nsrecover.models.states import StateModel
+from nsrecover.perception.cameras.visibility import sees_through
 from nsrecover.perception.household import HouseholdPerceiver
 from nsrecover.perception.objects.support import SupportRelations
 from sim.kitchen.person import Person
@@ -53,6 +54,24 @@ def test_what_hides_what_it_stands_on_is_where_that_is() -> None:
         observation = world.observe()
     assert "cup" not in observation.labels.values()
     assert SupportRelations().step(observation)["pot"] == ("at", "pot", "sink")
+
+
+def test_what_was_taken_away_is_absent_and_what_is_hidden_or_not_recognised_is_not() -> None:
+    start, should = kitchen(*THINGS), {"mug": "third stove burner"}
+    with KitchenWorld(start) as world:
+        support, before = SupportRelations(), world.observe()
+        support.step(before)
+        (mug,) = (number for number, name in before.labels.items() if name == "mug")
+        nameless = replace(before, instances=np.where(before.instances == mug, 0, before.instances))
+        assert not support.absent(nameless, should)
+        covered = replace(before, depth_m=np.minimum(before.depth_m, 0.5))
+        assert not support.absent(covered, should)
+        Person(world.cell).carry("mug", world.cell.bottom("mug") + np.array([0.0, 0.0, -5.0]))
+        after = world.observe()
+        assert support.absent(after, should) == {"mug"}
+        assert not support.absent(after, {"mug": "sink"}), "it was not seen there"
+        behind = after.cameras[0].world_from_camera
+        assert not sees_through(after, behind[:3, 3] - behind[:3, 2])
 
 
 def test_a_scene_of_facts_says_what_is_seen_and_what_is_not(
