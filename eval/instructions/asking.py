@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from nsrecover.instructions.sentences.reading import Phrase
+from nsrecover.instructions.reading import Phrase
 
 from eval.common.statistics import share_of
 from eval.instructions.sentences import paraphrases, stages_of
