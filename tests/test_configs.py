@@ -41,7 +41,6 @@ COMMANDS = {
     "sensing": "eval.sensing",
     "real": "eval.real",
     "shapes": "eval.shapes",
-    "sensor_checks": "eval.checks.sensor_checks",
     "symbolic": "eval.symbolic",
     "planning": "eval.planning",
     "scaling": "eval.checks.scaling",
