@@ -169,10 +169,11 @@ def _check_members(path: Path, archive: Any) -> None:
             f"expected a recorded episode with a schema version in {path}, found another kind of numpy file; "
             "write recordings with nsrecover.records.recording.save"
         )
-    version = archive["schema"]
-    if version.shape != () or version != SCHEMA:
+    header = _header(archive, "schema")
+    version = int(archive["schema"]) if header.shape == () and header.kind in "iu" else header.shape
+    if version != SCHEMA:
         raise InvalidRecording(
-            f"expected schema version {SCHEMA} in {path}, found {version.tolist()}; "
+            f"expected schema version {SCHEMA} in {path}, found {version}; "
             "record it again, or read it with the version of nsrecover that wrote it"
         )
     missing = sorted(set(stored_names(archive.files)) - set(archive.files))

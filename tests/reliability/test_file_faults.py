@@ -1,10 +1,8 @@
 """Files that are cut off, damaged, of another kind or too large; disks that take nothing; two writers; signals."""
 
-import functools
 import io
 import json
 import os
-import random
 import resource
 import shutil
 import signal
@@ -14,7 +12,7 @@ import sys
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,46 +20,19 @@ import h5py
 import numpy as np
 import pytest
 
-import nsrecover
 from nsrecover import Plan, RecoveryAgent, geometric
-from nsrecover.domains.service.home_file import load_home
-from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording, NsrecoverError
+from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import HouseholdModels
-from nsrecover.records import episode_log, recording, scenes_recording
+from nsrecover.records import episode_log, recording
 from nsrecover.records.archive import Archive, write_archive
-from nsrecover.records.bags.reading import read_bag
-from nsrecover.records.bags.writing import BagSettings, Storage, write_bag
-from nsrecover.records.explain_file import explain_file
 from nsrecover.records.recording import Recording
-from nsrecover.records.runs import read_runs
-from nsrecover.reports.episodes import report_at
-from nsrecover.reports.page import html_of
 from nsrecover.util.atomic_write import atomic_write, atomic_write_bytes
 from tests.commands import ROOT, run
 from tests.nsrecover.test_agent_without_cameras import PLAN, Blocks, as_boxes, fall
 
 Read = Callable[[Path], object]
-
-FOREIGN = (
-    b"",
-    bytes(300),
-    b"PK\3\4" + bytes(60),
-    b"\x89HDF\r\n\x1a\n" + bytes(300),
-    b"SQLite format 3\0" + bytes(200),
-    b"\x89MCAP0\r\n" + bytes(100),
-    b"\x80\4\x95cposix\nsystem\n(S'touch owned'\ntR.",
-    b"\x7fELF" + b"\1" * 200,
-    b"\xff\xfe\0",
-    b"null",
-    b"[]",
-    b"[{}]",
-    b'{"format": 1}',
-    b"!!python/object/apply:os.system ['touch owned']",
-    b"a: &a [*a]",
-)
-"""Files of other kinds, some of which run code in readers that trust them."""
 
 
 def small() -> Recording:
@@ -91,94 +62,14 @@ def _archive(folder: Path) -> Path:
     return folder / "runs.h5"
 
 
-def _bag(storage: Storage, folder: Path) -> Path:
-    write_bag(small(), folder / "bag", BagSettings(storage))
-    return next(each for each in (folder / "bag").iterdir() if each.suffix in (".mcap", ".db3"))
-
-
-def _boxes(folder: Path) -> Path:
-    scene = {"a": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04, 0.04)}
-    scenes_recording.save(
-        scenes_recording.ScenesRecording(Plan.parse("top(a, b)"), (scene, scene)), folder / "boxes.json"
-    )
-    return folder / "boxes.json"
-
-
 def _log(folder: Path) -> Path:
     episode_log.save(RecoveryAgent(geometric(), Blocks(as_boxes, {1: fall})).run(PLAN), folder / "episode.json")
     return folder / "episode.json"
 
 
-def _home(folder: Path) -> Path:
-    homes = Path(nsrecover.__file__).parent / "domains" / "service" / "homes"
-    return Path(shutil.copy(next(homes.glob("*.yaml")), folder / "home.yaml"))
-
-
 def _checkpoint(name: str, file: str, folder: Path) -> Path:
     shutil.copytree(CHECKPOINTS / name, folder / name)
     return folder / name / file
-
-
-def _explained(path: Path) -> None:
-    explain_file(path, questions=["What happened?"])
-    html_of(report_at(str(path)))
-
-
-KINDS: dict[str, tuple[Callable[[Path], Path], Read]] = {
-    "recording": (_npz, recording.load),
-    "archive": (_archive, read_archive),
-    "bag, MCAP": (functools.partial(_bag, Storage.MCAP), read_bag),
-    "bag, SQLite": (functools.partial(_bag, Storage.SQLITE), read_bag),
-    "boxes": (_boxes, lambda path: (explain_file(path), list(read_runs([path])))),
-    "episode log": (_log, _explained),
-    "home": (_home, load_home),
-    "settings": (
-        functools.partial(_checkpoint, "tabletop", "config.json"), lambda path: Bundle.load(path.parent)
-    ),
-    "sounds": (
-        functools.partial(_checkpoint, "household", "sounds/config.json"),
-        lambda path: HouseholdModels.load(path.parent.parent),
-    ),
-}  # fmt: skip
-"""Kind of file -> how to write one into a folder, and how to read it."""
-
-
-def damaged(data: bytes, rng: random.Random, flips: int) -> Iterator[bytes]:
-    """The file cut off, of another kind, with wrong bits, and with a part replaced."""
-    yield from FOREIGN
-    yield from (data[:size] for size in (1, 10, len(data) // 4, len(data) // 2, len(data) - 1))
-    for number in range(flips):
-        wrong = bytearray(data)
-        for _ in range(rng.choice([1, 1, 2, 5])):
-            # headers, where a bit matters most, and anywhere
-            at = rng.randrange(min(len(data), rng.choice([64, 1000, len(data)])))
-            wrong[at] ^= 1 << rng.randrange(8)
-        if number % 4 == 0:
-            at = rng.randrange(len(data))
-            wrong[at : at + rng.randrange(1, 600)] = rng.randbytes(rng.randrange(200))
-        yield bytes(wrong)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_damaged_file_is_read_or_refused_with_one_error(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make, read = KINDS[kind]
-    path = make(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    whole = path.read_bytes()
-    read(path)
-    refused = 0
-    for data in damaged(whole, random.Random(0), flips=30):
-        path.write_bytes(data)
-        try:
-            read(path)
-        except NsrecoverError:
-            refused += 1
-    assert refused > len(FOREIGN), "cut off and foreign files, at least"
-    assert not (tmp_path / "owned").exists()
-    path.write_bytes(whole)
-    read(path)
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,25 @@
 
 import contextlib
 import json
+import os
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
-import hypothesis
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 from starlette.testclient import TestClient
 
-from eval.checks.fuzz import __main__ as command
-from eval.checks.fuzz.__main__ import MEASUREMENT, FuzzConfig, attempt
+from eval.checks.fuzz import ended, reader
+from eval.checks.fuzz.__main__ import FILES, MEASUREMENT, FuzzConfig, attack
+from eval.checks.fuzz.crafted import crafted
+from eval.checks.fuzz.ended import SIGNALS, end
 from eval.checks.fuzz.findings import CORPUS, Findings, kept
+from eval.checks.fuzz.reader import Reader, outcome_of
 from eval.checks.fuzz.server import as_bytes, status_of
 from eval.checks.fuzz.targets import TARGETS, Target
 from eval.common.overdue import Overdue, within
@@ -23,43 +29,56 @@ from nsrecover.errors import LONGEST_ERROR, InvalidPlan
 from nsrecover.integrations.server import create_app
 from tests.nsrecover.integrations.server.conftest import LOCAL, opened
 
+SLOW = ("long", "many", "gigabyte", "large", "deep", "parameters", "quantifiers", "aliases")
 FAILED = [(name, path) for name in TARGETS for path in kept(name)]
 
 
 @pytest.mark.parametrize(("name", "path"), FAILED, ids=[f"{name} {path.name}" for name, path in FAILED])
 def test_inputs_that_once_failed_are_read_or_refused_with_one_error(name: str, path: Path) -> None:
-    findings = Findings()
-    attempt(TARGETS[name], path.read_bytes(), findings)
-    assert findings.failures == {}
+    outcome = outcome_of(TARGETS[name], path.read_bytes())
+    assert not outcome.failed, outcome
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_random_input_is_read_or_refused_with_one_error(name: str) -> None:
-    findings, inputs = Findings(), TARGETS[name].inputs()
-
-    @hypothesis.seed(11)
-    @settings(
-        max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
-    )
-    @given(inputs)
-    def some(data: bytes) -> None:
-        attempt(TARGETS[name], data, findings)
-
-    some()
+    findings = attack(TARGETS[name], 25, 11)
     assert findings.failures == {}
     assert findings.inputs >= 25
 
 
-def _raises(problem: Exception) -> Callable[[bytes], None]:
-    def read(data: bytes) -> None:
+@pytest.mark.parametrize("name", FILES)
+def test_crafted_files_are_read_or_refused_with_one_error(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but those that take long to make; the fuzz test reads them, too."""
+    monkeypatch.chdir(tmp_path)
+    for what, make in crafted(TARGETS[name].examples()):
+        if not any(word in what for word in SLOW):
+            outcome = outcome_of(TARGETS[name], make())
+            assert not outcome.failed, (what, outcome)
+    assert not (tmp_path / "owned").exists()
+
+
+def _raises(problem: Exception) -> Callable[[Path], None]:
+    def read(path: Path) -> None:
         raise problem
 
     return read
 
 
-def _never_ends(data: bytes) -> None:
+def _never_ends(path: Path) -> None:
     while True:
         pass
+
+
+def _hangs(path: Path) -> None:
+    """What no signal but SIGKILL ends, as a loop in C."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    time.sleep(1000)
+
+
+def _plan(read: Callable[[Path], object]) -> Target:
+    return Target("plan", lambda: [b"bad"], lambda examples: st.just(examples[0]), read)
 
 
 @pytest.mark.parametrize(
@@ -68,16 +87,22 @@ def _never_ends(data: bytes) -> None:
         (_raises(KeyError("x")), "KeyError at test_fuzz.py"),
         (_raises(InvalidPlan("")), "unclear InvalidPlan at test_fuzz.py"),
         (_never_ends, "Overdue at"),
+        (lambda path: bytearray(b"x" * 40_000_000), "too much"),
+        (_hangs, "hangs"),
+        (lambda path: os._exit(1), "crashes"),
         (_raises(InvalidPlan("expected a plan, found none")), ""),
     ],
 )
 def test_everything_but_one_clear_error_is_a_finding(
-    read: Callable[[bytes], None], place: str, monkeypatch: pytest.MonkeyPatch
+    read: Callable[[Path], None], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "LONGEST_S", 0.3)
+    monkeypatch.setattr(reader, "LONGEST_S", 0.3)
+    monkeypatch.setattr(reader, "MOST_MB", 30.0)
+    monkeypatch.setattr(reader, "HANGS_S", 0.5 if place == "hangs" else 60.0)
     findings = Findings()
-    for data in (b"longer", b"short"):
-        attempt(Target("plan", st.binary, read), data, findings)
+    with closing(Reader(_plan(read))) as apart:
+        for data in (b"longer", b"short"):
+            findings.take(apart.read(data), data)
     if not place:
         assert (findings.failures, findings.outcomes["refused"]) == ({}, 2)
         return
@@ -86,18 +111,26 @@ def test_everything_but_one_clear_error_is_a_finding(
     assert smallest == b"short"
 
 
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_command_that_reads_a_damaged_file_ends_when_it_is_told_to(number: signal.Signals) -> None:
+    assert end(_plan(_never_ends), b"", number, 0.1)[0] == SIGNALS[number]
+    findings = ended.attack([TARGETS["archive"], TARGETS["bag"]], 8, 3)
+    assert findings.failures == {}
+    assert findings.inputs == 8
+
+
 def test_a_fuzz_test_keeps_what_failed_and_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = []
 
-    def read(data: bytes) -> None:
-        ran.append(data)
-        raise KeyError("missing")
+    def change(examples: Sequence[bytes]) -> SearchStrategy[bytes]:
+        ran.append(examples)
+        return st.just(examples[0])
 
-    monkeypatch.setitem(TARGETS, "plan", Target("plan", lambda: st.just(b"bad"), read))
+    monkeypatch.setitem(TARGETS, "plan", replace(_plan(_raises(KeyError("missing"))), change=change))
     monkeypatch.setattr(Findings.keep, "__defaults__", (tmp_path / "corpus",))
-    config = FuzzConfig(target="plan", minutes=0.005, out=str(tmp_path / "out"))
+    config = FuzzConfig(target="plan", inputs=2, workers=1, out=str(tmp_path / "out"))
     metrics = MEASUREMENT.run(config)
     (failure,) = metrics["targets"]["plan"]["failures"]
     assert (tmp_path / "corpus" / failure["input"]).read_bytes() == b"bad"

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from backports import zstd
 
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import hdf5_probe, recording
 from nsrecover.records.archive import Archive
+from nsrecover.records.bags import opening
+from nsrecover.records.bags.reading import read_bag
 from tests.reliability.test_file_faults import _archive, _npz, read_archive
 
 
@@ -51,3 +54,11 @@ def test_an_archive_whose_reading_does_not_end_is_refused(tmp_path: Path, monkey
     read_archive(path)
     with Archive(path, trusted=True) as archive:
         assert len(archive) == 1
+
+
+def test_a_compressed_bag_is_not_unpacked_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "BOMB_BYTES", 1_000_000)
+    path = tmp_path / "run.mcap.zstd"
+    path.write_bytes(zstd.compress(bytes(20_000_000)))
+    with pytest.raises(InvalidRecording, match="unpacks to 200 times"):
+        read_bag(path)

@@ -2,111 +2,98 @@
 
 from __future__ import annotations
 
-import itertools
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
-from tqdm import tqdm
 
-from eval.checks.fuzz import server
-from eval.checks.fuzz.findings import CORPUS, Findings, place_of
-from eval.checks.fuzz.targets import TARGETS, Target, check_error
-from eval.common.overdue import Overdue, within
+from eval.checks.fuzz import ended, server
+from eval.checks.fuzz.crafted import crafted
+from eval.checks.fuzz.findings import Findings
+from eval.checks.fuzz.reader import Reader
+from eval.checks.fuzz.targets import TARGETS, Target
 from eval.common.runner import Measurement, Run, Settings, run
+from eval.common.served import served
 from eval.common.tables import document, markdown_table
-from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 
-SERVER = "server"
-NAMES = (*TARGETS, SERVER)
-LONGEST_S = 5.0
-"""Processor time for one input; one that takes longer is a finding."""
-ROUND = 200
-"""Inputs of one run of hypothesis, each with a seed of its own."""
+SERVER, CRAFTED, ENDED = "server", "crafted", "ended"
+NAMES = (*TARGETS, SERVER, CRAFTED, ENDED)
+FILES = tuple(name for name in TARGETS if name not in ("plan", "sentence"))
+"""Targets with crafted files."""
+PART = 100
+"""Inputs of one run of hypothesis, with a seed of its own; what is done is kept after each."""
 
 
 @dataclass
 class FuzzConfig(Settings):
     """Send random input to everything that reads what others wrote, and to the server.
 
-      python -m eval.checks.fuzz                                 all targets, ten minutes each
-      python -m eval.checks.fuzz target=log minutes=1 out=DIR    a quick look
+      python -m eval.checks.fuzz                                 all targets, 2,500 inputs each
+      python -m eval.checks.fuzz target=log inputs=100 out=DIR   a quick look
 
-    Valid logs, plans, domains, homes, sentences, bags, recordings, archives and checkpoints are changed at random and
-    read. A reader may take an input or
-    refuse it with one clear error of ours; everything else, and more than 5 s of processor time, is a failure. The
-    server gets valid and invalid requests that schemathesis makes from its schema: no response may have a status of 500
-    or above, and every response must match the schema. The smallest input of every kind of failure is kept in
-    eval/checks/fuzz/corpus, which the tests read. Writes metrics.json and table.md to out=DIR.
+    Valid logs, plans, domains, homes, sentences, bags, recordings, archives and settings of checkpoints are changed at
+    random and read, in a process of their own. A reader may take an input or refuse it with one clear error of ours of
+    at most 400 characters; everything else, more than 5 s of processor time, more than 300 MB, a hang and a crash are
+    failures. The target crafted reads files that are made to break readers; the target ended sends SIGTERM or SIGINT to
+    commands that read damaged files, which have to end within 2 s. The server gets valid and invalid requests that
+    schemathesis makes from its schema: no response may have a status of 500 or above, and every response must match the
+    schema. The smallest input of every kind of failure is kept in eval/checks/fuzz/corpus, which the tests read. Writes
+    metrics.json and table.md to out=DIR.
 
     Attributes:
-        target: log, plan, domain, sentence, bag, recording, archive, checkpoint or server; all, or some of them as
-            [log,bag], one after the other.
-        minutes: duration for each target.
+        target: log, plan, domain, sentence, bag, recording, archive, checkpoint, server, crafted or ended; all, or some
+            of them as [log,bag].
+        inputs: number for each target; of crafted files there are as many as there are.
     """
 
     target: Any = "all"
-    minutes: float = 10.0
-    workers: int = 1
+    inputs: int = 2500
     out: str = "outputs/fuzz"
 
 
-def attempt(target: Target, data: bytes, findings: Findings) -> None:
-    """Read one input; every outcome but success and one clear error of ours is a finding."""
-    try:
-        with within(LONGEST_S, processor=True):
-            target.read(data)
-        findings.count("taken")
-    except NsrecoverError as problem:
-        try:
-            check_error(problem)
-            findings.count("refused")
-        except AssertionError as unclear:
-            findings.fail(f"unclear {place_of(problem)}", str(unclear), data)
-    except (Exception, Overdue) as problem:
-        findings.fail(place_of(problem), f"{type(problem).__name__}: {str(problem)[:500]}", data)
-
-
-def attack(target: Target, seconds: float, seed: int, on_input: Callable[[], object] = lambda: None) -> Findings:
-    """Read random inputs for a time.
+def attack(target: Target, inputs: int, seed: int) -> Findings:
+    """Read random inputs.
 
     Args:
         target: what reads them.
-        seconds: duration.
+        inputs: their number.
         seed: of the inputs.
-        on_input: called after each.
     """
-    findings, inputs, end = Findings(), target.inputs(), time.monotonic() + seconds
-    for number in itertools.count():
-        if time.monotonic() >= end:
-            return findings
+    findings = Findings()
+    with closing(Reader(target)) as reader:
 
-        @hypothesis.seed(seed * 1_000_000 + number)
+        @hypothesis.seed(seed)
         @settings(
-            max_examples=ROUND, deadline=None, database=None, suppress_health_check=list(HealthCheck),
+            max_examples=inputs, deadline=None, database=None, suppress_health_check=list(HealthCheck),
             phases=[Phase.generate],
         )  # fmt: skip
-        @given(inputs)
+        @given(target.inputs())
         def one_round(data: bytes) -> None:
-            if time.monotonic() < end:
-                attempt(target, data, findings)
-                on_input()
+            findings.take(reader.read(data), data)
 
         one_round()
-    raise AssertionError
+    return findings
+
+
+def attack_crafted(target: Target, most: int | None = None) -> Findings:
+    """Read the crafted files of a target, or the first ones of each kind."""
+    findings = Findings()
+    with closing(Reader(target)) as reader:
+        for what, make in crafted(target.examples(), most):
+            findings.take(reader.read(data := make()), data, what)
+    return findings
 
 
 def targets_of(config: FuzzConfig) -> list[str]:
     """Names of the targets that the settings ask for.
 
     Raises:
-        InvalidConfiguration: there is no such target, or the time is not positive.
+        InvalidConfiguration: there is no such target, or there are no inputs.
     """
     wanted = NAMES if config.target == "all" else [config.target] if isinstance(config.target, str) else config.target
     for name in wanted:
@@ -114,8 +101,8 @@ def targets_of(config: FuzzConfig) -> list[str]:
             raise InvalidConfiguration(
                 f"expected target as all or some of {', '.join(NAMES)}, found {name!r}.{did_you_mean(name, NAMES)}"
             )
-    if not config.minutes > 0:
-        raise InvalidConfiguration(f"expected minutes > 0, found {config.minutes}")
+    if not config.inputs > 0:
+        raise InvalidConfiguration(f"expected inputs > 0, found {config.inputs}")
     return list(wanted)
 
 
@@ -127,18 +114,43 @@ def check(config: FuzzConfig) -> None:
 def measure(config: FuzzConfig, run: Run) -> dict[str, Any]:
     """Fuzz some targets or all; inputs that failed go into the corpus."""
     names = targets_of(config)
-    targets = dict(zip(names, run.each(partial(fuzzed, config=config), names, "target"), strict=True))
+    parts = [part for name in names for part in _parts(name, config.inputs)]
+    found = run.each(partial(fuzzed, seed=config.seed), parts, "part")
+    targets = {
+        name: _together([each for part, each in zip(parts, found, strict=True) if part[0] == name]) for name in names
+    }
     failures = sum(len(each["failures"]) for each in targets.values())
-    return {"minutes": config.minutes, "seed": config.seed, "failures": failures, "targets": targets}
+    return {"seed": config.seed, "failures": failures, "targets": targets}
 
 
-def fuzzed(name: str, config: FuzzConfig) -> dict[str, Any]:
-    """What came out of one target."""
-    findings = _attacked(name, config)
-    kept = findings.keep(name)
+def _parts(name: str, inputs: int) -> Iterator[tuple[str, str, int]]:
+    """Target, part of it, and number of inputs of the part."""
+    if name == CRAFTED:
+        yield from ((name, target, 0) for target in FILES)
+        return
+    size = inputs if name == SERVER else PART  # a server takes long to start
+    for number in range(0, inputs, size):
+        yield name, str(number // PART), min(size, inputs - number)
+
+
+def fuzzed(part: tuple[str, str, int], seed: int) -> dict[str, Any]:
+    """What came out of one part of a target."""
+    name, which, inputs = part
+    if name == CRAFTED:
+        findings = attack_crafted(TARGETS[which])
+    elif name == ENDED:
+        findings = ended.attack([TARGETS[each] for each in FILES], inputs, seed * 1_000_000 + int(which))
+    elif name == SERVER:
+        with served() as one:
+            findings = server.fuzz(one.url, seed * 1_000_000 + int(which), cases=inputs)
+    else:
+        findings = attack(TARGETS[name], inputs, seed * 1_000_000 + int(which))
+    kept = [""] * len(findings.failures) if name in (CRAFTED, ENDED) else findings.keep(name)
     return {
         "inputs": findings.inputs,
-        "outcomes": dict(sorted(findings.outcomes.items())),
+        "outcomes": findings.outcomes,
+        "slowest_s": findings.slowest_s,
+        "most_mb": findings.most_mb,
         "failures": [
             {"place": place, "found": text, "input": each}
             for (place, (text, _)), each in zip(findings.failures.items(), kept, strict=True)
@@ -146,49 +158,38 @@ def fuzzed(name: str, config: FuzzConfig) -> dict[str, Any]:
     }
 
 
-def _attacked(name: str, config: FuzzConfig) -> Findings:
-    seconds = 60 * config.minutes
-    with _progress(name, seconds) as on_input:
-        if name == SERVER:
-            return server.attack(seconds, config.seed, on_input)
-        return attack(TARGETS[name], seconds, config.seed, on_input)
-
-
-@contextmanager
-def _progress(name: str, seconds: float) -> Iterator[Callable[[], None]]:
-    """A progress bar of seconds, and what to call after each input."""
-    began, inputs = time.monotonic(), itertools.count(1)
-
-    def update() -> None:
-        number, passed = next(inputs), min(round(time.monotonic() - began), bar.total)
-        if passed > bar.n:
-            bar.set_postfix(inputs=number, refresh=False)
-            bar.update(passed - bar.n)
-
-    with tqdm(total=round(seconds), unit="s", desc=name) as bar:
-        yield update
+def _together(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    outcomes = sorted({what for each in parts for what in each["outcomes"]})
+    return {
+        "inputs": sum(each["inputs"] for each in parts),
+        "outcomes": {what: sum(each["outcomes"].get(what, 0) for each in parts) for what in outcomes},
+        "slowest_s": round(max(each["slowest_s"] for each in parts), 2),
+        "most_mb": round(max(each["most_mb"] for each in parts)),
+        "failures": list({failure["place"]: failure for each in parts for failure in each["failures"]}.values()),
+    }
 
 
 def table_of(metrics: dict[str, Any]) -> str:
     """Metrics as a table, with the failures."""
     rows = [
         [name, each["inputs"], ", ".join(f"{count:,} {what}" for what, count in each["outcomes"].items()),
-         len(each["failures"])]
+         f"{each['slowest_s']:.2f}", each["most_mb"] or "", len(each["failures"])]
         for name, each in metrics["targets"].items()
     ]  # fmt: skip
     failures = [
-        f"{each['place']}: {each['found']} ({Path(CORPUS.parent.name) / CORPUS.name / each['input']})"
+        f"{each['place']}: {each['found']} {each['input']}"
         for target in metrics["targets"].values()
         for each in target["failures"]
     ]
+    columns = ("target", "inputs", "outcomes", "slowest, s", "most, MB", "kinds of failures")
     return document(
-        f"{metrics['failures']} kinds of failures; {metrics['minutes']:g} min for each target, seed {metrics['seed']}",
-        markdown_table(("target", "inputs", "outcomes", "kinds of failures"), rows),
+        f"{metrics['failures']} kinds of failures; seed {metrics['seed']}",
+        markdown_table(columns, rows),
         "\n".join(failures[:20]),
     )
 
 
-MEASUREMENT = Measurement(FuzzConfig, measure, table_of, check, adds=("target",))
+MEASUREMENT = Measurement(FuzzConfig, measure, table_of, check, adds=("target", "inputs"))
 
 if __name__ == "__main__":
     run(MEASUREMENT)

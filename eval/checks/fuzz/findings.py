@@ -14,6 +14,31 @@ CORPUS = Path(__file__).parent / "corpus"
 """Inputs that ever failed, in a folder for each target; the tests read all of them."""
 
 
+TAKEN, REFUSED = "taken", "refused"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one input.
+
+    Attributes:
+        what: `TAKEN`, `REFUSED`, or the place of a failure.
+        said: the error.
+        seconds: processor time.
+        mb: largest growth of the memory meanwhile, with that of other processes which were asked.
+    """
+
+    what: str
+    said: str = ""
+    seconds: float = 0.0
+    mb: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is a finding."""
+        return self.what not in (TAKEN, REFUSED)
+
+
 @dataclass
 class Findings:
     """What came out of the inputs of one target.
@@ -22,11 +47,23 @@ class Findings:
         inputs: number of inputs.
         outcomes: number of inputs by outcome: taken, refused, failed; or by status of the server's answer.
         failures: place -> description and the smallest input that failed there.
+        slowest_s: longest processor time for an input.
+        most_mb: most memory for an input.
     """
 
     inputs: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    slowest_s: float = 0.0
+    most_mb: float = 0.0
+
+    def take(self, outcome: Outcome, data: bytes, name: str = "") -> None:
+        """Count an input and its outcome."""
+        self.slowest_s, self.most_mb = max(self.slowest_s, outcome.seconds), max(self.most_mb, outcome.mb)
+        if outcome.failed:
+            self.fail(outcome.what, f"{name} {outcome.said}".strip(), data)
+        else:
+            self.count(outcome.what)
 
     def count(self, outcome: str) -> None:
         """Count an input that did not fail."""

@@ -6,10 +6,8 @@ import base64
 import contextlib
 import itertools
 import json
-import math
 import re
 import struct
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -32,7 +30,6 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from eval.checks.fuzz.findings import Findings
-from eval.common.served import served
 from nsrecover.integrations.client import Client, observation_message, png
 from nsrecover.records.recording import example
 
@@ -126,33 +123,13 @@ class Sessions:
         return client.path.rsplit("/", 1)[1]
 
 
-def attack(seconds: float, seed: int, on_input: Callable[[], object] = lambda: None) -> Findings:
-    """Start a server and send it requests for a time.
-
-    Args:
-        seconds: duration.
-        seed: of the requests.
-        on_input: called after each.
-    """
-    with served() as server:
-        return fuzz(server.url, seed, seconds=seconds, on_input=on_input)
-
-
-def fuzz(
-    url: str,
-    seed: int,
-    cases: float = math.inf,
-    seconds: float = math.inf,
-    on_input: Callable[[], object] = lambda: None,
-) -> Findings:
+def fuzz(url: str, seed: int, cases: int) -> Findings:
     """Send requests generated from the schema of a server, the same number for every operation, half of them invalid.
 
     Args:
         url: of the server.
         seed: of the requests.
-        cases: number of requests after which it ends.
-        seconds: duration after which it ends.
-        on_input: called after each request.
+        cases: number of requests.
     """
     pictures = images()
     texts = [base64.b64encode(picture).decode() for picture in pictures]
@@ -162,10 +139,10 @@ def fuzz(
     with request.urlopen(f"{url}/openapi.json") as answer:
         schema = schemathesis.openapi.from_dict(json.load(answer))
     operations: list[Operation] = [each.ok() for each in schema.get_all_operations() if isinstance(each, Ok)]
-    findings, sessions, end = Findings(), Sessions(url), time.monotonic() + seconds
+    findings, sessions = Findings(), Sessions(url)
 
     def over() -> bool:
-        return time.monotonic() >= end or findings.inputs >= cases
+        return findings.inputs >= cases
 
     modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
     each = max(1, round(min(cases, ROUND) / len(operations) / len(modes)))
@@ -173,7 +150,7 @@ def fuzz(
         for operation, mode in itertools.product(operations, modes):
             if over():
                 return findings
-            _attack(operation, mode, each, seed * 1_000_000 + number, url, sessions, findings, over, on_input)
+            _attack(operation, mode, each, seed * 1_000_000 + number, url, sessions, findings, over)
     raise AssertionError
 
 
@@ -186,7 +163,6 @@ def _attack(
     sessions: Sessions,
     findings: Findings,
     over: Callable[[], bool],
-    on_input: Callable[[], object],
 ) -> None:
     """Test one operation with valid or invalid requests."""
     cameras = [view["camera"] for view in observation_message(example("collapse").observations[0])["views"]]
@@ -220,7 +196,6 @@ def _attack(
             said = "\n".join([case.as_curl_command()[:600], *(str(reason)[:600] for reason in reasons)])
             place = f"{operation.label}, {', '.join(sorted({type(reason).__name__ for reason in reasons}))}"
             findings.fail(place, said, as_bytes(response.request, (case.path_parameters or {}).get("session", "")))
-        on_input()
 
     with contextlib.suppress(Unsatisfiable):  # a request without parameters has no invalid form
         attempt()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -28,6 +31,8 @@ from nsrecover.instructions.understanding import Understanding
 from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
 from nsrecover.models.bundle import Bundle
+from nsrecover.models.checkpoint import CHECKPOINTS
+from nsrecover.models.household import HouseholdModels
 from nsrecover.planning.symbolic.domain_model import Limits, solve
 from nsrecover.records import episode_log, recording, scenes_recording
 from nsrecover.records.archive import Archive, write_archive
@@ -45,6 +50,8 @@ from sim.logs.generate import generate
 
 EXAMPLES = Path(__file__).parent / "examples"
 QUESTIONS = ("What happened?", "Why did you move the green?", "Where is the pot?", "What if the blue were not there?")
+PLANNING_S = 2.0
+"""Time for a plan in a domain, as a server gives it."""
 DOMAIN_PARTS = b"\n;;;;\n"
 """Between a PDDL domain, its problem and its table of words."""
 
@@ -59,13 +66,28 @@ class Target:
 
     Attributes:
         name: in commands, and folder of its corpus.
-        inputs: draws input.
-        read: reads an input; every error but one of ours is a finding.
+        examples: valid inputs.
+        change: draws input like some examples.
+        read_file: reads a file; every error but one of ours is a finding.
+        file: data -> the name of its file.
     """
 
     name: str
-    inputs: Callable[[], SearchStrategy[bytes]]
-    read: Callable[[bytes], object]
+    examples: Callable[[], list[bytes]]
+    change: Callable[[Sequence[bytes]], SearchStrategy[bytes]]
+    read_file: Callable[[Path], object]
+    file: Callable[[bytes], str] = lambda _: "file"
+
+    def inputs(self) -> SearchStrategy[bytes]:
+        """Changed examples."""
+        return self.change(self.examples())
+
+    def read(self, data: bytes) -> None:
+        """Read data as a file in a folder of its own."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / self.file(data)
+            path.write_bytes(data)
+            self.read_file(path)
 
 
 # -- logs
@@ -82,21 +104,19 @@ def _boxes_examples(folder: Path) -> list[bytes]:
     return [path.read_bytes(), log.read_bytes()]
 
 
-def _logs() -> SearchStrategy[bytes]:
+@cache
+def _logs() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         ours = _boxes_examples(Path(folder))
     others = [json.dumps(each.document).encode() for each in generate(12, 0, "middle", held_out=False)]
-    return changed_documents([*ours, *ours, *sorted(others, key=len)[:4]])
+    return [*ours, *ours, *sorted(others, key=len)[:4]]
 
 
-def read_log(data: bytes) -> None:
+def read_log(path: Path) -> None:
     """Explain a log to one of the audiences, with questions and its page."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "log.json"
-        path.write_bytes(data)
-        explain_file(path, Audience.ENGINEER if len(data) % 2 else Audience.LAY, QUESTIONS)
-        if not is_household_log(path) or b"format" in data[:100]:
-            html_of(report_at(str(path)))
+    explain_file(path, Audience.ENGINEER if path.stat().st_size % 2 else Audience.LAY, QUESTIONS)
+    if not is_household_log(path) or b"format" in path.read_bytes()[:100]:
+        html_of(report_at(str(path)))
 
 
 # -- plans
@@ -117,13 +137,9 @@ _PLANS = (
 _VOCABULARY = Vocabulary({"stack": ("top", (0, 1)), "unstack": ("free", (0,)), "move": None})
 
 
-def _plans() -> SearchStrategy[bytes]:
-    return changed_bytes(_PLANS)
-
-
-def read_any_plan(data: bytes) -> None:
+def read_any_plan(path: Path) -> None:
     """Read a plan in every format, and begin it on a table and in a kitchen."""
-    text = data.decode("utf-8", "replace")
+    text = path.read_bytes().decode("utf-8", "replace")
     _each(
         lambda: geometric().monitor(Plan.parse(text), _SCENE).check(),
         lambda: symbolic(_kitchen()).monitor(Plan.parse(text), FactScene(_START)).check(),
@@ -149,32 +165,38 @@ def _each(*readers: Callable[[], object]) -> None:
 # -- domains
 
 
-def _domains() -> SearchStrategy[bytes]:
-    pddl = [path.read_bytes() for path in sorted(EXAMPLES.glob("*.pddl"))]
-    home = (Path(nsrecover.__file__).parent / "domains/service/homes/apartment.yaml").read_bytes()
-    small = [path.read_bytes() for path in sorted(EXAMPLES.glob("*.yaml"))]
-    return changed_bytes(pddl) | changed_bytes(pddl) | changed_yaml([*small, *small, home])
+@cache
+def _domains() -> list[bytes]:
+    home = Path(nsrecover.__file__).parent / "domains/service/homes/apartment.yaml"
+    return [path.read_bytes() for path in (*sorted(EXAMPLES.glob("*.pddl")), *sorted(EXAMPLES.glob("*.yaml")), home)]
 
 
-def read_domain(data: bytes) -> None:
+def _changed_domains(examples: Sequence[bytes]) -> SearchStrategy[bytes]:
+    pddl = [each for each in examples if _is_pddl(each)]
+    return changed_bytes(pddl) | changed_bytes(pddl) | changed_yaml([each for each in examples if each not in pddl])
+
+
+def _is_pddl(data: bytes) -> bool:
+    return data.lstrip()[:1] in (b"(", b";")
+
+
+def read_domain(path: Path) -> None:
     """Read a PDDL domain with its problem and words and plan in it, or a home and understand a sentence in it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if data.lstrip()[:1] in (b"(", b";"):
-            parts = [*data.split(DOMAIN_PARTS), b"", b""][:3]
-            domain_file, problem_file, words_file = (folder / each for each in ("d.pddl", "p.pddl", "words.json"))
-            for path, part in zip((domain_file, problem_file, words_file), parts, strict=True):
-                path.write_bytes(part)
-            domain = domain_from_pddl(domain_file, words_file if parts[2] else None)
-            if parts[1]:
-                instance, state, goal = scene_from_pddl(domain, domain_file, problem_file)
-                solve(instance, state, [instance.condition(fact) for fact in goal], limits=Limits(50))
-            return
-        (folder / "home.yaml").write_bytes(data)
-        home = load_home(folder / "home.yaml")
-        robot = Understanding(home)
-        for sentence in ("bring me the apple from the table", "go to the kitchen and count the people"):
-            robot.plan(sentence)
+    if _is_pddl(data := path.read_bytes()):
+        parts = [*data.split(DOMAIN_PARTS), b"", b""][:3]
+        domain_file, problem_file, words_file = (path.with_name(each) for each in ("d.pddl", "p.pddl", "words.json"))
+        for each, part in zip((domain_file, problem_file, words_file), parts, strict=True):
+            each.write_bytes(part)
+        domain = domain_from_pddl(domain_file, words_file if parts[2] else None)
+        if parts[1]:
+            instance, state, goal = scene_from_pddl(domain, domain_file, problem_file)
+            until = time.process_time() + PLANNING_S
+            limits = Limits(50, lambda: time.process_time() > until)
+            solve(instance, state, [instance.condition(fact) for fact in goal], limits=limits)
+        return
+    robot = Understanding(load_home(path))
+    for sentence in ("bring me the apple from the table", "go to the kitchen and count the people"):
+        robot.plan(sentence)
 
 
 # -- sentences
@@ -190,17 +212,21 @@ def _robot() -> Understanding:
     return Understanding(_home())
 
 
-def _sentences() -> SearchStrategy[bytes]:
+@cache
+def _sentences() -> list[bytes]:
     generator = Generator(_home(), 7)
     said = [generator.command().text for _ in range(300)] + [text for _, text in paraphrases("development")]
-    examples = [text.encode() for text in said]
+    return [text.encode() for text in said]
+
+
+def _changed_sentences(examples: Sequence[bytes]) -> SearchStrategy[bytes]:
     joined = st.lists(changed_bytes(examples), min_size=2, max_size=4).map(b" and ".join)
     return changed_bytes(examples) | changed_bytes(examples) | joined
 
 
-def read_sentence(data: bytes) -> None:
+def read_sentence(path: Path) -> None:
     """Understand a sentence and plan what it asks for."""
-    _robot().plan(data.decode("utf-8", "replace"))
+    _robot().plan(path.read_bytes().decode("utf-8", "replace"))
 
 
 # -- bags
@@ -213,7 +239,8 @@ def _small() -> Recording:
     return Recording(Plan(whole.plan.actions[:1]), tuple(seen))
 
 
-def _bag_examples() -> list[bytes]:
+@cache
+def _bags() -> list[bytes]:
     detector = BagSettings(Storage.MCAP, jpeg_quality=80, detections=True)
     settings = (BagSettings(Storage.MCAP), BagSettings(Storage.SQLITE), detector)
     found = []
@@ -224,87 +251,79 @@ def _bag_examples() -> list[bytes]:
     return found
 
 
-def _bags() -> SearchStrategy[bytes]:
-    return changed_bytes(_bag_examples())
-
-
-def read_any_bag(data: bytes) -> None:
+def read_any_bag(path: Path) -> None:
     """Read a bag, and check what its cameras see."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("run.db3" if data.startswith(b"SQLite") else "run.mcap")
-        path.write_bytes(data)
-        recorded = read_bag(path)
-        for number, observation in enumerate(recorded.observations):
-            checked(observation, f"observation {number}")
+    _check(read_bag(path))
+
+
+def _check(recorded: Recording) -> None:
+    for number, observation in enumerate(recorded.observations):
+        checked(observation, f"observation {number}")
 
 
 # -- recordings, archives and checkpoints
 
 
-def _recordings() -> SearchStrategy[bytes]:
+@cache
+def _recordings() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.npz"
         recording.save(_small(), path, check_sensors=False)
-        return changed_bytes([path.read_bytes()])
+        return [path.read_bytes()]
 
 
-def read_recording(data: bytes) -> None:
+def read_recording(path: Path) -> None:
     """Read a recorded run, and check what its cameras see."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.npz"
-        path.write_bytes(data)
-        for number, observation in enumerate(recording.load(path).observations):
-            checked(observation, f"observation {number}")
+    _check(recording.load(path))
 
 
-def _archives() -> SearchStrategy[bytes]:
+@cache
+def _archives() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.h5"
         write_archive(path, [_small()])
-        return changed_bytes([path.read_bytes()])
+        return [path.read_bytes()]
 
 
-def read_any_archive(data: bytes) -> None:
+def read_any_archive(path: Path) -> None:
     """Read all episodes of a file of them, in every way."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "runs.h5"
-        path.write_bytes(data)
-        with Archive(path) as archive:
-            for number in archive.episodes:
-                archive[number], archive.notes(number), archive.plan(number), archive.observation(number, 0)
-                archive.fingerprint(number), archive.digest(number)
+    with Archive(path) as archive:
+        for number in archive.episodes:
+            archive[number], archive.notes(number), archive.plan(number), archive.observation(number, 0)
+            archive.fingerprint(number), archive.digest(number)
 
 
-SETTINGS = Path(nsrecover.__file__).parent / "checkpoints" / "tabletop"
+SETTINGS = tuple(CHECKPOINTS / each for each in ("tabletop/config.json", "household/sounds/config.json"))
 
 
-def _checkpoints() -> SearchStrategy[bytes]:
-    return changed_documents([(SETTINGS / "config.json").read_bytes()])
+def read_checkpoint(path: Path) -> None:
+    """Load the checkpoints with other settings."""
+    text = path.read_bytes()
+    tabletop, household = path.parent / "tabletop", path.parent / "household"
+    for settings in SETTINGS:
+        folder = path.parent / settings.relative_to(CHECKPOINTS).parts[0]
+        shutil.copytree(CHECKPOINTS / folder.name, folder, copy_function=os.symlink)
+        place = path.parent / settings.relative_to(CHECKPOINTS)
+        place.unlink()
+        place.write_bytes(text)
+    _each(lambda: Bundle.load(tabletop), lambda: HouseholdModels.load(household))
 
 
-def read_checkpoint(data: bytes) -> None:
-    """Load a checkpoint with other settings."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for path in SETTINGS.iterdir():
-            if path.is_file():
-                (folder / path.name).symlink_to(path)
-        (folder / "config.json").unlink()
-        (folder / "config.json").write_bytes(data)
-        Bundle.load(folder)
+def _name(data: bytes) -> str:
+    return "run.db3" if data.startswith(b"SQLite") else "run.mcap"
 
 
 TARGETS = {
     target.name: target
     for target in (
-        Target("log", _logs, read_log),
-        Target("plan", _plans, read_any_plan),
-        Target("domain", _domains, read_domain),
-        Target("sentence", _sentences, read_sentence),
-        Target("bag", _bags, read_any_bag),
-        Target("recording", _recordings, read_recording),
-        Target("archive", _archives, read_any_archive),
-        Target("checkpoint", _checkpoints, read_checkpoint),
+        Target("log", _logs, changed_documents, read_log, lambda _: "log.json"),
+        Target("plan", lambda: list(_PLANS), changed_bytes, read_any_plan),
+        Target("domain", _domains, _changed_domains, read_domain, lambda _: "home.yaml"),
+        Target("sentence", _sentences, _changed_sentences, read_sentence),
+        Target("bag", _bags, changed_bytes, read_any_bag, _name),
+        Target("recording", _recordings, changed_bytes, read_recording, lambda _: "run.npz"),
+        Target("archive", _archives, changed_bytes, read_any_archive, lambda _: "runs.h5"),
+        Target("checkpoint", lambda: [each.read_bytes() for each in SETTINGS], changed_documents, read_checkpoint),
     )
 }
 """Every target but the server by its name."""

@@ -17,7 +17,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.planning.search import SearchResult, search
 from nsrecover.planning.symbolic.landmark_cut import LandmarkCut
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
-from nsrecover.planning.symbolic.relaxed_domain import RelaxedDomain
+from nsrecover.planning.symbolic.relaxed_domain import Cancelled, RelaxedDomain
 from nsrecover.planning.symbolic.strips import GroundAction
 
 EXPANSIONS = 1500
@@ -48,6 +48,7 @@ class DomainModel:
         familiar: objects that are used rather than others, and as unusual choices of an argument.
         prefer: steps whose objects and order are preferred.
         forbidden: steps that may not be used.
+        cancelled: called while actions are listed; if it returns true, `Cancelled` is raised.
     """
 
     cheapest = 1.0
@@ -61,11 +62,12 @@ class DomainModel:
         familiar: Collection[str] = (),
         prefer: Sequence[Action] = (),
         forbidden: Collection[Action] = (),
+        cancelled: Callable[[], bool] | None = None,
     ) -> None:
         self._instance, self._goal = instance, tuple(goal)
         names = dict.fromkeys((*(name for step in prefer for name in step.arguments), *familiar))
         ranked = {name: rank for rank, name in enumerate(names)}
-        self._relaxed = relaxed = RelaxedDomain(instance, start, objects, goal, forbidden, ranked)
+        self._relaxed = relaxed = RelaxedDomain(instance, start, objects, goal, forbidden, ranked, cancelled)
         self.steps = relaxed.actions
         costs = [max(cost_of(step, instance.domain), LEAST_COST) for step in self.steps]
         odd = [sum(name not in ranked for name in step.arguments) for step in self.steps]
@@ -207,7 +209,7 @@ class Limits:
 
     Attributes:
         max_expansions: states that it expands at most; with that the outcome is deterministic.
-        cancelled: called before every expansion; if it returns true, the search ends.
+        cancelled: called now and then; if it returns true, the search ends.
     """
 
     max_expansions: int = EXPANSIONS
@@ -238,7 +240,10 @@ def solve(
         limits: of the search.
     """
     usable = instance.objects if objects is None else objects
-    model = DomainModel(instance, state, goal, usable, familiar, prefer, forbidden)
+    try:
+        model = DomainModel(instance, state, goal, usable, familiar, prefer, forbidden, limits.cancelled)
+    except Cancelled:
+        return Solution(RecoveryStatus.BUDGET_EXHAUSTED, (), False, 0)
     improvements: list[Improvement] = []
 
     def improved(found: SearchResult[State, int]) -> None:

@@ -9,7 +9,7 @@ goes round in a circle; such literals of the start count as always true.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import cast
 
@@ -31,6 +31,13 @@ Source = tuple[base.Operator | None, base.Effect]
 CHOICES = 4
 """Number of objects that are tried for an unrestricted argument."""
 
+_CHECKED_EVERY = 500
+"""Ways to fill the parameters of an operator between two questions whether the search is cancelled."""
+
+
+class Cancelled(Exception):
+    """The search was cancelled before it began."""
+
 
 class RelaxedDomain:
     """Propositions, rules and actions of the relaxation.
@@ -42,6 +49,7 @@ class RelaxedDomain:
         goal: what has to hold in the end.
         forbidden: actions that may not be used.
         preferred: object -> rank; objects of low rank are chosen first, and only these where another choice is usual.
+        cancelled: called now and then; if it returns true, `Cancelled` is raised.
 
     Attributes:
         propositions: what each proposition stands for -> its number.
@@ -58,7 +66,9 @@ class RelaxedDomain:
         goal: Sequence[Formula],
         forbidden: Collection[Action],
         preferred: Mapping[str, int],
+        cancelled: Callable[[], bool] | None = None,
     ) -> None:
+        self._cancelled, self._tried = cancelled, 0
         self.instance, self._start, self._forbidden = instance, start, frozenset(forbidden)
         self._preferred, last = preferred, len(preferred)
         ordered = sorted((name for name in instance.objects if name in objects), key=lambda n: preferred.get(n, last))
@@ -242,6 +252,9 @@ class RelaxedDomain:
                 usual = [name for name in names if each.usual in self.instance.objects[name]][:CHOICES]
                 choices.append(usual if each.usual else names)
         for chosen in product(*choices):
+            self._tried += 1
+            if self._tried % _CHECKED_EVERY == 0 and self._cancelled is not None and self._cancelled():
+                raise Cancelled
             yield dict(zip((each.variable for each in parameters), chosen, strict=True))
 
     def _action(self, operator: base.Operator, step: Action, at: Binding) -> tuple[list[int], set[int]] | None:

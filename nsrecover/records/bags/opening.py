@@ -1,6 +1,5 @@
 """Reader of the topics of a ROS 2 bag that are needed; whatever else a bag holds is not looked at."""
 
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,11 +11,17 @@ from typing import Any
 import yaml
 
 from nsrecover.errors import InvalidRecording
+from nsrecover.records.arrays import BOMB_BYTES, BOMB_TIMES, MAX_BYTES
 from nsrecover.records.bags.images import Message
 from nsrecover.records.reading import readable
 from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import read_text
 
 ZSTD = ".zstd"
+_PIECE = 1_000_000
+"""Bytes that are unpacked at once."""
+_MOST_METADATA = 500_000
+"""Largest accepted metadata.yaml, bytes."""
 SECTION = "rosbag2_bagfile_information"
 
 _ADVICE = {
@@ -124,7 +129,14 @@ def _place(path: Path, stack: ExitStack) -> Path:
     if path.is_file() and path.suffix == ZSTD:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         with path.open("rb") as file, _zstd().open(file, "rb") as packed, (folder / path.stem).open("wb") as data:
-            shutil.copyfileobj(packed, data)
+            left = min(MAX_BYTES, max(BOMB_BYTES, BOMB_TIMES * path.stat().st_size))
+            while piece := packed.read(_PIECE):
+                left -= data.write(piece)
+                if left < 0:
+                    raise InvalidRecording(
+                        f"expected a compressed bag at {path}, found one that unpacks to {BOMB_TIMES} times its size; "
+                        "unpack it with zstd, if you trust it"
+                    )
         return folder / path.stem
     folder = path if path.is_dir() else path.parent
     about = folder / "metadata.yaml"
@@ -134,7 +146,7 @@ def _place(path: Path, stack: ExitStack) -> Path:
                 f"expected a ROS 2 bag at {path}, found no metadata.yaml; `ros2 bag reindex {path}` writes it"
             )
         return path
-    document = yaml.safe_load(about.read_text(encoding="utf-8-sig"))[SECTION]
+    document = yaml.safe_load(read_text(about, _MOST_METADATA))[SECTION]
     if path.is_file() and [Path(each).name for each in document["relative_file_paths"]] != [path.name]:
         return path
     topics = document["topics_with_message_count"]
