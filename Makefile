@@ -28,7 +28,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0
 
-.PHONY: help install lock pythons ros demo quick test cover results soak style lint licences sbom docs clean
+.PHONY: help install lock pythons ros demo quick test cover results soak style lint licences sbom audit docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -37,7 +37,8 @@ help:
 	@echo '  make cover   every test, and the lines that none of them reaches'
 	@echo '  make docs    the pages in docs/ as a site: outputs/site/index.html'
 	@echo '  make soak    a thousand episodes in which robots, sensors and people fail: outputs/soak; half an hour'
-	@echo '  make licences, make sbom   licences of all packages; a bill of materials: outputs/sbom.json'
+	@echo '  make licences, make sbom, make audit   licences of all packages; a bill of materials: outputs/sbom.json;'
+	@echo '               known vulnerabilities of the locked packages'
 	@echo '  make ros     builds the ROS 2 packages, and runs the node with its launch file against a robot over Fast DDS'
 	@echo '  make pythons   the library and its light tests in a new environment of every Python from 3.10 on'
 	@echo '  make lock    new versions of all packages into requirements.lock'
@@ -108,8 +109,18 @@ soak: $(STAMP)
 licences: $(STAMP)
 	$(BIN)/python -m eval.checks.supply_chain
 
-sbom: $(STAMP)
-	$(BIN)/python -m eval.checks.supply_chain --sbom outputs/sbom.json
+# in an environment of their own, so that the bill has what nsrecover needs and nothing else
+TOOLS := outputs/tools
+$(TOOLS):
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip --disable-pip-version-check install -q 'cyclonedx-bom>=7' 'pip-audit>=2.9'
+
+sbom: $(STAMP) $(TOOLS)
+	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o outputs/sbom.json $(BIN)/python
+
+# known vulnerabilities of the locked packages; needs an index that knows them
+audit: $(TOOLS)
+	$(TOOLS)/bin/pip-audit --require-hashes --disable-pip -r requirements.lock
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

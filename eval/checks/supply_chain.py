@@ -1,8 +1,7 @@
-"""`python -m eval.checks.supply_chain`: licences of the packages that nsrecover needs, and a bill of materials."""
+"""`python -m eval.checks.supply_chain`: licences of the packages that nsrecover needs."""
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import tomllib
@@ -10,17 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from conf.command import run_function
 from eval.common.tables import markdown_table
-from nsrecover import __version__
-from nsrecover.util.atomic_write import atomic_write_bytes
-from nsrecover.util.english import amount
 
 ROOT = Path(__file__).parents[2]
 
@@ -110,27 +105,7 @@ def copyleft_in(packages: dict[str, Package], requirements: dict[str, list[str]]
     return {part: names for part, names in found.items() if names}
 
 
-def bill_of_materials(packages: dict[str, Package]) -> dict[str, Any]:
-    """A bill of materials in CycloneDX's format, version 1.5; without times and numbers that change with every run."""
-    return {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.5",
-        "version": 1,
-        "metadata": {"component": _component(OURS, __version__)},
-        "components": [
-            {**_component(each.name, each.version), "licenses": [{"license": {"name": each.licence}}]}
-            for each in packages.values()
-        ],
-    }
-
-
-def _component(name: str, version: str) -> dict[str, str]:
-    return {"type": "library", "name": name, "version": version, "purl": f"pkg:pypi/{name}@{version}"}
-
-
-def supply_chain(
-    sbom: Annotated[Path | None, typer.Option(help="Write a bill of materials (CycloneDX, JSON) to this file.")] = None,
-) -> None:
+def supply_chain() -> None:
     """Print the licence of every installed package; exit with 1 if the library needs one of the GNU GPL.
 
     Packages of the GNU GPL may be in the extras `fast-downward` and `dev`, where they are programs of their own.
@@ -138,9 +113,6 @@ def supply_chain(
     packages = installed()
     rows = [[each.name, each.version, each.licence] for each in packages.values()]
     print(markdown_table(("package", "version", "licence"), rows))
-    if sbom is not None:
-        atomic_write_bytes(sbom, json.dumps(bill_of_materials(packages), indent=1).encode() + b"\n")
-        print(f"\n{amount(len(packages), 'package')} in {sbom}")
     about = project()
     extras = {name: texts for name, texts in about["optional-dependencies"].items() if name not in SEPARATE}
     if wrong := copyleft_in(packages, {"the library": about["dependencies"], **extras}):

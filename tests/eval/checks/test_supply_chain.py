@@ -1,11 +1,8 @@
-"""The library needs no package of the GNU GPL, and the bill of materials has every package."""
-
-import json
-from pathlib import Path
+"""The library needs no package of the GNU GPL."""
 
 import pytest
 
-from eval.checks.supply_chain import SEPARATE, Package, bill_of_materials, copyleft_in, installed, needed, project
+from eval.checks.supply_chain import SEPARATE, Package, copyleft_in, installed, needed, project
 from tests.commands import run
 
 
@@ -42,13 +39,7 @@ def test_what_is_needed_is_found_by_all_ways() -> None:
     assert needed(["no-such-package"]) == frozenset()
 
 
-def test_the_bill_names_every_package_once_and_is_the_same_each_time(
-    packages: dict[str, Package], tmp_path: Path
-) -> None:
-    done = run("eval.checks.supply_chain", "--sbom", str(tmp_path / "sbom.json"))
+def test_the_licence_of_every_package_is_printed(packages: dict[str, Package]) -> None:
+    done = run("eval.checks.supply_chain")
     assert done.code == 0, done.err
-    bill = json.loads((tmp_path / "sbom.json").read_text())
-    assert bill == bill_of_materials(packages)
-    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
-    assert [each["name"] for each in bill["components"]] == list(packages)
-    assert all(each["purl"] == f"pkg:pypi/{each['name']}@{each['version']}" for each in bill["components"])
+    assert all(f"| {name} " in done.out for name in packages)
