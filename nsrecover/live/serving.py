@@ -46,10 +46,11 @@ class PageServer:
         url: see there.
         command: carries out commands of viewers.
         report: makes the report of the run so far.
+        ended: whether the page is no longer served on purpose.
     """
 
     def __init__(self, pipe: Connection, url: str) -> None:
-        self._pipe, self._sending = pipe, threading.Lock()
+        self._pipe, self._sending, self.ended = pipe, threading.Lock(), False
         self.url = url
         self.command: Command = lambda name, fields: ""
         self.report: Callable[[], str] = lambda: ""
@@ -65,7 +66,7 @@ class PageServer:
             with self._sending:
                 self._pipe.send(message)
         except OSError:
-            if not self._pipe.closed:
+            if not (self.ended or self._pipe.closed):
                 logging.getLogger("nsrecover.live").warning(
                     "the process of the page has ended or hangs; it is given up"
                 )
@@ -73,7 +74,7 @@ class PageServer:
 
     def _beat(self) -> None:
         """Say again and again that this program runs."""
-        while not self._pipe.closed:
+        while not (self.ended or self._pipe.closed):
             self._send(Beat())
             time.sleep(BEAT_S)
 
@@ -137,7 +138,9 @@ def served(
         pipe.send(Begin(title, template, secret, f"nsrecover-{url.rpartition(':')[2]}"))
         if not _begins(pipe):
             raise InvalidConfiguration("expected the server of the live page to start, found it stopped")
-        yield PageServer(pipe, f"{url}{ENTRANCE}?token={secret}")
+        server = PageServer(pipe, f"{url}{ENTRANCE}?token={secret}")
+        yield server
+        server.ended = True
     finally:
         _hang_up(pipe)
         try:
