@@ -265,7 +265,7 @@ def tell(
 ) -> None:
     """Tell a service robot in a home what to do; exit with 1 if it does not get done.
 
-    A language model proposes other words for a sentence that is not understood.
+    A language model is the second reader: where it does not agree with the grammar, you are asked.
     """
     from contextlib import nullcontext
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import yaml
-from nsrecover.instructions.reading import Phrase
 
 from eval.common.statistics import share_of
 from eval.instructions.sentences import paraphrases, stages_of
@@ -20,6 +19,7 @@ from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions import choosing
 from nsrecover.instructions.choosing import Trust, kind_of
+from nsrecover.instructions.reading import Phrase
 from nsrecover.instructions.task import Question, Refusal, Task
 from nsrecover.instructions.understanding import Understanding
 

@@ -1,26 +1,25 @@
-"""What is understood with language models that propose other words: none, one that errs at random, and a real one."""
+"""What is understood with a second reader: none, one that errs at random, and a real language model."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from eval.instructions.generator import Generator
 from eval.instructions.understood import understood_with
 from nsrecover.core.completion import Completion, Listener, Prompt
-from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import ModelFailure
 from nsrecover.explanation.language_model.explainer import model_at
-from nsrecover.instructions.rephrasing import Rephraser
-from nsrecover.instructions.understanding import Understanding
+from nsrecover.instructions.model_reader import ModelReader
+
+_READ = 100
+"""Paraphrases that a real language model reads."""
 
 
 class ErraticModel:
-    """A language model that fails, talks nonsense, or gives another command, each by chance.
+    """A language model that fails, talks nonsense, or chooses among what it may say by chance.
 
     Args:
         seed: of its errors.
@@ -30,7 +29,6 @@ class ErraticModel:
 
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng([seed, 6])
-        self._commands = Generator(load_home("apartment"), seed)
 
     def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
         """Return an answer that has little to do with the question.
@@ -38,10 +36,11 @@ class ErraticModel:
         Raises:
             ModelFailure: now and then.
         """
-        command = json.dumps({"command": self._commands.command().text})
-        words = prompt.user.split()
-        shuffled = json.dumps({"command": " ".join(self._rng.permutation(words))})
-        options = ("", "not JSON", command, command[:-3], shuffled, json.dumps({"command": 7}), json.dumps([command]))
+        fields = prompt.schema["items"]["properties"] if prompt.schema is not None else {}
+        drawn = {slot: str(self._rng.choice(of["enum"])) for slot, of in fields.items() if "enum" in of}
+        clause = {slot: text for slot, text in drawn.items() if slot == "do" or self._rng.random() < 0.5}
+        answer = json.dumps([clause])
+        options = (answer, answer, answer, answer, "", "not JSON", answer[:-3], json.dumps({"do": 7}))
         chosen = int(self._rng.integers(len(options) + 1))
         if chosen == len(options):
             raise ModelFailure("no complete answer in time")
@@ -56,12 +55,8 @@ def with_models(half: str, seed: int, llm: str) -> dict[str, Any]:
         seed: of the erratic model.
         llm: address of an endpoint, or `local`; empty for no real model.
     """
-    understanding = Understanding(load_home("apartment"))
+    readers: dict[str, ModelReader | None] = {"none": None, "erratic": ModelReader(ErraticModel(seed))}
     with model_at(llm) if llm else nullcontext() as model:
-        proposals: dict[str, Callable[[str], str | None]] = {
-            "none": lambda sentence: None,
-            "erratic": Rephraser(ErraticModel(seed), understanding).proposal,
-        }
-        if model is not None:
-            proposals[model.name] = Rephraser(model, understanding).proposal
-        return understood_with(half, proposals)
+        if model is None:
+            return understood_with(half, readers)
+        return understood_with(half, readers) | understood_with(half, {model.name: ModelReader(model)}, _READ)

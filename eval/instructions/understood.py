@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,10 @@ from eval.instructions.generator import KINDS, Generator
 from eval.instructions.sentences import paraphrases
 from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
+from nsrecover.instructions.choosing import MEANING
+from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Refusal, RefusalCode, Task
+from nsrecover.instructions.task import Question, RefusalCode, Task
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home
 
@@ -91,28 +92,35 @@ def understood_paraphrases(half: str) -> dict[str, Any]:
     return {"half": half, "understood": share_of(right), "wrong_plan": share_of(wrong), "not_understood": examples}
 
 
-def understood_with(half: str, models: Mapping[str, Callable[[str], str | None]]) -> dict[str, Any]:
-    """How many paraphrases are understood if language models propose other words for those that are not.
+def understood_with(half: str, readers: Mapping[str, ModelReader | None], most: int | None = None) -> dict[str, Any]:
+    """How many paraphrases are understood with a second reader, and how often the operator is asked.
 
-    The operator agrees to a proposal that leads to the wanted goals, and to no other one.
+    The operator agrees to what leads to the wanted goals, and to nothing else.
 
     Args:
         half: of the paraphrases.
-        models: name -> proposes other words, or None.
+        readers: name -> the second reader; None without one.
+        most: paraphrases that are read, spread evenly; all if None.
     """
-    understanding = Understanding(load_home("apartment"))
-    right, wrong, proposed = defaultdict[str, list[bool]](list), defaultdict[str, list[bool]](list), Counter[str]()
-    for want, sentence in paraphrases(half):
-        first = understanding.task(sentence)
-        for name, rephrase in models.items():
-            found = first
-            if isinstance(found, Refusal) and found.code in REPHRASED and (other := rephrase(sentence)) is not None:
-                proposed[name] += 1
-                again = understanding.task(other)
-                found = again if isinstance(again, Task) and agrees(again, want) else found
-            right[name].append(isinstance(found, Task) and agrees(found, want))
-            wrong[name].append(isinstance(found, Task) and not right[name][-1])
-    return {
-        name: {"understood": share_of(right[name]), "wrong_plan": share_of(wrong[name]), "proposed": proposed[name]}
-        for name in models
-    }
+    found = {}
+    said = paraphrases(half)
+    said = said[:: max(1, len(said) // most)] if most else said
+    for name, second in readers.items():
+        understanding = Understanding(load_home("apartment"), second=second)
+        right, wrong, asked, seconds = list[bool](), list[bool](), list[bool](), list[float]()
+        for want, sentence in said:
+            began = time.perf_counter()
+            first = understanding.task(sentence)
+            seconds.append(time.perf_counter() - began)
+            options = first.options if isinstance(first, Question) and first.phrase == MEANING else ()
+            tasks = [first, *(understanding.task(sentence, {MEANING: option}) for option in options)]
+            right.append(any(isinstance(each, Task) and agrees(each, want) for each in tasks))
+            wrong.append(isinstance(first, Task) and not right[-1])
+            asked.append(bool(options))
+        found[name] = {
+            "wrong_plan": share_of(wrong),
+            "understood": share_of(right),
+            "asked": share_of(asked),
+            "read_s": _median_and_p95(seconds),
+        }
+    return found

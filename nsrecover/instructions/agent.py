@@ -14,7 +14,7 @@ from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.choosing import text_of
-from nsrecover.instructions.feedback import YES, agrees, corrected
+from nsrecover.instructions.feedback import agrees, corrected
 from nsrecover.instructions.goals import plain
 from nsrecover.instructions.person import Person
 from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
@@ -91,7 +91,7 @@ class ServiceAgent:
         feedback: whether the operator is asked in the end whether that was wanted.
         read_back: whether the operator is told what was understood, and has to agree, before anything moves.
         attempts: at one stage, each after everything that was looked at may be looked at again.
-        rephrase: proposes other words for a sentence that is not understood, or None; see `rephrasing.Rephraser`.
+        remember: notes an object that the home does not know and where it usually is; without it nobody is asked.
         log: what happened in the current command, as pairs of a code and a text.
         on_record: called after every turn of the recovery agent, with the scene's stage.
         action_limit_s: time in which a skill has to end, seconds; see `RecoveryAgent`. After one that did not end,
@@ -103,10 +103,10 @@ class ServiceAgent:
     operator: Person
     feedback: bool = False
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
-    rephrase: Callable[[str], str | None] | None = None
     read_back: bool = False
     attempts: int = ATTEMPTS
     action_limit_s: float | None = None
+    remember: Callable[[str, str], None] | None = None
     log: list[tuple[str, str]] = field(default_factory=list)
     supervisor: Supervisor | None = None
     _questions: int = 0
@@ -124,6 +124,7 @@ class ServiceAgent:
             self.operator.tell(note)
         if self.read_back and not agrees(self._ask(f"I am going to {self._meaning(task)}. Shall I?") or "no"):
             return self._ended(OutcomeStatus.REFUSED, "I did nothing.", task)
+        self._learn(task)
         belief = Belief.at_start(self.understanding.home, task.operator_at)
         failure = self._carried_out(task, belief)
         for _ in range(ASKED_AGAIN * self.feedback * (not self._busy)):
@@ -155,6 +156,24 @@ class ServiceAgent:
             found = corrected(self.understanding, task, answer, choices)
         return found if isinstance(found, Task) else None
 
+    def _learn(self, task: Task) -> None:
+        """Ask once about every object of a task that the home does not know, and remember it."""
+        home, lexicon = self.understanding.home, self.understanding.lexicon
+        named = {name: within for stage in task.stages for name, within in stage.things.items()}
+        for name, within in named.items():
+            if self.remember is None or {name, home.kind(name)} & {*home.items, *home.categories, *home.nouns}:
+                continue
+            answer = within or self._ask(f"I do not know the {name}. Where is it usually?")
+            places = [place for place in lexicon.named(answer, "place") if place in home.places]
+            place = places[0] if len(places) == 1 else ""
+            self.remember(name, place)
+            self.log.append(
+                ("M1", f"learned that the {name} is usually at the {place}" if place else f"learned of {name}")
+            )
+            home = home.with_item(name, place)
+        if home is not self.understanding.home:
+            self.understanding = Understanding(home, self.understanding.trust, self.understanding.second)
+
     def _meaning(self, task: Task) -> str:
         """What a task wants done, in a sentence."""
         return text_of(task.clauses) or task.sentence
@@ -171,17 +190,12 @@ class ServiceAgent:
 
     def _understood(self, sentence: str, choices: dict[Phrase, str]) -> Task | Refusal:
         """The task of a sentence, after questions where it is not clear."""
-        unclear, proposed = 0, self.rephrase is None
+        unclear = 0
         while True:
             found = self.understanding.task(sentence, choices)
             if isinstance(found, Task):
                 return found
             if isinstance(found, Refusal):
-                if found.code in _REPHRASE and not proposed:
-                    proposed, proposal = True, self._proposal(sentence)
-                    if proposal:
-                        sentence = proposal
-                        continue
                 if found.code not in _REPHRASE or unclear >= ASKED_AGAIN - 1:
                     return found
                 rephrased = self._ask(found.text)
@@ -197,14 +211,6 @@ class ServiceAgent:
                 choices[found.phrase] = chosen
             elif (unclear := unclear + 1) >= ASKED_AGAIN:
                 return Refusal(RefusalCode.NOT_UNDERSTOOD, f"I still do not know that: {found.text} I did nothing.")
-
-    def _proposal(self, sentence: str) -> str:
-        """Other words for a sentence to which the operator agrees; empty if there are none."""
-        proposal = self.rephrase(sentence) if self.rephrase is not None else None
-        if proposal is None or not YES & set(self._ask(f"Do you mean '{proposal}'?").lower().split()):
-            return ""
-        self.log.append(("M2", f"the language model proposed, and the operator agreed: {proposal}"))
-        return proposal
 
     # --- carrying out
 

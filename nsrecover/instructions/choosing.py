@@ -17,7 +17,7 @@ import yaml
 
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.reading import SWITCHED, Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
+from nsrecover.instructions.task import Question, Refusal, Task
 
 MEANING = Phrase(Sort.PRONOUN, "the whole sentence")
 """What a question between readings is about."""
@@ -130,35 +130,21 @@ def meaning_of(task: Task) -> tuple[object, ...]:
     return tuple(found)
 
 
-def agreed(
-    plain: Task | Question | Refusal, other: Task | Question | Refusal, choice: str | None
-) -> Task | Question | Refusal:
-    """What two readers make of a sentence: a task on which they agree, or which one of them does not understand.
+def agreed(first: Task | Refusal, second: Task, choice: str | None) -> Task | Question:
+    """What two readers make of a sentence: a task on which they agree, or a question.
 
     Args:
-        plain: of the reader of plain commands, which leaves no word out.
-        other: of the grammar.
+        first: of the grammar; a refusal if it does not understand the sentence.
+        second: of the other reader.
         choice: what a person has said is meant; None before the question.
     """
-    if not isinstance(plain, Task):
-        unread = isinstance(plain, Refusal) and plain.code in (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
-        return other if unread and not isinstance(other, Refusal) else plain
-    if not isinstance(other, Task) or meaning_of(plain) == meaning_of(other) or _swallows(plain, other):
-        return plain
-    options = (text_of(plain.clauses), text_of(other.clauses))
+    if isinstance(first, Task) and meaning_of(first) == meaning_of(second):
+        return first
+    tasks = [each for each in (first, second) if isinstance(each, Task)]
+    options = tuple(dict.fromkeys(text_of(each.clauses) for each in tasks))
     if choice in options:
-        return plain if choice == options[0] else other
-    if options[0] == options[1]:
-        return plain
+        return tasks[options.index(choice)]
     return Question(f"Should I {' or '.join(options)}?", MEANING, options)
-
-
-def _swallows(plain: Task, other: Task) -> bool:
-    """Whether another reading takes a compound for two objects, or most of a sentence for one."""
-    apart = "and" not in plain.sentence.lower().split() and "," not in plain.sentence
-    more = sum(each.thing is not None for each in other.clauses) > sum(each.thing is not None for each in plain.clauses)
-    long = any(len(phrase.text.split()) > 4 for clause in other.clauses for phrase in clause.phrases)
-    return (apart and more) or long
 
 
 def text_of(clauses: Sequence[Clause]) -> str:

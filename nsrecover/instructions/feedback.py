@@ -56,6 +56,12 @@ def agrees(answer: str) -> bool:
     return not words or (words[0] in YES and not _OBJECTS & set(words))
 
 
+def says_yes(answer: str) -> bool:
+    """Whether an answer says yes, and nothing against it."""
+    words = set(tokens(answer))
+    return bool(words & YES) and not words & _OBJECTS
+
+
 def read_with_correction(understanding: Reader, sentence: str, choices: Mapping[Phrase, str]) -> Task | Question | None:
     """The task of a sentence in which a person corrects oneself: "take it to Charlie, no, to Ashley".
 

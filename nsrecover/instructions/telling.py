@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.domains.service.home import Home
-from nsrecover.domains.service.home_file import load_home
+from nsrecover.domains.service.home_file import load_home, remember
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
+from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.person import Person, TerminalPerson
 from nsrecover.instructions.planning import StagePlan, TaskPlan, action_text
-from nsrecover.instructions.rephrasing import Rephraser
 from nsrecover.instructions.seeing import HomeWorld
 from nsrecover.instructions.understanding import Understanding
 
@@ -41,13 +43,13 @@ def tell_robot(
     """Let a robot do what a sentence says, and print what it does; returns whether it got done.
 
     Args:
-        home: a file, or the name of a shipped home.
+        home: a file, to which objects are added that it did not know; or the name of a shipped home.
         make_world: makes the robot's world for a home.
         sentence: the command.
         feedback: whether the person is asked in the end whether that was wanted.
         read_back: whether the person is told what was understood, and has to agree, before the robot moves.
         person: who gives the command; by default a person at the terminal.
-        model: proposes other words for a sentence that is not understood.
+        model: the second reader; where it does not agree with the grammar, the person is asked.
 
     Raises:
         InvalidConfiguration: the home cannot be used.
@@ -63,10 +65,9 @@ def tell_robot(
             print(f"    {code}: {text}")
         shown = len(agent.log)
 
-    understanding = Understanding(place)
+    understanding = Understanding(place, second=ModelReader(model) if model is not None else None)
     operator = person or TerminalPerson()
     agent = ServiceAgent(understanding, make_world(place), operator, feedback, show, read_back=read_back)
-    if model is not None:
-        agent.rephrase = Rephraser(model, understanding).proposal
+    agent.remember = partial(remember, Path(home)) if Path(home).suffix else None
     outcome = agent.run(sentence)
     return outcome.status is OutcomeStatus.DONE

@@ -1,4 +1,4 @@
-"""Sentence → task → plan, without a language model."""
+"""Sentence → task → plan: by the grammar, and by a language model if there is one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from nsrecover.domains.service.home import Home
-from nsrecover.instructions.choosing import MEANING, Candidate, Trust, candidates, chosen_of
-from nsrecover.instructions.feedback import read_with_correction
+from nsrecover.instructions.choosing import MEANING, Candidate, Trust, agreed, candidates, chosen_of
+from nsrecover.instructions.feedback import read_with_correction, says_yes
 from nsrecover.instructions.goals import ground, refused
+from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.plain.reader import read_plainly
 from nsrecover.instructions.plain.words import Lexicon
 from nsrecover.instructions.planning import TaskPlan, plan_task
 from nsrecover.instructions.reading import Phrase
-from nsrecover.instructions.task import Question, Refusal, Task
+from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
 
 
 class Understanding:
@@ -23,10 +24,12 @@ class Understanding:
     Args:
         home: where the sentences are said.
         trust: how far the usual reading is trusted; as shipped if None.
+        second: another reader; where it does not agree with the grammar, the person is asked.
     """
 
-    def __init__(self, home: Home, trust: Trust | None = None) -> None:
+    def __init__(self, home: Home, trust: Trust | None = None, second: ModelReader | None = None) -> None:
         self.home = home
+        self.second = second
         self.trust = Trust.shipped() if trust is None else trust
 
     @cached_property
@@ -51,7 +54,15 @@ class Understanding:
 
     def _read(self, sentence: str, choices: Mapping[Phrase, str] | None) -> Task | Question | Refusal:
         found, first = self.candidates(sentence, choices)
-        return chosen_of(found, self.trust, (choices or {}).get(MEANING)) if found else first
+        choice = (choices or {}).get(MEANING)
+        result = chosen_of(found, self.trust, choice) if found else first
+        if self.second is None or isinstance(result, Question):
+            return result
+        if isinstance(result, Refusal) and result.code not in (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME):
+            return result
+        read = self.second.read(sentence, self.lexicon)
+        other = ground(read, self.home, choices) if read is not None else None
+        return agreed(result, other, choice) if isinstance(other, Task) else result
 
     def candidates(
         self, sentence: str, choices: Mapping[Phrase, str] | None = None
@@ -71,6 +82,8 @@ class Understanding:
     def chosen(self, question: Question, answer: str) -> str | None:
         """Which option of a question an answer names; None if it names none, or several."""
         options = question.options or tuple(self.home.places)
+        if len(question.options) == 1:
+            return question.options[0] if says_yes(answer) else None
         exact = [option for option in options if option == answer.strip().lower().removeprefix("the ")]
         if exact:
             return exact[0]

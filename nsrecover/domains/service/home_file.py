@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +14,7 @@ from nsrecover.domains.household.names import noun
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import CATEGORIES, OPERATOR
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.untrusted_json import JsonObject, read_text
 
 SHIPPED = Path(__file__).parent / "homes"
@@ -43,6 +46,27 @@ def load_home(source: str | Path) -> Home:
     except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: dates that do not exist, and text that is none
         raise InvalidConfiguration(f"expected a YAML file with a home, found {path}: {error}") from None
     return home_of(document, path.stem)
+
+
+def remember(path: Path, name: str, place: str) -> None:
+    """Add an object to a home file, whose other text stays as it is.
+
+    Args:
+        path: the file.
+        name: of the object.
+        place: where it usually is; empty if that is not known.
+
+    Raises:
+        InvalidConfiguration: the file cannot be read, or has its objects in braces.
+    """
+    known, text = load_home(path).items, read_text(path)
+    entry = f"  {json.dumps(name)}: {json.dumps({'place': place} if place else {})}\n"
+    made = re.sub(r"^objects: *\n", lambda found: found[0] + entry, text, count=1, flags=re.MULTILINE)
+    if made == text:
+        made = f"{text.rstrip()}\n\nobjects:\n{entry}"
+    if set(home_of(yaml.safe_load(made)).items) != {*known, name}:
+        raise InvalidConfiguration(f"expected the objects of {path} on lines of their own, found braces; add {name!r}")
+    atomic_write_bytes(path, made.encode())
 
 
 _PARTS = ("door", "switch")

@@ -1,0 +1,120 @@
+"""The second reader: a language model writes what a sentence says as JSON, choosing among its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nsrecover.core.completion import Prompt
+from nsrecover.core.protocols import LanguageModel
+from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.errors import ModelFailure
+from nsrecover.instructions.plain.words import Lexicon, tokens
+from nsrecover.instructions.reading import Clause, Constraint, ConstraintKind, Phrase, Reading, Sort, Verb
+from nsrecover.util.untrusted_json import parse_json
+
+MOST_CLAUSES = 6
+"""Clauses that an answer may have."""
+
+_NOT_DONE = "other"
+_VERBS = {"put" if verb is Verb.PLACE else verb.value: verb for verb in Verb}
+_ORDER = ("do", "what", "only", "from", "to", "who", "at", "say")
+_LONGEST_NOUN = 3
+_SYSTEM = (
+    "Write what a person tells a household robot as JSON, a list of what to do in order. do: the verb, other if none "
+    "fits. what: the object. only: words that select or limit something. from: where it is. to: where it "
+    "goes, or what is opened or switched. who: the person, me for the speaker. at: where the person is. say: what to "
+    'tell or ask. Example: "take the cola to Ann" is [{"do":"bring","what":"cola","who":"ann"}].'
+)
+_SLOTS = {"what": "thing", "from": "source", "to": "target", "who": "person", "at": "person_at"}
+
+
+@dataclass(frozen=True)
+class ModelReader:
+    """Reads sentences with a language model, which chooses among the words of the sentence.
+
+    What it reads is never acted on alone: it has to agree with the grammar, or a person has to agree. So a bad model
+    costs questions.
+
+    Attributes:
+        model: the language model.
+        timeout_s: time limit of one answer, seconds.
+        system: what the model is told.
+        known: answers of before, by sentence.
+    """
+
+    model: LanguageModel
+    timeout_s: float = 10.0
+    system: str = _SYSTEM
+    known: dict[str, Reading | None] = field(default_factory=dict)
+
+    def read(self, sentence: str, lexicon: Lexicon) -> Reading | None:
+        """What a sentence says; None if the model does not answer, or says what cannot be meant.
+
+        Args:
+            sentence: in English.
+            lexicon: the words of the home.
+        """
+        if sentence not in self.known:
+            self.known[sentence] = self._read(sentence, lexicon)
+        return self.known[sentence]
+
+    def _read(self, sentence: str, lexicon: Lexicon) -> Reading | None:
+        words, corrected = lexicon.repaired(tokens(sentence))
+        choices = _choices(words, lexicon)
+        prompt = Prompt(self.system, " ".join(words), _schema(choices), max_tokens=160)
+        try:
+            answer = parse_json(self.model.complete(prompt, timeout_s=self.timeout_s).text)
+        except (ModelFailure, ValueError):
+            return None
+        if not isinstance(answer, list) or not 0 < len(answer) <= MOST_CLAUSES:
+            return None
+        clauses = [_clause(each, choices, " ".join(words), lexicon) for each in answer]
+        read = [each for each in clauses if each is not None]
+        return Reading(sentence, tuple(read), tuple(corrected)) if len(read) == len(answer) else None
+
+
+def _choices(words: Sequence[str], lexicon: Lexicon) -> dict[str, list[str]]:
+    """Slot -> the words of a sentence that may fill it."""
+    texts = [" ".join(words[k : k + size]) for size in range(_LONGEST_NOUN, 0, -1) for k in range(len(words))]
+    texts = [text for text in dict.fromkeys(texts) if text.replace(" ", "").replace("-", "").replace("'", "").isalnum()]
+    sorts = {text: lexicon.entries[text].sort for text in texts if text in lexicon.entries}
+    unknown = [text for text in texts if " " not in text and not lexicon.known(text)]
+    places = [text for text, sort in sorts.items() if sort == "place"]
+    things = [text for text, sort in sorts.items() if sort in ("thing", "category")]
+    people = [text for text, sort in sorts.items() if sort in ("person", "people")]
+    return {"what": [*things, *unknown], "from": places, "to": places, "who": ["me", *people], "at": places}
+
+
+def _schema(choices: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {"do": {"enum": [*_VERBS, _NOT_DONE]}}
+    fields |= {slot: {"enum": list(texts)} for slot, texts in choices.items() if texts}
+    fields |= {name: {"type": "string", "maxLength": 80} for name in ("only", "say")}
+    ordered = {name: fields[name] for name in _ORDER if name in fields}
+    one = {"type": "object", "properties": ordered, "required": ["do"], "additionalProperties": False}
+    return {"type": "array", "items": one, "minItems": 1, "maxItems": MOST_CLAUSES}
+
+
+def _clause(answer: object, choices: Mapping[str, Sequence[str]], sentence: str, lexicon: Lexicon) -> Clause | None:
+    """One clause of an answer; None if it is none, or names what the sentence does not."""
+    if not isinstance(answer, dict) or not all(isinstance(text, str) for text in answer.values()):
+        return None
+    if answer.get("do") not in _VERBS:
+        return None
+    told = [answer.get("say", ""), answer.get("only", "")]
+    named = all(answer[slot] in choices[slot] for slot in _SLOTS if answer.get(slot))
+    if not named or not all(text in sentence for text in told) or not set(answer) <= {*_SLOTS, "do", "say", "only"}:
+        return None
+    slots = {_SLOTS[slot]: _phrase(answer[slot], lexicon) for slot in _SLOTS if answer.get(slot)}
+    limits = (Constraint(ConstraintKind.MANNER, told[1]),) if told[1] else ()
+    return Clause(_VERBS[answer["do"]], **slots, content=told[0], constraints=limits)
+
+
+def _phrase(text: str, lexicon: Lexicon) -> Phrase:
+    if text == "me":
+        return Phrase(Sort.PERSON, OPERATOR)
+    entry = lexicon.entries.get(text)
+    if entry is None:
+        return Phrase(Sort.THING, text)
+    return Phrase(Sort.PERSON if entry.sort == "people" else Sort(entry.sort), entry.value, plural=entry.plural)
