@@ -9,6 +9,7 @@ from .core.discrepancy import Verdict as Verdict
 from .core.episode import Episode as Episode
 from .core.explanation import Explanation as Explanation
 from .core.facts import FactScene as FactScene
+from .core.glances import RobotState as RobotState
 from .core.observation import Camera as Camera
 from .core.observation import Observation as Observation
 from .core.protocols import CustomOperator as CustomOperator
@@ -34,6 +35,7 @@ from .core.sessions.requests import Act as Act
 from .core.sessions.requests import Answer as Answer
 from .core.sessions.requests import Ask as Ask
 from .core.sessions.requests import Done as Done
+from .core.sessions.requests import Interrupt as Interrupt
 from .core.sessions.requests import Look as Look
 from .core.sessions.requests import Stopped as Stopped
 from .core.sessions.settings import SessionSettings as SessionSettings

@@ -12,7 +12,9 @@ from typing import Any, Generic
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
-from nsrecover.core.protocols import LookingWorld, World
+from nsrecover.core.glances import RobotState
+from nsrecover.core.observation import Observation
+from nsrecover.core.protocols import GlancingWorld, LookingWorld, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look, Question, Unusable
@@ -142,11 +144,23 @@ class RecoveryAgent(Generic[SceneT]):
             session.stop()
             return
         try:
-            carry_out(self.world, action, self.action_limit_s)
+            carry_out(self._execute(session), action, self.action_limit_s)
         except ExecutionFailed as problem:
             session.failed(str(problem))
         else:
             self._observe(session, since)
+
+    def _execute(self, session: Session[SceneT]) -> Callable[[Action], None]:
+        """What carries out an action; it is watched meanwhile, if the world can show it and the system can judge it."""
+        world = self.world
+        if self.system.motions is None or not isinstance(world, GlancingWorld):
+            return self.world.execute
+
+        def glance(observation: Observation, robot: RobotState) -> bool:
+            session.glanced(observation, robot)
+            return isinstance(session.request, Act)
+
+        return lambda action: world.execute_watched(action, glance)
 
     def _observe(self, session: Session[SceneT], since: float) -> None:
         seen = seen_for(session, self.world)

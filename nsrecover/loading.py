@@ -20,6 +20,8 @@ from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import Calibration
 from nsrecover.models.effects.operator import operators_in, with_operators
 from nsrecover.models.geometric import CONFIG, GeometricModels, load_geometric
+from nsrecover.models.motion import FILE as MOTIONS
+from nsrecover.models.motion import MotionModel
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.facts.rules import FactRules
 from nsrecover.monitoring.watching import BoxWatching, FactWatching
@@ -102,6 +104,7 @@ def load(
         return of_boxes(models, domain, calibration)
     with needs_extra("learned", _TORCH):
         from nsrecover.models.bundle import Bundle
+        from nsrecover.models.checkpoint import DEFAULT
         from nsrecover.models.household import domain_of
 
     found = None if checkpoint is None else domain_of(checkpoint)
@@ -110,7 +113,7 @@ def load(
             f"expected a checkpoint for the domain {domain.name!r}, found one for {found!r} in {checkpoint}; give its "
             "domain with load(domain=)"
         )
-    bundle = Bundle.load(checkpoint, domain)
+    bundle, motions = Bundle.load(checkpoint, domain), motions_in(checkpoint or DEFAULT)
     if sensor is not None and alpha is None:
         raise InvalidConfiguration(f"expected alpha with sensor={sensor!r}, found none; the rate to promise for it")
     if tolerance_m is not None:
@@ -119,11 +122,11 @@ def load(
                 "expected either alpha or tolerance_m, found both; a rate is promised for the tolerance of the "
                 "training: load with tolerance_m, then use System.calibrated with good runs"
             )
-        return of_boxes(bundle.with_tolerance(tolerance_m), domain)
+        return of_boxes(bundle.with_tolerance(tolerance_m), domain, motions=motions)
     if alpha is None:
-        return of_boxes(bundle, domain)
+        return of_boxes(bundle, domain, motions=motions)
     threshold, calibration = bundle.threshold_for(alpha, sensor), bundle.calibration_for(sensor)
-    return of_boxes(bundle.with_threshold(threshold), domain, calibration)
+    return of_boxes(bundle.with_threshold(threshold), domain, calibration, motions)
 
 
 def _household(checkpoint: str | Path | None, domain: Domain | None, others: tuple[object, ...]) -> HouseholdSystem:
@@ -166,7 +169,10 @@ def geometric(
 
 
 def of_boxes(
-    models: SceneModels, domain: SpatialDomain = TABLETOP, calibration: Calibration | None = None
+    models: SceneModels,
+    domain: SpatialDomain = TABLETOP,
+    calibration: Calibration | None = None,
+    motions: MotionModel | None = None,
 ) -> System[SceneGraph]:
     """A system for scenes of boxes.
 
@@ -174,9 +180,20 @@ def of_boxes(
         models: learned parts, or geometry alone.
         domain: what can be in a scene and what can be done to it.
         calibration: what the threshold of the models was set on.
+        motions: what happens while an action runs.
     """
     planner = RecoveryPlanner(models, domain=domain)
-    return System(BoxWatching(models, domain), planner, GroundedExplainer(domain), calibration)
+    return System(BoxWatching(models, domain), planner, GroundedExplainer(domain), calibration, motions)
+
+
+def motions_in(checkpoint: str | Path) -> MotionModel | None:
+    """What happens while an action runs, from a checkpoint that has it (`python -m train.motions`).
+
+    Raises:
+        InvalidCheckpoint: it is damaged.
+    """
+    folder = next((each for each in (Path(checkpoint), SHIPPED / checkpoint) if (each / MOTIONS).is_file()), None)
+    return None if folder is None else MotionModel.load(folder)
 
 
 def check_place(place: str | Path | None) -> None:

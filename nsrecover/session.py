@@ -24,7 +24,10 @@ from typing import Any, cast
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.entrance import check_kind
 from nsrecover.core.episode import Fate, StepRecord, StopCode
+from nsrecover.core.glances import RobotState
+from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import OtherWays
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
@@ -34,6 +37,7 @@ from nsrecover.core.sessions.requests import (
     Ask,
     Decision,
     Done,
+    Interrupt,
     Look,
     Question,
     Stopped,
@@ -43,6 +47,7 @@ from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
 from nsrecover.explanation.giving_up import Alarms, proposal
 from nsrecover.explanation.unseen import missing_texts
+from nsrecover.monitoring.during import During
 from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.monitoring.parts import Parts
 from nsrecover.monitoring.session_state import Purpose, SessionState
@@ -82,6 +87,7 @@ class Session(SessionState[SceneT]):
         self._perceiver = perceiver
         self._stage, self._attempts = Purpose.START, 0
         self._turn: StepRecord[SceneT] | None = None
+        self._during: During | None = None
         self._vetoes = Vetoes[SceneT]()
         self._alarms = Alarms(system.domain, self.settings.max_recoveries)
         if observation is not None:
@@ -102,15 +108,37 @@ class Session(SessionState[SceneT]):
             InvalidObservation: the first observation and further attempts, or one that is reviewed, cannot be used.
             UnknownObject: they do not show an object of the plan.
         """
-        self._expect(Act, Look)
+        self._expect(Act, Interrupt, Look)
         self.problem = ""
-        if isinstance(self._request, Act):
-            self._stage, self._executed, self._attempts = Purpose.JUDGE, True, 0
+        if isinstance(self._request, Act | Interrupt):
+            self._stage, self._executed, self._attempts, self._during = Purpose.JUDGE, True, 0, None
         try:
             self._clock.take(observation, time_s)
             self._taken(observation)
         except (InvalidObservation, UnknownObject) as problem:
             self._unusable(problem)
+
+    def glanced(self, observation: Observation, robot: RobotState) -> None:
+        """Report what is seen while an action runs; the request becomes `Interrupt` if the action should be stopped.
+
+        Args:
+            observation: camera images, made at any rate; see `System.motions`.
+            robot: what the robot knew of itself then.
+
+        Raises:
+            OutOfTurn: no action was asked for.
+            InvalidConfiguration: the system has no model of motions, or its scenes are facts.
+            InvalidObservation: it is no observation of cameras.
+        """
+        self._expect(Act, Interrupt)
+        check_kind(observation, Observation, "camera images")
+        check_kind(robot, RobotState, "the state of the robot")
+        if isinstance(self._request, Act):
+            action = self._request.action
+            if self._during is None:
+                self._during = During(self.system.motions, self.monitor, action, observation.time_s)
+            if (name := self._during.glanced(observation, robot)) is not None:
+                self._request = Interrupt(action, name)
 
     def failed(self, problem: str) -> None:
         """Report that the robot did not end an action.
@@ -123,7 +151,7 @@ class Session(SessionState[SceneT]):
         Raises:
             OutOfTurn: no action was asked for.
         """
-        self._expect(Act)
+        self._expect(Act, Interrupt)
         self._stop(StopCode.EXECUTION_FAILED, problem)
 
     def answered(self, answer: Answer | bool) -> None:

@@ -20,6 +20,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
 from nsrecover.models.effects.operator import save_operators
 from nsrecover.models.geometric import GeometricModels, save_geometric
+from nsrecover.models.motion import MotionModel
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.boxes.comparison import Comparison
 from nsrecover.monitoring.boxes.imagination import Imagination
@@ -47,12 +48,14 @@ class System(Generic[SceneT]):
         planner: finds recoveries onto a plan.
         explainer: explains discrepancies.
         calibration: what the threshold was set on, if `calibrated` or `load(alpha=)` did that.
+        motions: what happens while an action runs, for `Session.glanced`; None: there is no such model.
     """
 
     watching: Watching[SceneT]
     planner: Planner[SceneT]
     explainer: Explains
     calibration: Calibration | None = None
+    motions: MotionModel | None = None
 
     @property
     def domain(self) -> Domain:

@@ -13,6 +13,8 @@ from nsrecover.core.actions import Action
 from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.core.discrepancy import Discrepancy, Unseen
 from nsrecover.core.explanation import Explanation, Fact
+from nsrecover.core.glances import RobotState
+from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.core.sensing import SensorFinding
@@ -55,6 +57,23 @@ class LookingWorld(Protocol):
 
         Args:
             names: what is in doubt, the most important first; empty: look again from the same place.
+        """
+        ...
+
+
+@runtime_checkable
+class GlancingWorld(Protocol):
+    """A world whose actions can be watched and stopped while they run."""
+
+    def execute_watched(self, action: Action, glance: Callable[[Observation, RobotState], bool]) -> None:
+        """Carry out one action, and stop it if it goes wrong.
+
+        Returns when the robot is out of the way, as `World.execute` does.
+
+        Args:
+            action: the action.
+            glance: to be called with what is seen, 2 to 10 times a second; if it returns false, the motion must be
+                stopped, and it is not called any more.
         """
         ...
 

@@ -189,7 +189,7 @@ class _Execute(Behaviour):
         self._world, self._action = world, action
 
     def update(self) -> Status:
-        carry_out(self._world, self._action)
+        carry_out(self._world.execute, self._action)
         return Status.SUCCESS
 
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Any
+from collections.abc import Callable
 
 from nsrecover.core.actions import Action
-from nsrecover.core.protocols import World
 
 
 class ExecutionFailed(Exception):
     """An action that the robot did not end as `World.execute` has to; where it left the scene is not known."""
 
 
-def carry_out(world: World[Any], action: Action, limit_s: float | None = None) -> None:
+def carry_out(execute: Callable[[Action], None], action: Action, limit_s: float | None = None) -> None:
     """Execute an action.
 
     Args:
-        world: the robot.
+        execute: has the robot carry it out.
         action: the action.
         limit_s: seconds after which it counts as failed; the call then goes on in its thread. None: no limit, and the
             action is executed in the thread of the caller.
@@ -27,13 +26,13 @@ def carry_out(world: World[Any], action: Action, limit_s: float | None = None) -
         ExecutionFailed: the robot raised an error, which is logged, or did not return within the limit.
     """
     if limit_s is None:
-        _attempt(world, action)
+        _attempt(execute, action)
         return
     ended, problems = threading.Event(), list[ExecutionFailed]()
 
     def attempt() -> None:
         try:
-            _attempt(world, action)
+            _attempt(execute, action)
         except ExecutionFailed as problem:
             problems.append(problem)
         finally:
@@ -46,9 +45,9 @@ def carry_out(world: World[Any], action: Action, limit_s: float | None = None) -
         raise problems[0]
 
 
-def _attempt(world: World[Any], action: Action) -> None:
+def _attempt(execute: Callable[[Action], None], action: Action) -> None:
     try:
-        world.execute(action)
+        execute(action)
     except Exception as problem:
         logging.getLogger("nsrecover.agent").exception("%s raised an error", action)
         raise ExecutionFailed(

@@ -12,6 +12,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
+from nsrecover.models.motion import MotionModel
 from nsrecover.monitoring.monitor import Monitor
 
 
@@ -57,6 +58,11 @@ class Parts(Protocol[SceneT]):
     @property
     def explainer(self) -> Explains:
         """Explains discrepancies."""
+        ...
+
+    @property
+    def motions(self) -> MotionModel | None:
+        """What happens while an action runs; None: actions are not watched while they run."""
         ...
 
     def check_plan(self, plan: Plan) -> None:

@@ -22,6 +22,14 @@ _FAULT_STEPS = 4
 _EMPTY = frozenset({SkillPhase.APPROACH, SkillPhase.RETREAT})
 
 
+class SkillFailure(Exception):
+    """The motion cannot be continued; the message is the reason."""
+
+
+class Interrupted(SkillFailure):
+    """Who watches the motion has stopped it."""
+
+
 class Execution:
     """An action that is being carried out.
 
@@ -41,6 +49,7 @@ class Execution:
         self.action, self.scene = action, context.scene
         self._context, self._faults = context, faults
         self._phase: SkillPhase | None = None
+        self._waiting = [fault for fault in self._faults if fault.moment is not None]
 
     def goal(self, estimates: PoseEstimates) -> tuple[Array, Array] | None:
         """Where the moved object is to be put, according to the action and the faults.
@@ -62,6 +71,9 @@ class Execution:
         if phase is not self._phase or progress >= 1.0 or self.scene.ticks % _FAULT_STEPS == 0:
             self.report(phase, progress)
         self.scene.advance()
+        if self.scene.halting:
+            self.scene.halting = False
+            raise Interrupted(f"it was interrupted in {phase}")
 
     def report(self, phase: SkillPhase, progress: float) -> None:
         """Call the faults; the first call of a phase has progress 0."""
@@ -70,3 +82,15 @@ class Execution:
             self.scene.limit_iterations(SOLVER_ITERATIONS_EMPTY if phase in _EMPTY else SOLVER_ITERATIONS)
         for fault in self._faults:
             fault.during(self._context, self.action, phase, 0.0 if phase is not before else progress)
+        for fault in [
+            each for each in self._waiting if each.moment is not None and _reached(each.moment, phase, progress)
+        ]:
+            self._waiting.remove(fault)
+            self.scene.struck_s = self.scene.time_s
+            fault.strike(self._context)
+
+
+def _reached(moment: tuple[SkillPhase, float], phase: SkillPhase, progress: float) -> bool:
+    """Whether a motion has come so far."""
+    phases = list(SkillPhase)
+    return (phases.index(moment[0]), moment[1]) <= (phases.index(phase), progress)

@@ -86,13 +86,17 @@ class ExternalAgent:
         Raises:
             UnknownObject: the scene has no object of that name.
         """
+        self.hit(name, impulse_n_s)
+        self._scene.settle()
+
+    def hit(self, name: str, impulse_n_s: Sequence[float] | Array) -> None:
+        """Apply an impulse at an object's centre in the next physics step, while everything goes on; as for `push`."""
         scene = self._scene
         centre, _ = scene.pose(name)
         force = (np.asarray(impulse_n_s, dtype=np.float64) / STEP_S).tolist()
         pybullet.applyExternalForce(
             scene.body(name), -1, force, centre.tolist(), pybullet.WORLD_FRAME, physicsClientId=scene.client
         )
-        scene.settle()
 
     def topple(self, name: str, direction: float) -> None:
         """Tip an object over an edge of its base and let it fall.

@@ -15,10 +15,10 @@ import pybullet
 
 from sim.common.arm import FINGER_FRICTION, GRIP_FORCE_N, STEP_S
 from sim.common.rotations import quaternion_of
-from sim.tabletop.execution import Execution
+from sim.tabletop.execution import Execution, SkillFailure
 from sim.tabletop.grasp import Obstacles, obstacles_around, separation
 from sim.tabletop.phases import SkillPhase
-from sim.tabletop.pick_and_place import PickAndPlaceBase, SkillFailure
+from sim.tabletop.pick_and_place import PickAndPlaceBase
 from sim.tabletop.placing import boxes, extents
 from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.skills import CARRY_M_S, DROP_M, HAND_REACH_M, NEAR_M_S, OVER_M

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 import pybullet
@@ -48,6 +50,8 @@ class PhysicsScene(ClosedByWith):
         log: what happened, in words, for debugging.
         step: actions executed so far.
         time_s: simulated time.
+        struck_s: when the last fault struck during a motion, by the simulated time; infinite before.
+        halting: whether the motion that runs is to be stopped at the next physics step.
         ticks: physics steps so far.
     """
 
@@ -65,6 +69,7 @@ class PhysicsScene(ClosedByWith):
         self.scene = scene
         self.log: list[str] = []
         self.step, self.time_s, self.ticks = 0, 0.0, 0
+        self.struck_s, self.halting = math.inf, False
         self.client = client = pybullet.connect(pybullet.DIRECT)
         pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
         pybullet.setPhysicsEngineParameter(

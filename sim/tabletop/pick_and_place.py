@@ -7,14 +7,10 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from sim.tabletop.execution import Execution
+from sim.tabletop.execution import Execution, Interrupted, SkillFailure
 from sim.tabletop.poses import PoseEstimates
 
 Array = npt.NDArray[np.float64]
-
-
-class SkillFailure(Exception):
-    """The motion cannot be continued; the message is the reason."""
 
 
 class PickAndPlaceBase(ABC):
@@ -40,6 +36,9 @@ class PickAndPlaceBase(ABC):
         failed = False
         try:
             self._run()
+        except Interrupted as reason:
+            self._scene.note(f"{self._action}: {reason}")
+            failed = not self._put_back()
         except SkillFailure as reason:
             self._scene.note(f"{self._action}: {reason}")
             failed = True
@@ -48,6 +47,10 @@ class PickAndPlaceBase(ABC):
     @abstractmethod
     def _run(self) -> None:
         """Pick and place; `SkillFailure` if it cannot be continued."""
+
+    def _put_back(self) -> bool:
+        """Put an object that is held back where it was taken from, after an interruption; false: none is held."""
+        return False
 
     @abstractmethod
     def _finish(self, failed: bool) -> None:

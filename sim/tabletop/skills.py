@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from sim.common.arm import DOWN, HOME_POSITION_M, Arm, Leg
 from sim.common.rotations import axis_aligned, matrix_of, quaternion_of, rotation_about, rotation_vector
-from sim.tabletop.execution import Execution
+from sim.tabletop.execution import Execution, SkillFailure
 from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, above_middle, choose_grasps, obstacles_around, room_around
 from sim.tabletop.phases import SkillPhase
-from sim.tabletop.pick_and_place import PickAndPlaceBase, SkillFailure
+from sim.tabletop.pick_and_place import PickAndPlaceBase
 from sim.tabletop.placing import boxes, extents, free_places, needs_toppling, toppling_tilt
 from sim.tabletop.poses import PoseEstimates
 
@@ -109,7 +109,7 @@ class PickAndPlace(PickAndPlaceBase):
             estimates: what the arm believes about the objects.
         """
         super().__init__(execution, estimates)
-        self._arm = arm
+        self._arm, self._before = arm, estimates
 
     def _finish(self, failed: bool) -> None:
         if failed:
@@ -347,7 +347,11 @@ class PickAndPlace(PickAndPlaceBase):
         return centre - attitude @ offset, attitude
 
     def _let_go(self, grasp: Grasp, others: Array) -> None:
-        opening = min(self._arm.measured_opening_m() + 0.018, max(grasp.opening_m, HELD_M))
+        self._release(grasp.opening_m, others)
+
+    def _release(self, most_m: float, others: Array) -> None:
+        """Open the fingers, by `most_m` at most, and go home over the other objects (M, 6)."""
+        opening = min(self._arm.measured_opening_m() + 0.018, max(most_m, HELD_M))
         self._execution.tick(SkillPhase.RELEASE, 0.0)
         self._arm.open(opening, 24, self._ticker(SkillPhase.RELEASE, 0.0, 1.0))
         position, attitude = self._arm.commanded_tool()
@@ -361,6 +365,21 @@ class PickAndPlace(PickAndPlaceBase):
                 legs.pop(1)
         planned = self._plan(legs, SkillPhase.RETREAT)
         self._follow_home(planned, self._ticker(SkillPhase.RETREAT, 0.0, 1.0))
+
+    def _put_back(self) -> bool:
+        try:
+            self._check_holding()
+            row = self._before.index(self._name)
+            centre, rotation = self._before.positions[row], matrix_of(self._before.orientations[row])
+            others, height = self._clearance(centre)
+            position, attitude = self._tool_for(centre, rotation)
+            self._go([(_over(position, height), attitude, CARRY_M_S)], SkillPhase.TRANSPORT, gripping=True)
+            self._go([(position + UP * DROP_M, attitude, NEAR_M_S)], SkillPhase.LOWER, gripping=True)
+            self._release(HELD_M + self._arm.opening_m, others)
+        except SkillFailure as reason:
+            self._scene.note(f"{self._action}: it cannot be put back: {reason}")
+            return False
+        return True
 
     def _abort(self) -> None:
         """Open the fingers and rise."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,7 @@ class TabletopWorld(PhysicsScene):
         external_agent: moves objects without the robot.
         last_faults: the faults that struck at the last action.
         hearing: what is heard; None without a microphone.
+        moving: whether an action runs.
     """
 
     def __init__(
@@ -115,6 +117,7 @@ class TabletopWorld(PhysicsScene):
         self.last_faults: tuple[Fault, ...] = ()
         self._seed, self._rng = seed, np.random.default_rng(seed)
         self._saved: set[int] = set()
+        self.moving = False
         super().__init__(scene, with_arm=self.fidelity is Fidelity.PHYSICS)
         self._grip = self.arm or FrictionGrip()
         self.external_agent = ExternalAgent(self)
@@ -176,13 +179,16 @@ class TabletopWorld(PhysicsScene):
         striking = tuple(fault for fault in self.faults if fault.at_step == number)
         for fault in striking:
             estimates = fault.estimates(action, estimates, self._rng)
+        self.struck_s, self.halting = math.inf, False
         execution = Execution(action, self.fault_context, striking)
+        self.moving = True
         if isinstance(self._grip, FrictionGrip):
             KinematicPickAndPlace(execution, self._grip, estimates).run()
         else:
             PickAndPlace(execution, self._grip, estimates).run()
         self.limit_iterations(SOLVER_ITERATIONS)
         self._grip.weaken_grip()
+        self.moving = False
         self.settle()
         for fault in striking:
             fault.after(self.fault_context, action)

@@ -69,6 +69,21 @@ class Act:
 
 
 @dataclass(frozen=True)
+class Interrupt:
+    """Stop the action that runs and bring the robot out of the way, then report an observation (`observed`).
+
+    Attributes:
+        action: what runs.
+        name: the object that is not where it is in successful actions.
+    """
+
+    code: ClassVar[str] = "interrupt"
+    final: ClassVar[bool] = False
+    action: Action
+    name: str
+
+
+@dataclass(frozen=True)
 class Look:
     """Observe the scene; nothing may be executed before.
 
@@ -113,5 +128,5 @@ class Stopped:
     reason: str
 
 
-Request = Act | Look | Ask[SceneT_co] | Done | Stopped
+Request = Act | Interrupt | Look | Ask[SceneT_co] | Done | Stopped
 """What a session asks for; `final` says whether it was the last one."""

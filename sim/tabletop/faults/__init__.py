@@ -18,6 +18,7 @@ from sim.tabletop.faults.misplacing import OffsetPlacement, WrongSupport, WrongY
 from sim.tabletop.faults.missed import MissedGrasp
 from sim.tabletop.faults.out_of_reach import OutOfReach
 from sim.tabletop.faults.push import Push
+from sim.tabletop.faults.push_midway import PushMidway
 from sim.tabletop.faults.removed import Removed
 from sim.tabletop.faults.slip import Slip
 from sim.tabletop.faults.swap import Swap
@@ -40,6 +41,7 @@ FAULTS: dict[str, type[Fault]] = {
         BlockedPlace,
         HelpingPerson,
         Push,
+        PushMidway,
         Swap,
         Removed,
         OutOfReach,
@@ -73,6 +75,7 @@ __all__ = [
     "OffsetPlacement",
     "OutOfReach",
     "Push",
+    "PushMidway",
     "Removed",
     "Slip",
     "Swap",

@@ -131,6 +131,14 @@ class Fault:
         """
         return place
 
+    @property
+    def moment(self) -> tuple[SkillPhase, float] | None:
+        """When `strike` is called: in which phase of the motion, after which share of it; None: never."""
+        return None
+
+    def strike(self, context: FaultContext) -> None:
+        """Act once, at `moment`; the arm goes on."""
+
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Act while the arm moves; called every few physics steps.
 

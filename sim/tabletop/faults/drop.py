@@ -53,6 +53,11 @@ class Drop(Fault):
         good = progress[(carried > GONE_M) & off]
         return cls(moment.step, round(float(good[int(rng.integers(len(good)))]), 2)) if len(good) else None
 
+    @property
+    def moment(self) -> tuple[SkillPhase, float]:
+        """The fingers lose the object then."""
+        return SkillPhase.TRANSPORT, self.progress
+
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Remove force and friction from the fingers."""
         if phase is SkillPhase.TRANSPORT and progress >= self.progress:

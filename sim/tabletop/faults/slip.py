@@ -43,6 +43,11 @@ class Slip(Fault):
         progress, force_n, friction = rng.uniform(0.2, 0.5), rng.uniform(0.0, 0.03), rng.uniform(0.0, 1.5)
         return cls(moment.step, round(float(progress), 3), round(float(force_n), 3), round(float(friction), 2))
 
+    @property
+    def moment(self) -> tuple[SkillPhase, float]:
+        """The fingers lose the object then."""
+        return SkillPhase.LIFT, self.progress
+
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Reduce force and friction of the fingers."""
         if phase is SkillPhase.LIFT and progress >= self.progress:

@@ -1,0 +1,1 @@
+"""Measurement: what is noticed while an action runs, and what that saves."""

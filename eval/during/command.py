@@ -1,0 +1,204 @@
+"""`python -m eval.during`: drops and pushes while the arm moves, watched meanwhile, or judged after the action only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from eval.common.runner import Measurement, Run, Settings
+from eval.common.statistics import share_of
+from eval.common.systems import system_of
+from eval.common.tables import document, markdown_table, percent_of
+from nsrecover.agent import RecoveryAgent
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject, did_you_mean
+from sim.sensors.presets import sensor as preset
+from sim.tabletop.demonstrations import DemonstrationMix, DemonstrationSpec, specify
+from sim.tabletop.faults import FAULTS
+from sim.tabletop.faults.base import Fault, Moment
+from sim.tabletop.watched import WatchedWorld
+from sim.tabletop.world import TabletopWorld
+
+NONE = "none"
+"""Kind of the episodes without a fault."""
+ARMS = ("watched", "after the action")
+SOON_S = 0.5
+TRIES = 20
+
+
+@dataclass
+class DuringConfig(Settings):
+    """Let drops and pushes strike while the arm moves, and compare watching with judging after the action.
+
+      python -m eval.during                                  40 episodes of each kind
+      python -m eval.during seed=7 episodes=5 out=DIR        fewer, of another seed
+
+    Both arms carry out the same episodes with the same faults behind the same sensor; the only difference is whether
+    the system has its model of motions.
+
+    Attributes:
+        episodes: of each kind.
+        kinds: faults that strike while the arm moves, and none.
+        sensor: of the cameras.
+        rate_hz: frames a second.
+        checkpoint: folder of a checkpoint; the shipped one if null.
+    """
+
+    episodes: int = 40
+    kinds: list[str] = field(default_factory=lambda: [NONE, "drop", "slip", "push_midway"])
+    sensor: str = "d435"
+    rate_hz: float = 5.0
+    checkpoint: str | None = None
+    out: str = "outputs/during"
+
+
+@dataclass(frozen=True)
+class WatchedEpisode:
+    """One episode of one arm.
+
+    Attributes:
+        arm: one of `ARMS`.
+        kind: the fault, or none.
+        episode: its number.
+        noticed_s: from the strike to the interruption, or to the observation after the action; infinite: never; NaN:
+            nothing struck.
+        good: actions in which nothing struck.
+        interrupted: those among them that were interrupted.
+        total_s: simulated time until the end.
+        actions: carried out.
+        completed: whether the agent says that the plan is done.
+    """
+
+    arm: str
+    kind: str
+    episode: int
+    noticed_s: float
+    good: int
+    interrupted: int
+    total_s: float
+    actions: int
+    completed: bool
+
+
+def specified(kind: str, seed: int, episode: int) -> tuple[DemonstrationSpec, Fault | None]:
+    """A plan and a fault that strikes during one of its actions; the fault is None for `NONE`, or if none fits."""
+    for turn in range(TRIES):
+        number = episode * TRIES + turn
+        spec = specify(DemonstrationMix(), seed, number)
+        if kind == NONE:
+            return spec, None
+        rng = np.random.default_rng([seed, number])
+        step = int(rng.integers(len(spec.plan)))
+        with TabletopWorld(spec.scene, rig=spec.rig) as world:
+            for action in spec.plan[:step]:
+                world.execute(action)
+            before = world.estimates()
+            world.execute(spec.plan[step])
+            fault = FAULTS[kind].sample(Moment(step, spec.plan, before, world.estimates()), rng)
+        if fault is not None:
+            return spec, fault
+    return spec, None
+
+
+def watch(item: tuple[str, int], config: DuringConfig) -> list[WatchedEpisode]:
+    """Both arms of an episode; none if no fault fits, or the plan's objects are not seen at first."""
+    kind, episode = item
+    spec, fault = specified(kind, config.seed, episode)
+    if fault is None and kind != NONE:
+        return []
+    system = system_of(config.checkpoint)
+    try:
+        return [
+            _run(replace(system, motions=system.motions if arm == ARMS[0] else None), arm, item, (spec, fault), config)
+            for arm in ARMS
+        ]
+    except (InvalidObservation, UnknownObject):
+        return []
+
+
+def _run(
+    system: Any, arm: str, item: tuple[str, int], given: tuple[DemonstrationSpec, Fault | None], config: DuringConfig
+) -> WatchedEpisode:
+    (kind, number), (spec, fault) = item, given
+    faults = () if fault is None else (fault,)
+    with TabletopWorld(spec.scene, faults, spec.rig, spec.plan, seed=number) as tabletop:
+        stream = preset(config.sensor).stream(len(spec.rig.views), config.seed + number)
+        world = WatchedWorld(tabletop, stream, config.rate_hz)
+        episode = RecoveryAgent(system, world).run(spec.plan)
+        struck = [each for each in world.motions if math.isfinite(each.struck_s)]
+        early = [each for each in world.motions if each.interrupted_s < each.struck_s]
+        return WatchedEpisode(
+            arm, kind, number,
+            min((min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck), default=math.nan),
+            len(world.motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck),
+            len(early), tabletop.time_s, len(world.motions), episode.completed,
+        )  # fmt: skip
+
+
+def measure(config: DuringConfig, run: Run) -> dict[str, Any]:
+    """Run all episodes in both arms."""
+    items = [(kind, number) for kind in config.kinds for number in range(config.episodes)]
+    found = [each for part in run.each(partial(watch, config=config), items, "episode", str) for each in part]
+    return {
+        "seed": config.seed,
+        "sensor": config.sensor,
+        "rate_hz": config.rate_hz,
+        "arms": {arm: {kind: _summary(rows) for kind, rows in _parts(found, arm)} for arm in ARMS},
+    }
+
+
+def _parts(found: Sequence[WatchedEpisode], arm: str) -> Iterator[tuple[str, list[WatchedEpisode]]]:
+    own = [each for each in found if each.arm == arm]
+    for kind in dict.fromkeys(each.kind for each in own):
+        yield kind, [each for each in own if each.kind == kind]
+
+
+def _summary(rows: Sequence[WatchedEpisode]) -> dict[str, Any]:
+    delays = [each.noticed_s for each in rows if not math.isnan(each.noticed_s)]
+    return {
+        "episodes": len(rows),
+        "soon": share_of(delay <= SOON_S for delay in delays),
+        "median_delay_s": float(np.median(delays)) if delays else None,
+        "good_interrupted": share_of(
+            outcome for each in rows for outcome in [True] * each.interrupted + [False] * (each.good - each.interrupted)
+        ),
+        "completed": share_of(each.completed for each in rows),
+        "mean_total_s": float(np.mean([each.total_s for each in rows])),
+        "mean_actions": float(np.mean([each.actions for each in rows])),
+    }
+
+
+def table(metrics: dict[str, Any]) -> str:
+    """Table of both arms."""
+    rows = [
+        [
+            kind, arm, found["episodes"], percent_of(found["soon"]) if kind != NONE else "",
+            "" if found["median_delay_s"] is None else f"{found['median_delay_s']:.2f} s",
+            percent_of(found["good_interrupted"]), percent_of(found["completed"]), f"{found['mean_total_s']:.1f} s",
+        ]
+        for arm, kinds in metrics["arms"].items()
+        for kind, found in kinds.items()
+    ]  # fmt: skip
+    head = [
+        "fault", "judged", "episodes", f"noticed within {SOON_S:g} s", "median delay", "good actions interrupted",
+        "completed", "time of the episode",
+    ]  # fmt: skip
+    title = f"Faults while the arm moves, behind {metrics['sensor']} at {metrics['rate_hz']:g} Hz"
+    return document(title, markdown_table(head, sorted(rows, key=lambda row: row[0])))
+
+
+def check(config: DuringConfig) -> None:
+    """Refuse kinds that do not strike during a motion, sensors and checkpoints that do not exist."""
+    preset(config.sensor)
+    system_of(config.checkpoint)
+    known = [NONE, "drop", "slip", "push_midway"]
+    for kind in config.kinds:
+        if kind not in known:
+            raise InvalidConfiguration(f"expected kinds of {known}, found {kind!r}.{did_you_mean(kind, known)}")
+
+
+MEASUREMENT = Measurement(DuringConfig, measure, table, check=check)
