@@ -20,10 +20,10 @@ from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import Calibration
 from nsrecover.models.effects.operator import operators_in, with_operators
 from nsrecover.models.geometric import CONFIG, GeometricModels, load_geometric
-from nsrecover.models.motion import FILE as MOTIONS
-from nsrecover.models.motion import MotionModel
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.facts.rules import FactRules
+from nsrecover.monitoring.motion import FILE as MOTIONS
+from nsrecover.monitoring.motion import MotionModel
 from nsrecover.monitoring.watching import BoxWatching, FactWatching
 from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions

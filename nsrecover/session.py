@@ -31,17 +31,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import OtherWays
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
-from nsrecover.core.sessions.requests import (
-    Act,
-    Answer,
-    Ask,
-    Decision,
-    Done,
-    Interrupt,
-    Look,
-    Question,
-    Stopped,
-)
+from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Interrupt, Look, Question, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
@@ -122,23 +112,22 @@ class Session(SessionState[SceneT]):
         """Report what is seen while an action runs; the request becomes `Interrupt` if the action should be stopped.
 
         Args:
-            observation: camera images, made at any rate; see `System.motions`.
+            observation: camera images, made at any rate.
             robot: what the robot knew of itself then.
 
         Raises:
             OutOfTurn: no action was asked for.
-            InvalidConfiguration: the system has no model of motions, or its scenes are facts.
-            InvalidObservation: it is no observation of cameras.
+            InvalidConfiguration: the system has no `motions`, or its scenes are facts.
+            InvalidObservation: one of them is something else.
         """
         self._expect(Act, Interrupt)
         check_kind(observation, Observation, "camera images")
         check_kind(robot, RobotState, "the state of the robot")
         if isinstance(self._request, Act):
             action = self._request.action
-            if self._during is None:
-                self._during = During(self.system.motions, self.monitor, action, observation.time_s)
-            if (name := self._during.glanced(observation, robot)) is not None:
-                self._request = Interrupt(action, name)
+            self._during = self._during or During(self.system.motions, self.monitor, action, observation.time_s)
+            name = self._during.glanced(observation, robot)
+            self._request = self._request if name is None else Interrupt(action, name)
 
     def failed(self, problem: str) -> None:
         """Report that the robot did not end an action.
@@ -155,20 +144,14 @@ class Session(SessionState[SceneT]):
         self._stop(StopCode.EXECUTION_FAILED, problem)
 
     def answered(self, answer: Answer | bool) -> None:
-        """Report a person's answer.
-
-        Args:
-            answer: true and false stand for yes and no.
+        """Report a person's answer; true and false stand for yes and no.
 
         Raises:
             OutOfTurn: nothing was asked.
             InvalidConfiguration: it is no answer.
         """
         self._expect(Ask)
-        if not isinstance(answer, bool) and answer not in tuple(Answer):
-            raise InvalidConfiguration(f"expected an answer ({', '.join(Answer)}) or a truth value, found {answer!r}")
-        answer = (Answer.YES if answer else Answer.NO) if isinstance(answer, bool) else Answer(answer)
-        request, turn = self._request, self._turn
+        answer, request, turn = Answer.of(answer), self._request, self._turn
         assert isinstance(request, Ask)
         assert turn is not None
         if answer is Answer.LOOK_AGAIN:
@@ -176,10 +159,8 @@ class Session(SessionState[SceneT]):
             self._look(Purpose.ANEW)
         elif request.decision.question is Question.GIVE_UP:
             closest = request.decision.recovery
-            if answer is Answer.YES:
-                self._decided(replace(turn, recovery=closest))
-            else:
-                self._decided(replace(turn, vetoed=(*turn.vetoed, closest)))
+            vetoed = replace(turn, vetoed=(*turn.vetoed, closest))
+            self._decided(replace(turn, recovery=closest) if answer is Answer.YES else vetoed)
         elif answer is Answer.YES:
             self._follow(turn)
         else:
@@ -224,27 +205,23 @@ class Session(SessionState[SceneT]):
                 )
                 self._start, self._start_s = self._monitor.graph, self.time_s
                 self._next_turn()
+                return
             case Purpose.CHECK:
                 self.monitor.check(observation)
-                self._settle()
             case Purpose.ANEW:
                 self.monitor.judge_anew(observation)
-                self._settle()
             case Purpose.JUDGE:
                 action = self.monitor.next_action
                 assert action is not None
                 self.monitor.step(action, observation)
-                self._settle()
-            case Purpose.CONFIRM:
+            case Purpose.CONFIRM | Purpose.FINISH:
                 self.monitor.look_again(observation)
-                self._settle()
-            case Purpose.FINISH:
-                self.monitor.look_again(observation)
-                self._attempts += 1
-                if self.monitor.found.deviates:
-                    self._settle()
-                else:
-                    self._finish()
+        if self._stage is Purpose.FINISH:
+            self._attempts += 1
+            if not self.monitor.found.deviates:
+                self._finish()
+                return
+        self._settle()
 
     def _unusable(self, problem: InvalidObservation | UnknownObject) -> None:
         """Ask for another observation, or end if there were too many that cannot be used."""
@@ -402,13 +379,10 @@ class Session(SessionState[SceneT]):
             self._request = Done()
         elif unseen and self._attempts < LOOKS and not self.monitor.passing and self.monitor.last_found is not None:
             self._stage, self._request = Purpose.FINISH, Look(unseen)
-            if self._attempts == 0:
-                self._attempts = 1
+            self._attempts = max(self._attempts, 1)
         elif unseen:
-            self._stop(
-                StopCode.GOAL_UNSEEN,
-                f"every action is done, but {objects(unseen)} could not be seen in place afterwards",
-            )
+            text = f"every action is done, but {objects(unseen)} could not be seen in place afterwards"
+            self._stop(StopCode.GOAL_UNSEEN, text)
         elif missed := self.monitor.missed:
             text = "; ".join(map(self.system.domain.text, missed))
             self._stop(StopCode.GOAL_MISSED, f"every action is done, but the goal does not hold: {text}")

@@ -20,11 +20,11 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
 from nsrecover.models.effects.operator import save_operators
 from nsrecover.models.geometric import GeometricModels, save_geometric
-from nsrecover.models.motion import MotionModel
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.boxes.comparison import Comparison
 from nsrecover.monitoring.boxes.imagination import Imagination
 from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.motion import MotionModel
 from nsrecover.monitoring.parts import Explains, Planner
 from nsrecover.monitoring.watching import BoxWatching, FactWatching, Watching
 from nsrecover.perception.objects.boxes import Given

@@ -15,6 +15,7 @@ from eval.common.statistics import share_of
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent_of
 from nsrecover.agent import RecoveryAgent
+from nsrecover.core.episode import EpisodeStatus
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject, did_you_mean
 from sim.sensors.presets import sensor as preset
 from sim.tabletop.demonstrations import DemonstrationMix, DemonstrationSpec, specify
@@ -94,7 +95,7 @@ def specified(kind: str, seed: int, episode: int) -> tuple[DemonstrationSpec, Fa
         rng = np.random.default_rng([seed, number])
         step = int(rng.integers(len(spec.plan)))
         with TabletopWorld(spec.scene, rig=spec.rig) as world:
-            for action in spec.plan[:step]:
+            for action in spec.plan.actions[:step]:
                 world.execute(action)
             before = world.estimates()
             world.execute(spec.plan[step])
@@ -135,7 +136,7 @@ def _run(
             arm, kind, number,
             min((min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck), default=math.nan),
             len(world.motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck),
-            len(early), tabletop.time_s, len(world.motions), episode.completed,
+            len(early), tabletop.time_s, len(world.motions), episode.status is EpisodeStatus.COMPLETED,
         )  # fmt: skip
 
 
@@ -188,7 +189,7 @@ def table(metrics: dict[str, Any]) -> str:
         "completed", "time of the episode",
     ]  # fmt: skip
     title = f"Faults while the arm moves, behind {metrics['sensor']} at {metrics['rate_hz']:g} Hz"
-    return document(title, markdown_table(head, sorted(rows, key=lambda row: row[0])))
+    return document(title, markdown_table(head, sorted(rows, key=lambda row: str(row[0]))))
 
 
 def check(config: DuringConfig) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidObservation
+
+Numbers = npt.NDArray[np.floating[Any]]
+"""Numbers of any precision."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +63,33 @@ class Glance:
 
     time_s: float
     opening_m: float
-    to_start_m: FloatArray
-    to_goal_m: FloatArray
+    to_start_m: Numbers
+    to_goal_m: Numbers
     width_m: float
-    beyond_m: FloatArray
-    empty: FloatArray
-    others_m: FloatArray
-    others_empty: FloatArray
+    beyond_m: Numbers
+    empty: Numbers
+    others_m: Numbers
+    others_empty: Numbers
 
     @property
-    def features(self) -> FloatArray:
+    def features(self) -> Numbers:
         """What tells how far the action is, (6,): from the robot's state alone."""
         (near, up), (far, over) = self.to_start_m, self.to_goal_m
         log = [math.log(0.01 + max(float(each), 0.0)) for each in (near, far)]
         return np.array([*log, up, over, self.opening_m - self.width_m, self.opening_m], dtype=np.float64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Glance:
+        """Read what `to_dict` returns.
+
+        Raises:
+            TypeError: a value is missing or unknown.
+        """
+        values: dict[str, Any] = {
+            name: np.asarray(value, float) if isinstance(value, list) else value for name, value in data.items()
+        }
+        return cls(**values)

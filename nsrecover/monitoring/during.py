@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from nsrecover.core.actions import Action
-from nsrecover.core.glances import RobotState
+from nsrecover.core.glances import Numbers, RobotState
 from nsrecover.core.observation import Observation
-from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.models.motion import Judged, MotionModel
 from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.motion import Judged, MotionModel
 from nsrecover.perception.objects.glances import ActionGlances
 
 
@@ -41,7 +41,7 @@ class During:
         self._model, self._action = model, action
         self._names = tuple(name for name in before.names if name != action.arguments[0])
         self._glances = ActionGlances(before, expected, action.arguments[0], time_s)
-        self._frames: FloatArray | None = None
+        self._frames: Numbers | None = None
         self.judged: Judged | None = None
 
     def glanced(self, observation: Observation, robot: RobotState) -> str | None:

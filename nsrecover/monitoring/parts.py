@@ -12,8 +12,8 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
-from nsrecover.models.motion import MotionModel
 from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.motion import MotionModel
 
 
 class Explains(Protocol):

@@ -36,6 +36,7 @@ class Execution:
     Attributes:
         action: a well-formed action.
         scene: the physics scene.
+        ending: whether the arm gets out of the way after a failure, which is not interrupted any more.
     """
 
     def __init__(self, action: Action, context: FaultContext, faults: Sequence[Fault]) -> None:
@@ -49,6 +50,7 @@ class Execution:
         self.action, self.scene = action, context.scene
         self._context, self._faults = context, faults
         self._phase: SkillPhase | None = None
+        self.ending = False
         self._waiting = [fault for fault in self._faults if fault.moment is not None]
 
     def goal(self, estimates: PoseEstimates) -> tuple[Array, Array] | None:
@@ -73,6 +75,8 @@ class Execution:
         self.scene.advance()
         if self.scene.halting:
             self.scene.halting = False
+            if self.ending:
+                return
             raise Interrupted(f"it was interrupted in {phase}")
 
     def report(self, phase: SkillPhase, progress: float) -> None:

@@ -37,9 +37,11 @@ class PickAndPlaceBase(ABC):
         try:
             self._run()
         except Interrupted as reason:
+            self._execution.ending = True
             self._scene.note(f"{self._action}: {reason}")
             failed = not self._put_back()
         except SkillFailure as reason:
+            self._execution.ending = True
             self._scene.note(f"{self._action}: {reason}")
             failed = True
         self._finish(failed)

@@ -9,6 +9,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import StopCode
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT_co
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.python310 import StrEnum
 
 
@@ -29,6 +30,19 @@ class Answer(StrEnum):
     """Of a recovery a veto: another way is searched for. Of a rest: ask for help."""
     LOOK_AGAIN = "look_again"
     """The person has changed the scene: observe it and judge it again."""
+
+    @classmethod
+    def of(cls, answer: object) -> Answer:
+        """An answer from one, its code, or a truth value.
+
+        Raises:
+            InvalidConfiguration: it is no answer.
+        """
+        if isinstance(answer, bool):
+            return cls.YES if answer else cls.NO
+        if answer not in tuple(cls):
+            raise InvalidConfiguration(f"expected an answer ({', '.join(cls)}) or a truth value, found {answer!r}")
+        return cls(answer)
 
 
 @dataclass(frozen=True)

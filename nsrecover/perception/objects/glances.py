@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from nsrecover.core import FloatArray, Observation
-from nsrecover.core.glances import Glance, RobotState
+from nsrecover.core import Observation
+from nsrecover.core.glances import Glance, Numbers, RobotState
 from nsrecover.core.scene import SceneGraph
 from nsrecover.perception.cameras.visibility import seen_through
 from nsrecover.perception.lifting import lift_views
@@ -45,7 +45,7 @@ class ActionGlances:
         ]
         self._places = np.stack([before.boxes, np.array(after)], axis=1).astype(np.float32)  # (N, 2, 6)
         self._tool_m = np.full(3, np.inf)
-        self._misfit: FloatArray | None = None
+        self._misfit: Numbers | None = None
 
     def look(self, observation: Observation, robot: RobotState) -> Glance:
         """What a frame shows."""
@@ -56,8 +56,8 @@ class ActionGlances:
         places = np.array([start, self._carried(tool, start, goal), goal], dtype=np.float32)
         points = self._points(observation, places)
         row = self._row
-        beyond = _outside(points[row], places)
-        others = np.array([_outside(own, at).min() for own, at in zip(points, self._places, strict=True)])
+        beyond = _outside_all(points[row], places)
+        others = np.array([_outside_all(own, at).min() for own, at in zip(points, self._places, strict=True)])
         if self._misfit is None:  # a box that was wrong before does not begin to move with the action
             self._misfit = np.nan_to_num(others)
         others = np.maximum(others - self._misfit, 0.0)
@@ -75,41 +75,44 @@ class ActionGlances:
             np.delete(np.where(np.isnan(others), empty, 0.0), row),
         )
 
-    def _carried(self, tool: FloatArray, start: FloatArray, goal: FloatArray) -> FloatArray:
+    def _carried(self, tool: Numbers, start: Numbers, goal: Numbers) -> Numbers:
         """Where the moved object is if the gripper has it: it may turn about the vertical on its way."""
         across = np.maximum(start[3:], goal[3:])
         across[:2] = np.hypot(*across[:2])
         return np.concatenate([start[:3] + tool - self._tool_m, across])
 
-    def _points(self, observation: Observation, moved: FloatArray) -> list[FloatArray]:
-        """Points (M, 3) on what is visible of each object."""
-        points = [np.zeros((0, 3), np.float32) for _ in self._names]
+    def _points(self, observation: Observation, moved: Numbers) -> list[list[Numbers]]:
+        """Points (M, 3) on what is visible of each object, for each view that shows it."""
+        points: list[list[Numbers]] = [[] for _ in self._names]
         for _, _, found, numbers in lift_views(observation):
-            shown = [
-                number for number, count in zip(*np.unique(numbers, return_counts=True), strict=True) if count >= FEWEST
-            ]
+            counts = zip(*np.unique(numbers, return_counts=True), strict=True)
+            shown = [number for number, count in counts if count >= FEWEST]
             parts = [found[numbers == number] for number in shown]
             costs = np.empty((len(parts), len(points)))
             for i, (number, part) in enumerate(zip(shown, parts, strict=True)):
                 label = observation.labels.get(int(number))
                 for column, name in enumerate(self._names):
-                    places = moved if column == self._row else self._places[column]
-                    away = _outside(part, places)
+                    away = _outside(part, moved if column == self._row else self._places[column])
                     away[1:] += MOVED_M
                     costs[i, column] = away.min() + UNLIKE_M * (label in self._names and label != name)
             for i, column in zip(*linear_sum_assignment(costs), strict=True):
-                points[column] = np.concatenate([points[column], parts[i]])
+                points[column].append(parts[i])
         return points
 
 
-def _outside(points: FloatArray, places: FloatArray) -> FloatArray:
-    """Distance of half of the points (M, 3) from each of some boxes (P, 6) at least: (P,), metres; NaN: no points."""
-    if not len(points):
+def _outside_all(views: list[Numbers], places: Numbers) -> Numbers:
+    """`_outside` in the view that shows an object nearest to each place: in another one its mask may be mistaken."""
+    if not views:
         return np.full(len(places), np.nan)
+    return np.asarray(np.min([_outside(points, places) for points in views], axis=0))
+
+
+def _outside(points: Numbers, places: Numbers) -> Numbers:
+    """Distance of half of the points (M, 3) from each of some boxes (P, 6) at least: (P,), metres."""
     away = np.maximum(np.abs(points[:, None] - places[None, :, :3]) - places[None, :, 3:] / 2, 0.0)
     return np.asarray(np.median(np.linalg.norm(away, axis=-1), axis=0))
 
 
-def _apart(tool: FloatArray, box: FloatArray) -> FloatArray:
+def _apart(tool: Numbers, box: Numbers) -> Numbers:
     offset = tool - box[:3]
     return np.array([np.hypot(offset[0], offset[1]), offset[2]])

@@ -14,12 +14,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from nsrecover.core.glances import Glance
-from nsrecover.core.scene import FloatArray
+from nsrecover.core.glances import Glance, Numbers
 from nsrecover.errors import InvalidCheckpoint, InvalidRecording
 from nsrecover.util.atomic_write import atomic_write_bytes
 
@@ -75,18 +75,18 @@ class MotionModel:
         actions: numbers of actions that the limits and the threshold were learned from.
     """
 
-    means: FloatArray
-    scales: FloatArray
-    robot: FloatArray
-    beyond_m: FloatArray
-    empty: FloatArray
+    means: Numbers
+    scales: Numbers
+    robot: Numbers
+    beyond_m: Numbers
+    empty: Numbers
     others_m: float
     others_empty: float
     threshold: float = np.inf
     alpha: float = 1.0
     actions: tuple[int, int] = (0, 0)
 
-    def judge(self, frames: FloatArray | None, glance: Glance) -> tuple[FloatArray, Judged]:
+    def judge(self, frames: Numbers | None, glance: Glance) -> tuple[Numbers, Judged]:
         """Judge a frame.
 
         Args:
@@ -143,8 +143,10 @@ class MotionModel:
         path = Path(folder) / FILE
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            arrays = {name: np.asarray(value) if isinstance(value, list) else value for name, value in data.items()}
-            made = cls(**{**arrays, "actions": tuple(data["actions"])})
+            parts: dict[str, Any] = {
+                name: np.asarray(value) if isinstance(value, list) else value for name, value in data.items()
+            }
+            made = cls(**{**parts, "actions": tuple(data["actions"])})
             if made.means.shape != made.scales.shape or made.beyond_m.shape != (len(made.means), 3):
                 raise ValueError("its parts do not fit each other")
         except (OSError, ValueError, TypeError, KeyError) as problem:
@@ -153,11 +155,11 @@ class MotionModel:
             ) from problem
         return made
 
-    def _fits(self, features: FloatArray) -> FloatArray:
+    def _fits(self, features: Numbers) -> Numbers:
         """Logarithm of the likelihood of features (T, 6) in each phase, (T, K)."""
         return _likelihoods(features, self.means, self.scales)
 
-    def _scores(self, glance: Glance) -> FloatArray:
+    def _scores(self, glance: Glance) -> Numbers:
         """How much of the limits of each phase the moved object and the robot use up, (K,)."""
         robot = np.abs((glance.features - self.means) / self.scales).max(axis=1) / self.robot
         beyond = np.where(np.isnan(glance.beyond_m), 0.0, glance.beyond_m)
@@ -190,7 +192,7 @@ def fit_motions(actions: Sequence[Sequence[Glance]], phases: int = PHASES) -> Mo
             f"expected at least {phases} successful actions of {phases} frames each, found {len(usable)}"
         )
     features = [np.array([glance.features for glance in each]) for each in usable]
-    paths = [np.arange(len(each)) * phases // len(each) for each in features]
+    paths: list[npt.NDArray[Any]] = [np.arange(len(each)) * phases // len(each) for each in features]
     for _ in range(ROUNDS):
         means, scales = _statistics(np.concatenate(features), np.concatenate(paths), phases)
         before, paths = paths, [_best_path(_likelihoods(each, means, scales)) for each in features]
@@ -201,9 +203,7 @@ def fit_motions(actions: Sequence[Sequence[Glance]], phases: int = PHASES) -> Mo
     )
 
 
-def _with_limits(
-    means: FloatArray, scales: FloatArray, glances: Sequence[Glance], path: FloatArray, count: int
-) -> MotionModel:
+def _with_limits(means: Numbers, scales: Numbers, glances: Sequence[Glance], path: Numbers, count: int) -> MotionModel:
     beyond_m, empty, robot = np.full((len(means), 3), np.inf), np.full((len(means), 3), 1.0), np.ones(len(means))
     reached, through = (np.array([getattr(glance, name) for glance in glances]) for name in ("beyond_m", "empty"))
     features = np.array([glance.features for glance in glances])
@@ -225,7 +225,7 @@ def _with_limits(
     )  # fmt: skip
 
 
-def _statistics(features: FloatArray, path: FloatArray, phases: int) -> tuple[FloatArray, FloatArray]:
+def _statistics(features: Numbers, path: Numbers, phases: int) -> tuple[Numbers, Numbers]:
     parts = [features[path == phase] for phase in range(phases)]
     parts = [part if len(part) else features for part in parts]
     return np.array([part.mean(axis=0) for part in parts]), np.array(
@@ -233,18 +233,18 @@ def _statistics(features: FloatArray, path: FloatArray, phases: int) -> tuple[Fl
     )
 
 
-def _likelihoods(features: FloatArray, means: FloatArray, scales: FloatArray) -> FloatArray:
+def _likelihoods(features: Numbers, means: Numbers, scales: Numbers) -> Numbers:
     z = (features[:, None] - means) / scales
     return np.asarray(-0.5 * (z**2).sum(axis=-1) - np.log(scales).sum(axis=-1))
 
 
-def _moved_on(logs: FloatArray) -> FloatArray:
+def _moved_on(logs: Numbers) -> Numbers:
     """The best that a phase can have from the frame before: it stays, comes from the one before, or skips one."""
     one, two = (np.concatenate([np.full(n, -np.inf), logs[:-n]]) for n in (1, 2))
     return np.asarray(np.maximum(logs, np.maximum(one, two)))
 
 
-def _best_path(fits: FloatArray) -> FloatArray:
+def _best_path(fits: Numbers) -> Numbers:
     """The likeliest division of T frames into phases that begins with the first, (T,), from likelihoods (T, K)."""
     logs, steps = np.where(np.arange(fits.shape[1]) == 0, fits[0], -np.inf), []
     for row in fits[1:]:

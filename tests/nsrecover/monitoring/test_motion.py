@@ -8,7 +8,7 @@ import pytest
 
 from nsrecover.core.glances import Glance
 from nsrecover.errors import InvalidCheckpoint, InvalidRecording
-from nsrecover.models.motion import FILE, MotionModel, fit_motions
+from nsrecover.monitoring.motion import FILE, MotionModel, fit_motions
 
 PARTS = ("approach", "grasp", "lift", "carry", "lower", "release", "retreat")
 FAR_M = 0.3
@@ -27,13 +27,12 @@ def action(rng: np.random.Generator, lost_at: int | None = None) -> list[Glance]
         lost = lost_at is not None and number >= lost_at
         opening = 0.08 if part in ("approach", "release", "retreat") else 0.0 if lost else 0.04
         noise = rng.normal(0, 0.002, 8)
+        to_start, to_goal = np.array([share * FAR_M, up]) + noise[1:3], np.array([(1 - share) * FAR_M, up]) + noise[3:5]
+        away = np.abs((np.full(3, 0.15) if lost else beyond) + noise[5:8])
+        others, unseen = np.abs(noise[:2]), np.zeros(3)
         frames.append(
-            Glance(
-                0.2 * number, opening + noise[0] / 4, np.array([share * FAR_M, up]) + noise[1:3],
-                np.array([(1 - share) * FAR_M, up]) + noise[3:5], 0.04,
-                np.abs((np.full(3, 0.15) if lost else beyond) + noise[5:8]), np.zeros(3), np.abs(noise[:2]), np.zeros(2),
-            )
-        )  # fmt: skip
+            Glance(0.2 * number, opening + noise[0] / 4, to_start, to_goal, 0.04, away, unseen, others, unseen[:2])
+        )
     return frames
 
 
