@@ -13,19 +13,20 @@ import nsrecover
 from eval.common import demo_report
 from eval.common.demo_result import DemoResult, NoticedError, Turn
 from eval.household.planners import PLANNERS
-from eval.kitchen.course import system_for
+from eval.kitchen.course import models, system_for
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.perception.sounds import SoundPerceiver
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.pictures import outlines_of_masks
 from nsrecover.reports.wording import Wording
 from sim.film.script import Script
 from sim.film.shooting import STILL_SIZE, Act, Footage, over_the_shoulder, still
-from sim.film.video import QUIET, write_film
+from sim.film.video import write_film
 from sim.kitchen.faults import START, Fault, fault_from_dict
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, sample_kitchen
 from sim.kitchen.tasks import TASKS, TaskSpec, plan_for, usable
@@ -91,9 +92,10 @@ def script(seed: int) -> WineInThePot:
 class _Filmed(KitchenRobot):
     """The robot, with pictures and sound of every turn, and what it did as text for the film."""
 
-    def __init__(self, item: WineInThePot, video: bool) -> None:
+    def __init__(self, item: WineInThePot, video: bool, ears: SoundPerceiver) -> None:
         self.footage = Footage(item)
         self._heard: list[Any] = []
+        self._ears, self._labels = ears, list[str]()
         super().__init__(
             item.spec,
             (item.fault,),
@@ -103,7 +105,7 @@ class _Filmed(KitchenRobot):
         assert self.world.hearing is not None
         self.footage.start_s = self.world.hearing.soundscape.heard_until_s
         self.trouble: tuple[str, ...] = ()
-        self._told, self._told_s = 0, self.footage.start_s
+        self._told = 0
         self._keep()
         self._photo = self._pictured()
 
@@ -111,6 +113,7 @@ class _Filmed(KitchenRobot):
         """What the robot perceives; its sound is kept for the film."""
         seen = super().observe()
         self._heard.append(seen.audio)
+        self._labels += [each.label.replace("_", " ") for each in self._ears.step(seen).events if each.known]
         self.footage.rate_hz = seen.audio_rate_hz
         return seen
 
@@ -123,19 +126,12 @@ class _Filmed(KitchenRobot):
         self._filmed(action, lambda: super(_Filmed, self).drive(action))
 
     def media(self) -> Media:
-        """Photographs and sound since the last call."""
+        """Photographs, sound, and what was heard in it, since the last call."""
         before, self._photo = self._photo, self._pictured()
-        hearing = self.world.hearing
-        assert hearing is not None
         samples = np.concatenate(self._heard[self._told :] or [np.zeros(0, np.float32)])
-        now_s = self.world.cell.time_s
-        labels = [
-            event.label.replace("_", " ")
-            for event in hearing.soundscape.events
-            if event.kind not in QUIET and event.start_s <= now_s and event.end_s >= self._told_s
-        ]
-        self._told, self._told_s = len(self._heard), now_s
-        return Media(before, self._photo, Clip(samples, self.footage.rate_hz, tuple(dict.fromkeys(labels))))
+        labels, self._labels = tuple(dict.fromkeys(self._labels)), []
+        self._told = len(self._heard)
+        return Media(before, self._photo, Clip(samples, self.footage.rate_hz, labels))
 
     def finish(self) -> Footage:
         """Everything that was filmed."""
@@ -182,7 +178,7 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
     started = time.perf_counter()
     item = script(seed)
     turns, errors = list[Turn](), list[NoticedError]()
-    with _Filmed(item, video) as robot:
+    with _Filmed(item, video, SoundPerceiver(models(checkpoint).sounds)) as robot:
         made = system_for(PLANNERS["ours"], robot, checkpoint)
 
         def take(record: StepRecord[FactScene]) -> None:
