@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,18 +33,6 @@ class Moment:
     observation: Observation
 
 
-class Scores(NamedTuple):
-    """Similarity of a moment with the expectation; low scores are suspicious.
-
-    Attributes:
-        after: score after the last action.
-        before: score before the next action; None if there is none.
-    """
-
-    after: float
-    before: float | None
-
-
 class Detector(Protocol):
     """Comparison of a scene with its expectation."""
 
@@ -53,19 +41,14 @@ class Detector(Protocol):
         """Scores below which the detector alarms, as its authors use it."""
         ...
 
-    def scores(self, moment: Moment, references: References) -> Scores:
-        """Score a moment.
+    def score(self, moment: Moment, references: References) -> float:
+        """Similarity of a moment with the expectation; low scores are suspicious.
 
         Args:
             moment: expected and perceived scene graph, the same for every detector, and the observation.
             references: the same moment in successful runs, for detectors that compare images.
         """
         ...
-
-
-def both(moment: Moment, score: float) -> Scores:
-    """Scores of a detector that compares scenes only: the same after an action and before the next one."""
-    return Scores(score, score if moment.step + 1 < len(moment.trace.plan) else None)
 
 
 def part(graph: SceneGraph, rows: npt.NDArray[np.intp]) -> SceneGraph:

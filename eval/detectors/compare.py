@@ -14,9 +14,9 @@ from conf.command import option, options
 from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.runner import Measurement, Run
 from eval.common.systems import system_of
-from eval.detectors import figures, tables
+from eval.detectors import tables
 from eval.detectors.base import Detector
-from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
+from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, evidence
 from eval.detectors.judged_moments import JudgedEpisode, judge_episode
 from nsrecover.errors import InvalidConfiguration
 from sim.common.groups import instantiate_group
@@ -27,7 +27,7 @@ from sim.sensors.sensor import Sensor
 
 @dataclass
 class DetectorsConfig(EpisodesConfig):
-    """Compare failure detectors on the same episodes: detection, false alarms, and how often a failure is announced.
+    """Compare failure detectors on the same episodes: detection and false alarms.
 
       python -m eval.detectors                                700 episodes of I to V, seed 0; some hours on 2 cores
       python -m eval.detectors 'episodes={I: 40, II: 15, III: 12, IV: 12, V: 16}'          95 of them; 15 minutes
@@ -38,14 +38,13 @@ class DetectorsConfig(EpisodesConfig):
       python -m eval.detectors checkpoint=outputs/train/bundle        your own checkpoint
 
     Every episode is rendered once and kept, and eval.models uses the same images. A run that was stopped continues.
-    Writes metrics.json, table.md, rows.jsonl and a figure to out=DIR.
+    Writes metrics.json, table.md and rows.jsonl to out=DIR.
 
     Attributes:
         seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
         episodes: number of episodes of each error dataset; episodes.I=0 leaves one out.
         errors: folder of the datasets; data/errors, or data/errors_SEED for another seed, if null.
-        footage: folder for camera images of the episodes, images of successful runs and consequences of errors; can be
-            deleted.
+        footage: folder for camera images of the episodes, and images of successful runs; can be deleted.
         checkpoint: folder of the checkpoint that perceives and imagines for all detectors; the shipped one if null.
         trunk: network for image features: encoder (the ResNet of our object encoder) or imagenet (torchvision's,
             downloaded once).
@@ -101,14 +100,12 @@ def measure(config: DetectorsConfig, run: Run) -> dict[str, Any]:
         sensor=sensor,
     )
     judged = run.each(task, list(enumerate(run.episodes)), "episode", key=lambda each: str(each[0]))
-    figures.draw({name: evidence(judged, name) for name in detectors}, run.folder)
     return _metrics(config, detectors, judged, sensor)
 
 
 def _metrics(
     config: DetectorsConfig, detectors: Mapping[str, Detector], judged: Sequence[JudgedEpisode], sensor: Sensor
 ) -> dict[str, Any]:
-    every = errors(judged)
     found = {name: evidence(judged, name) for name in detectors}
     first = next(iter(found.values()))
     rows = {}
@@ -117,27 +114,16 @@ def _metrics(
         values = [row["detection"]["value"] for row in own]
         rows[name] = {
             "area": area(found[name].good, found[name].bad),
-            "area_before": area(found[name].good_before, found[name].failing_before),
             "equal_rates": at_equal_rates(found[name], first),
             "own_thresholds": own,
-            "mean_detection": sum(values) / len(values) if every else None,
-            "by_dataset": by_group(every, found[name], lambda dataset, moment: dataset),
-            "by_cause": by_group(every, found[name], only_cause),
+            "mean_detection": sum(values) / len(values) if len(found[name].bad) else None,
         }
-    later = [moment.fails_later - moment.step for _, moment in every if moment.fails_later is not None]
     return {
         "seed": config.seed,
         "sensor": sensor.name,
         "episodes": dict(config.episodes),
         "episodes_not_begun": sum(not episode.moments for episode in judged),
-        "moments": {
-            "good": len(first.good),
-            "errors": len(first.bad),
-            "good_before": len(first.good_before),
-            "errors_that_fail_an_action_later": len(first.failing_before),
-            "of_them_the_next_one": sum(ahead == 1 for ahead in later),
-            "natural_failures": len(first.doomed_before),
-        },
+        "moments": {"good": len(first.good), "errors": len(first.bad)},
         "detectors": json.loads(json.dumps(rows)),
     }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.detectors.base import Moment, Scores, both
+from eval.detectors.base import Moment
 from eval.detectors.reference import References
 
 GONE_M = 10.0
@@ -28,10 +28,10 @@ class Distance:
         """Negative tolerance."""
         return (-self.tolerance_m,)
 
-    def scores(self, moment: Moment, references: References) -> Scores:
+    def score(self, moment: Moment, references: References) -> float:
         """Negative distance of the farthest object, metres."""
         count = len(moment.expected)
         away = np.linalg.norm(moment.seen.boxes[:count, :3] - moment.expected.boxes[:, :3], axis=1)
         away[moment.seen.missing[:count]] = GONE_M
         away[moment.expected.missing] = 0.0
-        return both(moment, 0.0 - float(away.max(initial=0.0)))
+        return 0.0 - float(away.max(initial=0.0))

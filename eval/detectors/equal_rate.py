@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,20 +25,12 @@ class Evidence:
     Attributes:
         good: (G,) scores after steps that went well.
         bad: (B,) scores after steps that went wrong, in the order of `errors`.
-        good_before: (H,) scores before actions in correct scenes.
-        failing_before: (F,) scores before an action in a scene in which it or a later action fails.
-        failing_next: (F,) whether that action itself fails.
-        doomed_before: (D,) scores before natural failures of actions in correct scenes.
         good_episode: (G,) number of the episode of each good step.
         bad_episode: (B,) of each error.
     """
 
     good: Values
     bad: Values
-    good_before: Values
-    failing_before: Values
-    failing_next: npt.NDArray[np.bool_]
-    doomed_before: Values
     good_episode: npt.NDArray[np.intp]
     bad_episode: npt.NDArray[np.intp]
 
@@ -53,27 +45,12 @@ def evidence(episodes: Sequence[JudgedEpisode], detector: str) -> Evidence:
     every = [(number, moment) for number, episode in enumerate(episodes) for moment in episode.moments]
 
     def after(wrong: bool) -> tuple[Values, npt.NDArray[np.intp]]:
-        found = [(moment.scores[detector].after, number) for number, moment in every if bool(moment.causes) is wrong]
+        found = [(moment.scores[detector], number) for number, moment in every if bool(moment.causes) is wrong]
         return np.array([score for score, _ in found], np.float64), np.array([number for _, number in found], np.intp)
-
-    def before(which: Callable[[JudgedMoment], bool]) -> tuple[Values, npt.NDArray[np.bool_]]:
-        found = [(moment.scores[detector].before, moment) for _, moment in every if which(moment)]
-        known = [(score, moment.fails_later == moment.step + 1) for score, moment in found if score is not None]
-        return np.array([score for score, _ in known], np.float64), np.array([soon for _, soon in known], np.bool_)
 
     good, good_episode = after(wrong=False)
     bad, bad_episode = after(wrong=True)
-    failing, soon = before(lambda moment: moment.fails_later is not None)
-    return Evidence(
-        good=good,
-        bad=bad,
-        good_before=before(lambda moment: not moment.causes and not moment.fails_next)[0],
-        failing_before=failing,
-        failing_next=soon,
-        doomed_before=before(lambda moment: moment.fails_next)[0],
-        good_episode=good_episode,
-        bad_episode=bad_episode,
-    )
+    return Evidence(good, bad, good_episode, bad_episode)
 
 
 def threshold_at(good: Values, rate: float) -> float:
@@ -91,18 +68,6 @@ def area(good: Values, bad: Values) -> float | None:
     if not len(good) or not len(bad):
         return None
     return round(roc_of(good, bad)[2], 5)
-
-
-def on_curve(good: Values, bad: Values, rate: float) -> float | None:
-    """Share detected at exactly a given false alarm rate, interpolated between two thresholds.
-
-    A detector whose scores take few values may have no threshold with exactly that rate.
-    """
-    if not len(good) or not len(bad):
-        return None
-    rates, recall, _ = roc_of(good, bad)
-    last = np.append(np.diff(rates) > 0, True)  # the highest recall at each rate
-    return round(float(np.interp(rate, rates[last], recall[last])), 5)
 
 
 def resampled(found: Evidence, rate: float) -> Values:
@@ -138,8 +103,6 @@ def at_own_thresholds(found: Evidence, thresholds: Sequence[float]) -> list[dict
             "threshold": threshold,
             "detection": alarms(found.bad, threshold),
             "false_alarms": alarms(found.good, threshold),
-            "lead": alarms(found.failing_before, threshold),
-            "false_alarms_before": alarms(found.good_before, threshold),
         }
         for threshold in thresholds
     ]
@@ -153,56 +116,22 @@ def at_equal_rates(found: Evidence, first: Evidence) -> dict[str, dict[str, Any]
         first: evidence of the detector to compare with, error by error.
 
     Returns:
-        Rate -> threshold, measured false alarm rate, share detected, the same on the curve; number of errors that only
-        one of the two detects, with McNemar's exact p, and the difference of their shares; share of failures announced
-        before they run, at a threshold for scenes before actions, and of those whose action is the very next one.
+        Rate -> threshold, measured false alarm rate, share detected; number of errors that only one of the two detects,
+        with McNemar's exact p, and the difference of their shares.
     """
     rows = {}
     for rate in RATES:
         threshold = threshold_at(found.good, rate)
         caught = found.bad < threshold
         caught_by_first = first.bad < threshold_at(first.good, rate)
-        before = threshold_at(found.good_before, rate)
         only_first, only_this = int((caught_by_first & ~caught).sum()), int((caught & ~caught_by_first).sum())
         rows[str(rate)] = {
             "threshold": threshold,
             "false_alarms": alarms(found.good, threshold),
             "detection": alarms(found.bad, threshold),
-            "on_curve": on_curve(found.good, found.bad, rate),
             "only_first": only_first,
             "only_this": only_this,
             "p": float(binomtest(only_first, only_first + only_this).pvalue) if only_first + only_this else 1.0,
             "first_ahead": ahead(first, found, rate),
-            "threshold_before": before,
-            "lead": alarms(found.failing_before, before),
-            "lead_next": alarms(found.failing_before[found.failing_next], before),
-            "natural_failures_announced": alarms(found.doomed_before, before),
         }
     return rows
-
-
-def by_group(
-    every: Sequence[tuple[str, JudgedMoment]],
-    found: Evidence,
-    group: Callable[[str, JudgedMoment], str | None],
-    rate: float = 0.01,
-) -> dict[str, Share]:
-    """Share detected in each group of errors, at one threshold.
-
-    Args:
-        every: the errors, see `errors`.
-        found: of a detector.
-        group: dataset and moment -> name of the group; None to leave it out.
-        rate: of false alarms.
-    """
-    caught = found.bad < threshold_at(found.good, rate)
-    names = [group(dataset, moment) for dataset, moment in every]
-    return {
-        name: share(int(sum(hit for hit, other in zip(caught, names, strict=True) if other == name)), names.count(name))
-        for name in sorted({name for name in names if name is not None})
-    }
-
-
-def only_cause(dataset: str, moment: JudgedMoment) -> str | None:
-    """The only fault behind an error; None if there are several."""
-    return moment.causes[0] if len(moment.causes) == 1 else None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.detectors.base import Moment, Scores, both, part
+from eval.detectors.base import Moment, part
 from eval.detectors.reference import References
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Edge, Relation, relations, support_name
@@ -42,7 +42,7 @@ class GraphSimilarity:
     every_pair: bool = False
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
 
-    def scores(self, moment: Moment, references: References) -> Scores:
+    def score(self, moment: Moment, references: References) -> float:
         """S, between 0 and 1."""
         expected, seen = found(moment.expected), found(moment.seen)
         edges = directions if self.every_pair else relations
@@ -53,7 +53,7 @@ class GraphSimilarity:
             parts.append(edge_similarity(expected, seen, edges))
         if self.structure:
             parts.append(structural_similarity(expected, seen, edges))
-        return both(moment, float(np.mean(parts)))
+        return float(np.mean(parts))
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Relations:
 
     thresholds: tuple[float, ...] = (0.0,)
 
-    def scores(self, moment: Moment, references: References) -> Scores:
+    def score(self, moment: Moment, references: References) -> float:
         """Negative number of relations that only one of the scenes has."""
         differing = relations(found(moment.expected)) ^ relations(found(moment.seen))
-        return both(moment, 0.0 - len(differing))
+        return 0.0 - len(differing)
 
 
 def found(graph: SceneGraph) -> SceneGraph:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,7 @@ import numpy as np
 from eval.common.recordings import RecordedEpisode, load_recording, record_episode
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
-from eval.detectors.base import Detector, Moment, Scores, part
-from eval.detectors.consequences import failing_later
+from eval.detectors.base import Detector, Moment, part
 from eval.detectors.reference import record_references
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.sensor import EXACT, Sensor
@@ -26,16 +24,12 @@ class JudgedMoment:
     Attributes:
         step: number of the action before it, from 0.
         causes: faults behind the deviations, each once; empty if the step went well.
-        fails_later: the first later step that fails because of the error, without a recovery.
-        fails_next: whether the next action is a natural failure from a correct scene.
-        scores: detector -> scores.
+        scores: detector -> score.
     """
 
     step: int
     causes: tuple[str, ...]
-    fails_later: int | None
-    fails_next: bool
-    scores: Mapping[str, Scores]
+    scores: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -53,26 +47,6 @@ class JudgedEpisode:
     dataset: str
     episode: int
     moments: tuple[JudgedMoment, ...]
-
-    def to_json(self) -> str:
-        """Return one line, without a line feed."""
-        return json.dumps(asdict(self), sort_keys=True)
-
-    @classmethod
-    def from_json(cls, line: str) -> JudgedEpisode:
-        """Read the result of `to_json`."""
-        data = json.loads(line)
-        moments = tuple(
-            JudgedMoment(
-                moment["step"],
-                tuple(moment["causes"]),
-                moment["fails_later"],
-                moment["fails_next"],
-                {name: Scores(*scores) for name, scores in moment["scores"].items()},
-            )
-            for moment in data["moments"]
-        )
-        return cls(data["number"], data["dataset"], data["episode"], moments)
 
 
 def judge_episode(
@@ -101,15 +75,11 @@ def judge_episode(
     if recorded.exact is not None and recorded.unseen:
         return JudgedEpisode(number, episode.dataset, episode.number, ())
     references = record_references(episode, Path(folder), views, sensor)
-    later = failing_later(episode, Path(folder))
-    natural = set() if episode.faults else {error.step for error in episode.errors}
     judged = [
         JudgedMoment(
             moment.step,
             causes,
-            later.get(moment.step) if causes else None,
-            not causes and moment.step + 1 in natural,
-            {name: detector.scores(moment, references[moment.step + 1]) for name, detector in detectors.items()},
+            {name: detector.score(moment, references[moment.step + 1]) for name, detector in detectors.items()},
         )
         for moment, causes in _moments(recorded, checkpoint)
     ]

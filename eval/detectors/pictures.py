@@ -14,7 +14,7 @@ import torchvision
 from torch import Tensor, nn
 
 from eval.common.systems import system_of
-from eval.detectors.base import Moment, Scores, both
+from eval.detectors.base import Moment
 from eval.detectors.reference import ReferenceRun, References
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -65,14 +65,14 @@ class ImageSimilarity:
         _check(ReferenceRun, "run", self.run)
         _check(Trunk, "trunk", self.trunk)
 
-    def scores(self, moment: Moment, references: References) -> Scores:
+    def score(self, moment: Moment, references: References) -> float:
         """Cosine between 0 and 1, because features are not negative."""
         pair = []
         for observation in (moment.observation, references[ReferenceRun(self.run)]):
             features = _features(observation, Trunk(self.trunk), self.checkpoint)
             features = features.mean(axis=(2, 3)) if self.pooled else features.reshape(len(features), -1)
             pair.append(features / np.linalg.norm(features, axis=1, keepdims=True))
-        return both(moment, float((pair[0] * pair[1]).sum(axis=1).mean()))
+        return float((pair[0] * pair[1]).sum(axis=1).mean())
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,10 @@ class ObjectCount:
     def __post_init__(self) -> None:
         _check(ReferenceRun, "run", self.run)
 
-    def scores(self, moment: Moment, references: References) -> Scores:
+    def score(self, moment: Moment, references: References) -> float:
         """Ratio between 0 and 1."""
         fewer, more = sorted([visible(moment.observation), visible(references[ReferenceRun(self.run)])])
-        return both(moment, fewer / more if more else 1.0)
+        return fewer / more if more else 1.0
 
 
 def visible(observation: Observation) -> int:

@@ -22,38 +22,30 @@ Rows = Mapping[str, Mapping[str, Any]]
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
-    """Tables at equal false alarm rates, at the thresholds of the detectors' authors, and by dataset and cause."""
+    """Tables at equal false alarm rates, and at the thresholds of the detectors' authors."""
     rows: Rows = metrics["detectors"]
     return document(
         seen_through([metrics.get("sensor", "clean")]),
-        *_equal_rates(rows, metrics["moments"]["good"]),
+        _equal_rates(rows, metrics["moments"]["good"]),
         _own_thresholds(rows),
-        _groups(rows, "by_dataset", "dataset"),
-        _groups(rows, "by_cause", "only cause"),
     )
 
 
-def _equal_rates(rows: Rows, good: int) -> tuple[str, str]:
-    """Tables after and before actions. Rates that allow no false alarm among the good steps are left out."""
+def _equal_rates(rows: Rows, good: int) -> str:
+    """Detection at equal rates. Rates that allow no false alarm among the good steps are left out."""
     first = next(iter(rows))
     rates = [rate for rate in rows[first]["equal_rates"] if float(rate) * good >= 1] or ["0.05"]
     middle = "0.01" if "0.01" in rates else rates[0]
-    at = f"at {100 * float(middle):g} %"
-    after, before = [], []
+    found = []
     for name, row in rows.items():
         chosen = row["equal_rates"][middle]
         pair = ["", ""]
         if name != first:
             pair = [f"{chosen['only_first']} / {chosen['only_this']} (p {chosen['p']:.2g})", _ahead(chosen)]
         detected = [_detected(row["equal_rates"][rate]) for rate in rates]
-        curve = "none" if chosen["on_curve"] is None else percent(chosen["on_curve"])
-        after.append([name, number(row["area"], 4, "none"), *detected, curve, *pair])
-        shares = [percent_of(chosen[key]) for key in ("lead", "lead_next", "natural_failures_announced")]
-        before.append([name, number(row["area_before"], 4, "none"), *shares])
+        found.append([name, number(row["area"], 4, "none"), *detected, *pair])
     titles = [f"detected at {100 * float(rate):g} % false alarms" for rate in rates]
-    head = ["detector", "area", *titles, f"on the curve {at}", f"only {first} / only it", f"{first} ahead by"]
-    lead = ["detector", "area before actions", f"lead {at}", "of the very next action", "of failures unprovoked"]
-    return markdown_table(head, after), markdown_table(lead, before)
+    return markdown_table(["detector", "area", *titles, f"only {first} / only it", f"{first} ahead by"], found)
 
 
 def _detected(row: Mapping[str, Any]) -> str:
@@ -72,10 +64,9 @@ def _ahead(row: Mapping[str, Any]) -> str:
 
 def _own_thresholds(rows: Rows) -> str:
     head = (
-        "detector", "alarms below", "failures detected", "false alarms", "lead", "false alarms before actions",
-        "mean detected", "in the paper",
+        "detector", "alarms below", "failures detected", "false alarms", "mean detected", "in the paper",
     )  # fmt: skip
-    keys = ("detection", "false_alarms", "lead", "false_alarms_before")
+    keys = ("detection", "false_alarms")
     found = []
     for name, row in rows.items():
         mean = number(row["mean_detection"], 4, "none")
@@ -84,11 +75,3 @@ def _own_thresholds(rows: Rows) -> str:
             once = index == 0
             found.append([name * once, *cells, mean * once, PAPERS.get(name, "") * once])
     return markdown_table(head, found)
-
-
-def _groups(rows: Rows, key: str, title: str) -> str:
-    found = []
-    for group in next(iter(rows.values()))[key]:
-        shares = [row[key][group] for row in rows.values()]
-        found.append([group, shares[0]["of"], *(percent(share["value"], digits=1) for share in shares)])
-    return markdown_table([title, "errors", *rows], found)
