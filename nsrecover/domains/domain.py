@@ -203,7 +203,8 @@ class _Check:
                 raise self._wrong(
                     f"two different values at least of {name!r}", f"{variable.values}", "the normal one first"
                 )
-            self._trait(variable.trait, f"the state variable {name!r}")
+            for trait in (variable.trait, variable.passes):
+                self._trait(trait, f"the state variable {name!r}")
         for rule in domain.derived.values():
             where = f"the derived predicate {rule.predicate!r}"
             self._parameters([Parameter(each) for each in rule.variables], where)

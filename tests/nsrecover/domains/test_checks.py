@@ -77,6 +77,7 @@ MISTAKES: dict[str, tuple[Part, list[str]]] = {
     "trait in a formula": (spin(both(Has("?tube", "plase"))), ["Did you mean 'place'"]),
     "trait of a quantifier": (spin(Exists("?m", fact("open", "?m"), "machin")), ["Did you mean 'machine'"]),
     "trait of a variable": (StateVariable("spun", ("mixed", "spun"), "tubes"), ["'spun'", "Did you mean 'tube'"]),
+    "trait of what passes": (StateVariable("spun", ("mixed", "spun"), passes="tubes"), ["Did you mean 'tube'"]),
     "unbound variable": (spin(fact("open", "?tub")), ["'?tub'", "Did you mean '?tube'"]),
     "variable of a quantifier outside": (
         spin(Exists("?m", fact("open", "?m")), fact("open", "?m"), fact("open", "?tube")),
