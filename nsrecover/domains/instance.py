@@ -75,6 +75,11 @@ class Instance:
                     f"expected object names of {problem}, found {name!r}; rename the object, for instance with "
                     "nsrecover.core.names.plain_name"
                 )
+            if name.startswith("?") or (name in self.domain.operators and not traits & SAID):
+                means = "a variable" if name.startswith("?") else f"an operator of the domain {self.domain.name}"
+                raise InvalidConfiguration(
+                    f"expected other object names than {name!r}, which is {means}; rename the object"
+                )
 
     @cached_property
     def _code(self) -> CompiledDomain:

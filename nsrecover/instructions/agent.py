@@ -11,7 +11,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.errors import InvalidObservation, UnknownObject
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.choosing import text_of
 from nsrecover.instructions.feedback import agrees, corrected
@@ -249,7 +249,10 @@ class ServiceAgent:
             if self._busy:
                 return reason or "a skill has not ended, so the robot may still be moving"
             looked = belief.num_excluded
-            found = plan_stage(stage, belief, CANDIDATES)
+            try:
+                found = plan_stage(stage, belief, CANDIDATES)
+            except InvalidConfiguration as problem:  # something said by a person is no name, as `core.names` has it
+                return f"I cannot plan with what was said: {problem}"
             if found is None:
                 reason = (
                     f"I found no way to do my part with {', '.join((*stage.things, *stage.people)) or 'that place'}"

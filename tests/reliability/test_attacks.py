@@ -236,6 +236,12 @@ def test_names_that_say_something_are_refused_everywhere(name: str) -> None:
     assert problem_of(plain_name(name)) == ""
 
 
+@pytest.mark.parametrize("name", ["?x", "pick_up"])
+def test_reserved_words_of_a_domain_name_no_object(name: str) -> None:
+    with pytest.raises(InvalidConfiguration, match="expected other object names"):
+        replace(HOME, objects={**HOME.objects, name: frozenset()})
+
+
 def test_names_of_any_script_can_be_used() -> None:
     scripts = ("\u7acb\u65b9\u4f53 3", "\u0932\u093e\u0932 \u0918\u0928", "\u0627\u0644\u0645\u0643\u0639\u0628")
     for name in (*scripts, "red cube", "box.1", "Mug_2", "half-full cup", "person's mug", "a/b|c#1"):

@@ -158,19 +158,21 @@ def _kind(records: Sequence[Record]) -> dict[str, Any]:
     }
 
 
-def growth_mb(records: Sequence[Record]) -> float | None:
-    """Growth of the memory of the process that ran most episodes, from the end of its warm-up; None if there is none.
+def growth_mb(records: Sequence[Record]) -> tuple[float, float] | None:
+    """Growth of the memory of the process that ran most episodes, in the first and second half after its warm-up.
 
-    Both ends are medians of ten episodes, because a single one depends on the kind of the episode before.
+    The ends are medians of ten episodes, because a single one depends on the kind of the episode before. None if there
+    are too few.
     """
     by_process: dict[int, list[float]] = {}
     for each in records:
         by_process.setdefault(each.process, []).append(each.memory_mb)
     memory = max(by_process.values(), key=len, default=[])[WARM_UP:]
-    if len(memory) < 20:
+    if len(memory) < 30:
         return None
-    first, last = sorted(memory[:10]), sorted(memory[-10:])
-    return round(last[5] - first[5], 1)
+    middle = len(memory) // 2
+    first, half, last = (sorted(part)[5] for part in (memory[:10], memory[middle - 5 : middle + 5], memory[-10:]))
+    return round(half - first, 1), round(last - half, 1)
 
 
 def table_of(metrics: dict[str, Any]) -> str:
@@ -182,9 +184,10 @@ def table_of(metrics: dict[str, Any]) -> str:
         for kind, each in metrics["kinds"].items()
     ]
     rows.append(["all", metrics["episodes"], *ended.values(), metrics["crashes"], ""])
-    growth = "not measured" if metrics["growth_mb"] is None else f"{metrics['growth_mb']:+.1f} MB"
+    growth = metrics["growth_mb"]
+    grown = "not measured" if growth is None else f"{growth[0]:+.1f} MB, then {growth[1]:+.1f} MB"
     measured = [
-        ["growth of the memory of the process", growth],
+        ["growth of the memory of the process, first and second half", grown],
         ["refused at the start, because the first observations could not be used", metrics["refused_at_start"]],
         ["the goal truly holds where the agent says so (facts, tabletop, kitchen)", percent_of(truly)],
         ["the same without hidden or misperceived facts, old frames and failing cameras", percent_of(rightly)],
