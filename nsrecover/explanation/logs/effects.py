@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from nsrecover.core.facts import StateFact
-from nsrecover.domains.base import And, Atom, Formula, Not
+from nsrecover.domains.base import Atom, Not
 from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.domains.household.kinds import KINDS, Trait
-from nsrecover.domains.household.scene import Household
 
 Literal = tuple[str, bool]
 """A predicate, and whether it or its negation holds."""
@@ -59,48 +54,3 @@ def opposite(operator: str) -> str | None:
 def liquid_of(state: str) -> str:
     """The liquid of a state such as `filled with water`."""
     return state.removeprefix("filled").removeprefix(" with ").strip() or "water"
-
-
-def one_with(home: Household, trait: str) -> str:
-    """The first object of a log that has a trait; the noun of a kind that has it if no object does."""
-    found = [name for name in home.names if trait in home.traits(name)]
-    return next(iter(found or [noun for noun, kind in KINDS.items() if trait in kind.traits]))
-
-
-def needs_of_law(home: Household, condition: StateFact, machine: str) -> list[StateFact] | None:
-    """What a law needs besides a running machine to bring a condition about; None if there is no such law.
-
-    Args:
-        home: the objects of the log.
-        condition: with objects for names.
-        machine: an object that may be turned on.
-    """
-    for law in HOUSEHOLD.laws:
-        effect = law.effect
-        main = (effect.adds or effect.deletes)[0]
-        runs, *others, thing = effect.for_each
-        if (
-            (main[0], main in effect.adds) == literal_of(condition[0])
-            and main[2:] == condition[2:]
-            and runs.trait in home.traits(machine)
-        ):
-            names = {each.variable: one_with(home, each.trait) for each in others}
-            names |= {runs.variable: machine, thing.variable: condition[1]}
-            needs = [need for need in _atoms(effect.when) if need.predicate != "running"]
-            at = {"on": "at", "inside": "at"}  # conditions of goals do not tell these apart
-            return [(at.get(need.predicate, need.predicate), *map(names.__getitem__, need.terms)) for need in needs]
-    return None
-
-
-def machine_for(home: Household, condition: StateFact) -> str | None:
-    """A machine that, running, brings a condition about, closed ones first; None if there is no such law."""
-    known = sorted(home.names, key=lambda name: not home.has(name, Trait.SHUT_TO_RUN))
-    return next((name for name in (*known, *KINDS) if needs_of_law(home, condition, name) is not None), None)
-
-
-def _atoms(formula: Formula) -> Iterator[Atom]:
-    """The facts that a conjunction needs."""
-    if isinstance(formula, Atom):
-        yield formula
-    for part in formula.parts if isinstance(formula, And) else ():
-        yield from _atoms(part)

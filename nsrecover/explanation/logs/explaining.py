@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff
 from nsrecover.domains.household.scene import contents, places
-from nsrecover.explanation.logs.confidence import confidence, features, open_question
+from nsrecover.domains.instance import Instance
+from nsrecover.explanation.logs.confidence import SURE_ENOUGH, confidence, features, open_question
 from nsrecover.explanation.logs.correction import PLACING, correct, reaches
 from nsrecover.explanation.logs.diagnosis import diagnose
 from nsrecover.explanation.logs.effects import SEEN
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
+from nsrecover.explanation.logs.own_domain import diagnosed, reading_of
 from nsrecover.explanation.logs.reading.goal import goal_of
 from nsrecover.explanation.logs.reading.records import HouseholdLog
 from nsrecover.explanation.logs.reading.things import named
@@ -39,6 +43,8 @@ class LogExplanation:
         rivals: other courses of events with their probabilities, the most likely first.
         features: what the confidence depends on.
         assumed: objects that the correction or the finding needs, and that the log nowhere mentions.
+        domain: whose words the text uses.
+        unread: what of the log could not be read; with a domain of one's own also every word that it does not have.
     """
 
     finding: Finding
@@ -52,9 +58,11 @@ class LogExplanation:
     rivals: tuple[tuple[Course, float], ...]
     features: tuple[float, ...] = ()
     assumed: tuple[str, ...] = ()
+    domain: Domain = HOUSEHOLD
+    unread: tuple[str, ...] = ()
 
 
-def explain_log(log: HouseholdLog) -> LogExplanation:
+def explain_log(log: HouseholdLog, scene: Instance | None = None) -> LogExplanation:
     """Explain a log.
 
     Courses of events are simulated with the domain and weighed by all observations. If the execution went as planned,
@@ -62,8 +70,20 @@ def explain_log(log: HouseholdLog) -> LogExplanation:
 
     Args:
         log: from `nsrecover.explanation.logs.reading.format.read_logs`.
+        scene: domain and objects of one's own, from `nsrecover.domains.scene_of`; the household if None.
     """
-    return explain_run(run_of(log))
+    return explain_run(run_of(log)) if scene is None else _in_own_words(log, scene)
+
+
+def _in_own_words(log: HouseholdLog, scene: Instance) -> LogExplanation:
+    reading = reading_of(log, scene)
+    finding, checked, share, way = diagnosed(reading)
+    failed = next((number for number, item in enumerate(checked) if not item.satisfied), None)
+    question = "" if share >= SURE_ENOUGH else "several explanations fit"
+    return LogExplanation(
+        finding, tuple(checked), failed, None if way is None else tuple(way), way is not None, (), share,
+        question, (), domain=scene.domain, unread=reading.unknown,
+    )  # fmt: skip
 
 
 def explain_run(run: Run) -> LogExplanation:
@@ -80,7 +100,7 @@ def explain_run(run: Run) -> LogExplanation:
     return LogExplanation(
         finding, run.subgoals, failed, correction, succeeds, run.wanted,
         confidence(run, diagnosis), open_question(run, diagnosis), diagnosis.rivals, features(run, diagnosis),
-        _assumed(run.log, (*(correction or ()), *finding.missing)),
+        _assumed(run.log, (*(correction or ()), *finding.missing)), unread=run.log.unread,
     )  # fmt: skip
 
 

@@ -16,7 +16,6 @@ class RootCause(StrEnum):
     MISSED_GRASP = "missed_grasp"
     ACTION_FAILED = "action_failed"
     MISPLACED = "misplaced"
-    CAME_UNDONE = "came_undone"
     NEVER_OPENED = "never_opened"
     MISSING_STEP = "missing_step"
     WRONG_ORDER = "wrong_order"
@@ -57,7 +56,6 @@ class Finding:
         times: when, as written in the log; the most important first.
         objects: the affected object first, then what explains it (the object taken instead, the obstacle, ...).
         step: the step that failed.
-        steps: the failed steps, where several failed for the same cause.
         missing: steps that the plan lacks.
         earlier: the earlier step that came too early, undid something or lost an object.
         unmet: the condition that does not hold.
@@ -72,7 +70,6 @@ class Finding:
     times: tuple[str, ...]
     objects: tuple[str, ...]
     step: Action | None = None
-    steps: tuple[Action, ...] = ()
     missing: tuple[Action, ...] = ()
     earlier: Action | None = None
     unmet: StateFact | None = None

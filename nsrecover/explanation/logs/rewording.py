@@ -160,7 +160,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Aud
         audience: whom the text is for.
     """
     finding = explanation.finding
-    steps = [*(explanation.correction or ()), *log.plan, *finding.missing, *finding.steps]
+    steps = [*(explanation.correction or ()), *log.plan, *finding.missing]
     names = dict.fromkeys(
         (*household_of(log).names, *finding.objects, *(name for step in steps for name in step.arguments))
     )

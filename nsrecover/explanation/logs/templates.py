@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
+from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import is_slice
 from nsrecover.explanation.audience import Audience
@@ -61,7 +63,7 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
         ],
         "assumed": list(explanation.assumed),
         "text_agrees": explanation.succeeds and agrees(text, explanation, times),
-        "unread": list(log.unread),
+        "unread": list(explanation.unread),
         "missing_steps": [str(step) for step in finding.missing],
         "failed_subgoal": None if explanation.failed is None else subgoals[explanation.failed],
         "subgoals": subgoals,
@@ -75,7 +77,7 @@ def verbalize(explanation: LogExplanation, audience: Audience = Audience.LAY) ->
         explanation: from `nsrecover.explanation.logs.explaining.explain_log`.
         audience: whom it is for.
     """
-    finding, cause = explanation.finding, _cause(explanation.finding)
+    finding, cause = explanation.finding, _cause(explanation.finding, explanation.domain)
     if explanation.open_question:
         cause = f"This is a guess, because {explanation.open_question}. {cause}"
     if finding.cause is RootCause.NONE:
@@ -93,7 +95,10 @@ def verbalize(explanation: LogExplanation, audience: Audience = Audience.LAY) ->
     elif not explanation.correction:
         sentences.append("Nothing is left to be done.")
     else:
-        told = list(map(str if audience is Audience.ENGINEER else act, explanation.correction))
+        told = [
+            str(step) if audience is Audience.ENGINEER else act(step, domain=explanation.domain)
+            for step in explanation.correction
+        ]
         if audience is Audience.LAY and len(told) > 1:
             told[-1] = f"and finally {told[-1]}"
         sentences.append(f"To finish the task: {', '.join(told)}.")
@@ -115,7 +120,7 @@ def _subgoals_text(explanation: LogExplanation) -> str:
     """The first subgoal that failed, for an engineer."""
     count, unmet = len(explanation.subgoals), explanation.finding.unmet
     if explanation.failed is None:
-        rest = f"; the success condition {_condition(unmet)} does not" if unmet else ""
+        rest = f"; the success condition {_condition(unmet, explanation.domain)} does not" if unmet else ""
         return f"All {counted(count, 'subgoal')} hold{rest}."
     item = explanation.subgoals[explanation.failed]
     return (
@@ -130,7 +135,7 @@ def _consequence(explanation: LogExplanation) -> str:
     times = explanation.finding.times
     if item is None or item.time in times or (times and item.time.rjust(9) < times[0].rjust(9)):
         return ""
-    return f"So at {item.time} it could not {act(item.step)}."
+    return f"So at {item.time} it could not {act(item.step, domain=explanation.domain)}."
 
 
 def thing(name: str) -> str:
@@ -138,38 +143,41 @@ def thing(name: str) -> str:
     return f"a {name}" if is_slice(name) else the(name)
 
 
-def act(step: Action, past: bool = False) -> str:
+def act(step: Action, past: bool = False, domain: Domain = HOUSEHOLD) -> str:
     """An action as an instruction, `put the pot in the sink`, or in the past tense."""
-    operator = HOUSEHOLD.operators.get(step.operator)
+    operator = domain.operators.get(step.operator)
     if operator is None or len(operator.parameters) != len(step.arguments):
         if step.operator == "move_to" and step.arguments:
             return f"{'went' if past else 'go'} to {thing(step.arguments[0])}"
         return f"{'did' if past else 'do'} {step}"
     roles = (parameter.variable[1:] for parameter in operator.parameters)
     names = dict(zip(roles, map(thing, step.arguments), strict=True))
+    if past and not operator.words.past:
+        return f"was to {operator.words.imperative.format(**names)}"
     return (operator.words.past if past else operator.words.imperative).format(**names)
 
 
-def _did(step: Action | None, otherwise: str = "went on") -> str:
-    return act(step, past=True) if step else otherwise
+def _did(step: Action | None, otherwise: str = "went on", domain: Domain = HOUSEHOLD) -> str:
+    return act(step, past=True, domain=domain) if step else otherwise
 
 
-def _condition(condition: StateFact) -> str:
-    return f"'{HOUSEHOLD.text(condition)}'"
+def _condition(condition: StateFact, domain: Domain) -> str:
+    return f"'{domain.text(condition)}'"
 
 
-def _would_be(condition: StateFact) -> str:
+def _would_be(condition: StateFact, domain: Domain) -> str:
     """A condition in the subjunctive."""
-    return HOUSEHOLD.text(condition).replace(" is ", " would be ", 1)
+    return domain.text(condition).replace(" is ", " would be ", 1)
 
 
-def _cause(finding: Finding) -> str:
+def _cause(finding: Finding, domain: Domain) -> str:
     """What went wrong, in a sentence or two."""
     time, times = next(iter(finding.times), ""), listed(finding.times)
     names = list(map(thing, finding.objects))
     one, other, *_ = [*names, "it", "it"]
-    tried = act(finding.step) if finding.step is not None else "go on"
-    needed = listed([act(step) for step in finding.missing])
+    say, did = partial(act, domain=domain), partial(_did, domain=domain)
+    tried = say(finding.step) if finding.step is not None else "go on"
+    needed = listed([say(step) for step in finding.missing])
 
     def concerning(said: str, start: int = 0) -> str:
         """The objects that a text has not named."""
@@ -193,50 +201,43 @@ def _cause(finding: Finding) -> str:
             return f"At {time} the robot tried to {tried}, and it had no effect.{about}"
         case RootCause.MISPLACED:
             return f"At {time} the robot put {one} in the wrong place: it ended up on {other}."
-        case RootCause.CAME_UNDONE:
-            place = f" in or on {other}" if len(finding.objects) > 1 else ""
-            return f"At {time} {one} was no longer as it should be{place}, though no step of the plan undid that."
         case RootCause.NEVER_OPENED:
             why = f", so the robot could not {tried}" if finding.step else ""
-            text = f"At {time} {one} was still closed, because the plan never opens it{why}."
-            return text + concerning(tried, start=1)
+            return (
+                f"At {time} {one} was still closed, because the plan never opens it{why}.{concerning(tried, start=1)}"
+            )
         case RootCause.MISSING_STEP:
             text = f"The plan lacks a step: the robot never came to {needed or 'do what is needed'}, "
             text += f"which it should have done before {time}"
-            text += f", so that {_would_be(finding.unmet)}" if finding.unmet is not None else ""
+            text += f", so that {_would_be(finding.unmet, domain)}" if finding.unmet is not None else ""
             return f"{text}.{concerning(text)}"
         case RootCause.WRONG_ORDER:
             text = f"Two steps are in the wrong order: at {time} the robot "
             if finding.earlier == finding.step or finding.step is None:
                 text += f"was to {tried}, but what that needs comes only at {finding.times[-1]}"
-                text += f" ({act(finding.missing[0])})" if finding.missing else ""
+                text += f" ({say(finding.missing[0])})" if finding.missing else ""
             else:
-                text += f"{_did(finding.earlier)}, too early, for at {finding.times[-1]} it still had to {tried}"
+                text += f"{did(finding.earlier)}, too early, "
+                text += f"for at {finding.times[-1]} it still had to {tried}"
             return f"{text}.{concerning(text)}"
-        case RootCause.WRONG_ACTION if len(finding.objects) > 1:
-            wrong = listed([act(step) for step in finding.steps])
-            return f"The plan does the wrong things at {times}: to {wrong}, instead of to {needed}."
         case RootCause.WRONG_ACTION:
-            task = f", when the task was to {act(finding.missing[0])}" if finding.missing else ""
-            did = _did(finding.step, "did something else")
-            return f"The plan does the wrong thing with {one}: at {times} the robot {did}{task}."
+            task = f", when the task was to {say(finding.missing[0])}" if finding.missing else ""
+            task = f"{did(finding.step, 'did something else')}{task}."
+            return f"The plan does the wrong thing with {one}: at {times} the robot {task}"
         case RootCause.WRONG_OBJECT:
             return f"The plan uses the wrong object: at {times} the robot dealt with {other} instead of {one}."
         case RootCause.WRONG_PLACE:
-            return (
-                f"The plan uses the wrong place: at {times} the robot was to {tried}, but {one} is needed, not {other}."
-            )
+            place = f"at {times} the robot was to {tried}, but {one} is needed, not {other}."
+            return f"The plan uses the wrong place: {place}"
         case RootCause.UNSUITABLE:
             better = f" {capital(other)} would do." if len(finding.objects) > 1 else ""
             return f"{capital(one)}, which the plan chose at {time}, is not suitable: {finding.reason}.{better}"
         case RootCause.UNDONE_BY_PLAN:
-            did = _did(finding.step)
-            rest = "" if all(name in did for name in finding.objects) else f" That concerns {listed(names)}."
-            return f"At {time} the robot {did}, and so the plan undid what it had achieved.{rest}"
+            done = did(finding.step)
+            return f"At {time} the robot {done}, and so the plan undid what it had achieved.{concerning(done)}"
         case RootCause.ALREADY_FILLED:
-            first = f" The plan should first {act(finding.missing[0])}." if finding.missing else ""
             known = f"{capital(one)} was already filled with {finding.liquid}, which the plan does not reckon with."
-            return f"{known}{first} The moment for that was {time}."
+            return f"{known}{f' The plan should first {needed}.' if needed else ''} The moment for that was {time}."
         case RootCause.ALREADY_RUNNING:
             return f"At {time} the robot could not {tried}, because {one} was already turned on."
         case RootCause.MISTAKEN_OBJECT:
@@ -244,9 +245,8 @@ def _cause(finding: Finding) -> str:
         case RootCause.AMBIGUOUS_NAME:
             word, used = the(finding.objects[-1]), listed(names[:-1]) or "another one"
             return f"At {time} the plan does not say which one is meant by {word}: it came to {used}."
-        case RootCause.OCCUPIED:
-            return f"At {time} the robot could not {tried}: {other} took up the room in {one}."
-        case RootCause.BLOCKED:
-            return f"At {time} the robot could not {tried}: {other} was in the way of {one}."
+        case RootCause.OCCUPIED | RootCause.BLOCKED:
+            how = "took up the room in" if finding.cause is RootCause.OCCUPIED else "was in the way of"
+            return f"At {time} the robot could not {tried}: {other} {how} {one}."
         case RootCause.UNKNOWN:
             return f"By {time} {one} was not as it should be, and nothing in the log says why."

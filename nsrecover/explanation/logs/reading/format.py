@@ -160,7 +160,9 @@ def step_of(line: str, where: str = "plan") -> Action:
     Raises:
         InvalidRecording: it is written in another way.
     """
-    found = re.fullmatch(r"(?:\d+[.)]\s*)?(?:\(\s*([a-z_]+)\s*,?\s*(.*?)\)|([a-z_]+)\s*\((.*?)\))\s*", line.strip())
+    found = re.fullmatch(
+        r"(?:\d+[.)]\s*)?(?:\(\s*([a-z][\w-]*)\s*,?\s*(.*?)\)|([a-z][\w-]*)\s*\((.*?)\))\s*", line.strip()
+    )
     if not found:
         raise InvalidRecording(f"{where}: expected a step such as (put_in, pot, sink), found {_short(line)}")
     operator, inside = found.group(1) or found.group(3), found.group(2) or found.group(4) or ""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
-from nsrecover.domains.household.kinds import CATEGORIES, LIQUIDS, Trait, could_mean
-from nsrecover.domains.household.names import is_slice, normal, same, slice_of, whole
+from nsrecover.domains.household.kinds import CATEGORIES, LIQUIDS, could_mean
+from nsrecover.domains.household.names import normal, same, slice_of, whole
 from nsrecover.domains.household.scene import Household, holds
 
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\b(?:e\.g\.|for example,?|i\.e\.)[^,;]*")
@@ -53,9 +53,6 @@ _MARKS = frozenset({"<filled>", "<that>", "<on>", "<in>", "<is>", "with", "of", 
 
 _MAX_BINDINGS = 2000
 """Bindings of names to objects beyond this number are not tried."""
-
-_ORDER = ("sliced", "cracked", "empty", "clean", "filled", "hot", "away_from", "closed", "at")
-"""Conditions in the order in which they are best achieved; doors are closed after that, machines run last."""
 
 
 @dataclass(frozen=True)
@@ -220,25 +217,3 @@ class _Parser:
 
     def _say(self, *conditions: StateFact) -> None:
         self._found += [condition for condition in conditions if all(condition)]
-
-
-def order_of(conditions: Iterable[StateFact], home: Household) -> list[StateFact]:
-    """Conditions in the order in which they are best achieved: what an object is like, where it is, what runs."""
-    wanted = list(conditions)
-    arranged: list[StateFact] = []
-    for condition in wanted:
-        dishes = [c[2] for c in wanted if c[:2] == ("at", *condition[1:2]) and home.has(c[2], Trait.DISH)]
-        # What lies on a dish that has to go somewhere goes there with the dish.
-        if condition[0] == "at" and dishes and condition[2] not in dishes:
-            condition = ("at", dishes[0], condition[2])
-        arranged.append(condition)
-
-    def rank(condition: StateFact) -> tuple[float, int]:
-        place = _ORDER.index(condition[0]) if condition[0] in _ORDER else len(_ORDER) + 1
-        if condition[0] == "closed" and home.has(condition[1], Trait.DOOR):
-            place = len(_ORDER)
-        # Innermost first: the egg into the bowl before the bowl into the fridge.
-        depth = sum(other[::2] == ("at", condition[1]) for other in arranged) if condition[0] == "at" else 0
-        return place, depth - (condition[0] == "cracked" or is_slice(condition[1]))
-
-    return sorted(dict.fromkeys(arranged), key=rank)

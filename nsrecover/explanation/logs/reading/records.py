@@ -92,10 +92,6 @@ class Observation:
             if subject == name and relation in CONTACT
         ]
 
-    def shows_at(self, name: str, place: str) -> bool:
-        """Whether an object is seen in or on a place; either name may leave the ordinal out."""
-        return any(same(place, other) for _, other in self.places(name))
-
     def sees(self, name: str) -> bool:
         """Whether an object of that name is in view."""
         return any(same(normal(item.name), name) for item in self.seen)
