@@ -18,11 +18,14 @@ from eval.sounds.strangers import FRESH, STRANGERS, stranger
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.sound import SHIPPED, SoundModel
 from nsrecover.perception.sounds import UNKNOWN_SOUND
+from nsrecover.perception.spectrogram import RATE_HZ
 from sim.sound.baseline import SpectralBaseline, features
 from sim.sound.examples import CLASSES, CLIP_S, example
 
 RESAMPLES = 500
-_KNOWN, _FIT, _STRANGE = 61, 62, 63
+ENROLLED, RECORDINGS, ROUNDS = 4, 5, 6
+"""Strange sounds that are enrolled at a time, recordings of each, and how often other ones are drawn."""
+_KNOWN, _FIT, _STRANGE, _ENROL, _AGAIN = 61, 62, 63, 64, 65
 """What a seed is used for."""
 Labels = npt.NDArray[np.str_]
 
@@ -106,6 +109,7 @@ def _at(config: SoundsConfig, model: SoundModel, others: dict[str, SoundModel], 
     result = scores(model, actual[known], guessed[known], config.seed)
     result["ms_per_second"] = round(1000 * seconds / (len(truth) * CLIP_S), 2)
     result["strange"] = _strange(config, model, snr_db)
+    result["enrolled"] = _enrolled(config, model, snr_db)
     for folder, other in others.items():
         result.setdefault("left_out", {})[folder] = _left_out(other, actual, np.array(guesses[folder]))
     if config.baseline:
@@ -170,6 +174,31 @@ def _strange(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str
     return {"all": share_of(every), "fresh": share_of(fresh), "kinds": kinds}
 
 
+def _enrolled(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any]:
+    """Strange sounds that were enrolled, by other recordings of them, and how often others are taken for one."""
+    names, draw, shares = list(STRANGERS), np.random.default_rng([config.seed, _ENROL]), list[bool]()
+    actual, guessed = list[str](), list[str]()
+    for turn in range(ROUNDS):
+        chosen, mine = [names[i] for i in draw.permutation(len(names))[:ENROLLED]], model
+        for name in chosen:
+            rngs = [np.random.default_rng([config.seed, _ENROL, turn, i, names.index(name)]) for i in range(RECORDINGS)]
+            mine = mine.enrol(name, [stranger(name, rng, 20.0) for rng in rngs], RATE_HZ)
+        for number in range(max(1, config.clips // ROUNDS)):
+            seed = [config.seed, _AGAIN, turn, number]
+            for index, name in enumerate(names):
+                said = best(mine, stranger(name, np.random.default_rng([*seed, index]), snr_db), RATE_HZ)
+                if name in chosen:
+                    actual.append(name)
+                    guessed.append(said)
+                else:
+                    shares.append(said in chosen)
+            for index, label in enumerate(CLASSES):
+                samples, rate_hz, _ = example(label, np.random.default_rng([*seed, 100 + index]), snr_db)
+                shares.append(best(mine, samples, rate_hz) in chosen)
+    f1 = macro_f1(np.array(actual), np.array(guessed), config.seed)
+    return {"macro_f1": f1, "others_called_enrolled": share_of(shares)}
+
+
 def _left_out(model: SoundModel, actual: Labels, guessed: Labels) -> dict[str, Any]:
     """How a model that does not know some classes calls them, and the known ones."""
     known = np.isin(actual, model.config.classes)
@@ -221,6 +250,12 @@ def table_of(metrics: dict[str, Any]) -> str:
     if left:
         parts.append(markdown_table(["noise", "classes left out", "called unknown", "known called unknown"], left))
     ratios = list(metrics["snr_db"])
+    head = ["noise", "macro-F1 of enrolled sounds", "others called enrolled"]
+    own = {ratio: each["enrolled"] for ratio, each in metrics["snr_db"].items()}
+    parts.append(markdown_table(head, [
+        [f"{ratio} dB", _score(each["macro_f1"]), percent_of(each["others_called_enrolled"], 1)]
+        for ratio, each in own.items()
+    ]))  # fmt: skip
     recalls = {ratio: metrics["snr_db"][ratio]["recall"] for ratio in ratios}
     rows = [
         [label, *(percent_of(recalls[ratio][label], 0) for ratio in ratios), recalls[ratios[-1]][label]["mostly"]]

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.answering import fleet
+from nsrecover.onboarding.enrolling import enrol
 from nsrecover.onboarding.options import (
     AsJson,
     Budget,
@@ -33,7 +34,6 @@ from nsrecover.util.progress import progress
 from nsrecover.util.untrusted_json import JsonObject
 
 DISTANCES_MM = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)
-
 Toleranced = Annotated[float, typer.Option(min=2.0, max=100.0, help="Displacement from which an object is misplaced.")]
 Runs = Annotated[list[str] | None, typer.Option(help="Other good runs, to count false alarms on; can be repeated.")]
 Settings = Annotated[list[str] | None, typer.Option(help="A setting of the training, such as encoder.epochs=8.")]
@@ -392,6 +392,7 @@ COMMANDS: JsonObject = {
     "calibrate": calibrate,
     "train": train,
     "learn": learn,
+    "enrol": enrol,
     "watch": watch,
     "fleet": fleet,
     "report": report,
