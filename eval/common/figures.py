@@ -39,7 +39,7 @@ def reliability_diagram(axis: Axes, bins: Mapping[str, Sequence[Mapping[str, flo
 
     Args:
         axis: to draw on.
-        bins: name of a variant -> rows of `eval.common.statistics.reliability`.
+        bins: name of a variant -> rows with probability, share and number of objects of each bin.
     """
     for (name, rows), shape in zip(bins.items(), cycle("osD^v")):
         sizes = [20 + 60 * np.log10(max(row["objects"], 1)) / 4 for row in rows]

@@ -135,29 +135,6 @@ class Confusion:
         }
 
 
-def reliability(scores: Scores, good: Flags, bins: int = 10) -> tuple[list[dict[str, float]], float]:
-    """Reliability diagram and expected calibration error of probabilities.
-
-    Args:
-        scores: (M,) P(as expected).
-        good: (M,) whether they were.
-        bins: of equal width.
-
-    Returns:
-        For each bin that is not empty its mean probability, the share of good objects and their number; and the
-        expected calibration error, the mean of their distances weighted by the numbers.
-    """
-    number = np.minimum((scores * bins).astype(int), bins - 1)
-    rows, error = [], 0.0
-    for index in range(bins):
-        inside = number == index
-        if inside.any():
-            said, was = float(scores[inside].mean()), float(good[inside].mean())
-            rows.append({"probability": round(said, 4), "share": round(was, 4), "objects": int(inside.sum())})
-            error += abs(said - was) * float(inside.mean())
-    return rows, round(error, 5)
-
-
 def roc(scores: Scores, good: Flags) -> tuple[Scores, Scores, float]:
     """Receiver operating characteristic of alarms at low scores.
 

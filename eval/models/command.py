@@ -12,8 +12,7 @@ from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.runner import Measurement, Run
 from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
 from eval.common.systems import system_of
-from eval.common.timing import time_monitor
-from eval.models import figures, tables
+from eval.models import tables
 from eval.models.variants import Variant, assess
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import ErrorEpisode
@@ -24,7 +23,7 @@ from sim.sensors.presets import sensor_of
 class ModelsConfig(EpisodesConfig):
     """Measure the learned parts on error datasets.
 
-    Detection by step and by object, association, imagination, and the promised false-alarm rate.
+    Detection, association, imagination, and the promised false-alarm rate.
 
       python -m eval.models                                   datasets I to IV of seed 0; half an hour on 2 cores
       python -m eval.models seed=7 'episodes={I: 50, II: 20, III: 20, IV: 20}' out=DIR    fewer, and fresh ones
@@ -35,7 +34,7 @@ class ModelsConfig(EpisodesConfig):
       python -m eval.models checkpoint=outputs/train/bundle   your own checkpoint
 
     Missing episodes are generated, and every episode is rendered once; both are kept, so that further runs take
-    minutes. Writes metrics.json, table.md and figures to out=DIR.
+    minutes. Writes metrics.json and table.md to out=DIR.
 
     Attributes:
         seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
@@ -43,8 +42,6 @@ class ModelsConfig(EpisodesConfig):
         errors: folder of the datasets; data/errors, or one named after another seed or scene, if null.
         footage: folder for camera images of the episodes; can be deleted.
         checkpoint: folder of a checkpoint; the shipped one if null.
-        timed_objects: numbers of objects to time a monitor step with.
-        timed_steps: number of monitor steps to time.
         variants: an option of conf/variants.
         sensor: an option of conf/sensor.
         scene: an option of conf/scene.
@@ -53,8 +50,6 @@ class ModelsConfig(EpisodesConfig):
     variants: dict[str, Variant] = options("main")
     scene: Any = option(None)
     sensor: Any = option("clean")
-    timed_objects: list[int] = field(default_factory=lambda: [5, 10])
-    timed_steps: int = 40
     out: str = "outputs/models"
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 250, "II": 150, "III": 100, "IV": 100})
 
@@ -102,25 +97,20 @@ def measure(config: ModelsConfig, run: Run) -> dict[str, Any]:
         name: tables.summary(verdicts[name], accuracies[name], system_of(variant.checkpoint).bundle)
         for name, variant in variants.items()
     }
-    first = next(iter(variants.values()))
-    # in this process, because workers share the cores
-    timing = time_monitor(system_of(first.checkpoint), config.timed_objects, config.timed_steps, config.seed)
-    return tables.headline(next(iter(details.values())), timing) | {
+    return {
         "seed": config.seed,
         "sensor": sensor.name,
         "episodes": dict(config.episodes),
         "episodes_not_begun": not_begun,
         "variants": details,
-        "timing": timing,
     }
 
 
 MEASUREMENT = Measurement(
     ModelsConfig,
     measure,
-    lambda metrics: tables.markdown(metrics["variants"], metrics["timing"], metrics["sensor"]),
+    lambda metrics: tables.markdown(metrics["variants"], metrics["sensor"]),
     check=_check,
     episodes=_episodes,
     checkpoints=lambda config: [variant.checkpoint for variant in variants_of(config).values()],
-    draw=lambda metrics, folder: figures.draw(metrics["variants"], folder),
 )

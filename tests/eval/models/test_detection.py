@@ -33,22 +33,9 @@ def test_steps_are_counted_once() -> None:
     assert rates["false_alarm_rate"]["value"] == pytest.approx(1 / 3, abs=1e-5)
 
 
-def test_objects_are_counted_one_by_one() -> None:
-    assert detection.by_object(VERDICTS) == statistics.Confusion(hits=2, false_alarms=1, misses=2, quiet=13)
-
-
 def test_culprits_are_exact_or_not() -> None:
     assert detection.exact(VERDICTS)["value"] == 0.5
     assert detection.exact(VERDICTS)["of"] == 2
-
-
-def test_an_object_that_is_not_even_known_is_missed() -> None:
-    assert detection.by_object([verdict({"d": "removed"}, ())]).misses == 1
-
-
-def test_recall_by_cause() -> None:
-    found = detection.recall_by_cause(VERDICTS)
-    assert {cause: rate["value"] for cause, rate in found.items()} == {"push": 0.5, "slip": 0.0, "swap": 1.0}
 
 
 def test_association_counts_visible_objects() -> None:
@@ -59,15 +46,6 @@ def test_false_alarms_at_other_thresholds() -> None:
     found = detection.false_alarms(VERDICTS, {0.01: 0.5, 0.05: 0.975})
     assert found["0.01"]["value"] == pytest.approx(1 / 3, abs=1e-5)
     assert found["0.05"]["value"] == 1.0
-
-
-def test_reliability_of_an_honest_and_of_an_overconfident_monitor() -> None:
-    honest = np.repeat([0.25, 0.75], 100)
-    good = np.tile([True, False, False, False], 25).tolist() + np.tile([True, True, True, False], 25).tolist()
-    assert statistics.reliability(honest, np.array(good))[1] == 0.0
-    rows, error = statistics.reliability(np.full(10, 0.95), np.arange(10) < 5)
-    assert error == pytest.approx(0.45)
-    assert rows == [{"probability": 0.95, "share": 0.5, "objects": 10}]
 
 
 def test_the_area_under_the_curve() -> None:

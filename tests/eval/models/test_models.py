@@ -15,13 +15,12 @@ from nsrecover.perception.perceiver import Association
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.sensors.presets import sensor
 from tests.commands import run
-from tests.tables_text import unpadded
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
-    settings = ["seed=3", "episodes={I: 1, II: 1, III: 0, IV: 0}", "variants=cameras", "workers=1", "timed_steps=8"]
+    settings = ["seed=3", "episodes={I: 1, II: 1, III: 0, IV: 0}", "variants=cameras", "workers=1"]
     places = [f"errors={folder}/errors", f"footage={folder}/footage", f"out={folder}/out"]
     done = run("eval.models", *settings, *places)
     assert done.code == 0, done.err
@@ -32,7 +31,7 @@ def first(folder: Path, dataset: str) -> ErrorEpisode:
     return next(read_episodes(folder / "errors" / dataset))
 
 
-def test_it_leaves_metrics_tables_and_figures(measured):
+def test_it_leaves_metrics_and_tables(measured):
     folder, printed = measured
     assert printed == (folder / "out" / "table.md").read_text()
     metrics = json.loads((folder / "out" / "metrics.json").read_text())
@@ -40,13 +39,10 @@ def test_it_leaves_metrics_tables_and_figures(measured):
     figures = metrics["variants"]["two cameras"]["datasets"]
     assert figures["I"]["steps"]["accuracy"]["of"] == 6  # five steps as they should go, one as it went
     assert figures["II"]["steps"]["accuracy"]["of"] == 2
-    assert metrics["detection"]["recall"] == 1.0
-    assert metrics["association"] > 0.9
-    assert metrics["box_error_mm"]["1"] < 10
-    rows = metrics["timing"]["objects"]
-    assert metrics["monitor_step_ms"] == rows["10"]["median_ms"] > rows["10"]["perceive_ms"] > 0
-    assert f"| 10 | {rows['10']['median_ms']} ms |" in unpadded(printed)
-    assert {"config.yaml", "models.png", "models.svg"} <= {path.name for path in (folder / "out").iterdir()}
+    injected = metrics["variants"]["two cameras"]["injected"]
+    assert injected["steps"]["recall"]["value"] == 1.0
+    assert injected["association_after_errors"]["value"] > 0.9
+    assert metrics["variants"]["two cameras"]["imagination"]["1"]["median_mm"] < 10
 
 
 def test_recordings_match_their_specification(measured):
