@@ -143,6 +143,8 @@ class Words:
             return True
         verb = self.longest(i, VERBS) or self.longest(i, SPEECH) or self.longest(i, UNSERVED)
         before = self.words[i - 1] if i else ""
+        if i and self.text(i - 1, i + 1) in self.lexicon.entries:
+            return False  # "remote control"
         if not verb or before in _DETERMINED - {"me", "it", "them"} or before in PREPOSITIONS:
             return False
         after = self.words[i + verb.count(" ") + 1] if i + verb.count(" ") + 1 < len(self.words) else ""

@@ -17,6 +17,7 @@ UNDERSTANDING = Understanding(load_home("apartment"))
 @pytest.mark.parametrize(
     ("sentence", "goals"),
     [
+        ("fetch me the remote control that is on the desk", [("at", "remote control", "operator")]),
         ("could you carry the stapler to the desk", [("at", "stapler", "desk")]),
         ("robot please fetch me the hiking boots from the bedroom", [("at", "hiking boots", "operator")]),
         ("grab the apple lanyard", [("holding", "apple lanyard")]),
