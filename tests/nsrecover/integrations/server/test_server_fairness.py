@@ -135,6 +135,20 @@ def test_one_client_cannot_have_all_sessions(server: Served) -> None:
         each.close()
 
 
+@pytest.mark.parametrize(("proxies", "asks"), [("127.0.0.1", "10.0.0.7"), ("10.9.9.9", "127.0.0.1"), ("", "127.0.0.1")])
+def test_a_proxy_that_is_named_says_who_asks(proxies: str, asks: str) -> None:
+    seen = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["client"][0])
+
+    config = config_of(app, Limits(), proxies)
+    config.load()
+    scope = {"type": "http", "client": ("127.0.0.1", 1), "headers": [(b"x-forwarded-for", b"10.0.0.7")]}
+    asyncio.run(config.loaded_app(scope, None, None))
+    assert seen == [asks]
+
+
 def test_metrics_are_told_to_those_with_the_token(server: Served) -> None:
     place = urlsplit(server.url).netloc
     connection = http.client.HTTPConnection(place, timeout=20)
