@@ -79,7 +79,7 @@ def _section(name: Path, folder: Path, metrics: Mapping[str, Any]) -> Iterator[s
     facts = [
         f"revision {said}" + ("" if seconds is None else f", {seconds / 60:.0f} min"),
         ", ".join(standing(folder, str(name))) or "code, weights and episodes are those of this checkout",
-        f"weights {_hashed(origin, 'weights')}, code {_hashed(origin, 'code')}",
+        f"weights {_hashed(origin, 'weights')}, code {_hashed(origin, 'code')}" if origin else "",
     ]
     if episodes := origin.get("episodes"):
         facts.append("episodes " + ", ".join(sorted(set(episodes.values()))))
