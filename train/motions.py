@@ -19,7 +19,7 @@ class MotionsConfig:
       python -m sim.glances && python -m train.motions         the shipped model, again
       python -m train.motions demos=DIR checkpoint=DIR          from other demonstrations, for another checkpoint
 
-    Two thirds of the demonstrations give the phases and their limits, the others the threshold.
+    A third of the demonstrations gives the phases and their limits, the others the threshold.
 
     Attributes:
         demos: folder that `python -m sim.glances` wrote.
@@ -43,7 +43,7 @@ def learn(config: MotionsConfig) -> MotionModel:
     episodes = [_read(path) for path in sorted(Path(config.demos).glob("*.json"))]
     if not episodes:
         raise InvalidRecording(f"expected demonstrations in {config.demos}, found none; run python -m sim.glances")
-    first = len(episodes) * 2 // 3
+    first = len(episodes) // 3
     training, calibration = (
         [action for episode in part for action in episode] for part in (episodes[:first], episodes[first:])
     )

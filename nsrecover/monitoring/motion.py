@@ -39,6 +39,8 @@ FINE_EMPTY = 0.15
 """No limit of the share of a surface that is seen through is below this."""
 FINE_FEATURES = np.array([0.1, 0.1, 0.005, 0.005, 0.003, 0.003])
 """No scale of a feature of `Glance.features` is below these."""
+HAND = 4
+"""The feature of `Glance.features` that says how much wider than the object the gripper is."""
 UNLIKELY = 12.0
 """A phase whose best division of the frames is less likely than the best of all by this factor's logarithm is ruled
 out."""
@@ -66,6 +68,7 @@ class MotionModel:
         means: (K, 6) of `Glance.features` in each phase.
         scales: (K, 6) their standard deviations.
         robot: (K,) greatest deviation of a feature in standard deviations.
+        hand_m: (K,) greatest deviation of the opening from its mean difference to the width of the object.
         beyond_m: (K, 3) limit for each place of the moved object; infinite where it is not in this phase.
         empty: (K, 3) limit of the share that is seen through.
         others_m: the limit for objects that are not moved.
@@ -78,6 +81,7 @@ class MotionModel:
     means: Numbers
     scales: Numbers
     robot: Numbers
+    hand_m: Numbers
     beyond_m: Numbers
     empty: Numbers
     others_m: float
@@ -162,6 +166,7 @@ class MotionModel:
     def _scores(self, glance: Glance) -> Numbers:
         """How much of the limits of each phase the moved object and the robot use up, (K,)."""
         robot = np.abs((glance.features - self.means) / self.scales).max(axis=1) / self.robot
+        robot = np.maximum(robot, np.abs(glance.features - self.means)[:, HAND] / self.hand_m)
         beyond = np.where(np.isnan(glance.beyond_m), 0.0, glance.beyond_m)
         empty = np.where(np.isnan(glance.beyond_m), glance.empty, 0.0)
         used = np.isfinite(self.beyond_m)
@@ -204,12 +209,15 @@ def fit_motions(actions: Sequence[Sequence[Glance]], phases: int = PHASES) -> Mo
 
 
 def _with_limits(means: Numbers, scales: Numbers, glances: Sequence[Glance], path: Numbers, count: int) -> MotionModel:
-    beyond_m, empty, robot = np.full((len(means), 3), np.inf), np.full((len(means), 3), 1.0), np.ones(len(means))
+    beyond_m, empty = np.full((len(means), 3), np.inf), np.full((len(means), 3), 1.0)
+    robot, hand_m = np.ones((2, len(means)))
     reached, through = (np.array([getattr(glance, name) for glance in glances]) for name in ("beyond_m", "empty"))
     features = np.array([glance.features for glance in glances])
     for phase in range(len(means)):
         own = path == phase
         robot[phase] = np.quantile(np.abs((features[own] - means[phase]) / scales[phase]).max(axis=1), SHARE)
+        hand = np.abs(features[own] - means[phase])[:, HAND]
+        hand_m[phase] = max(float(np.quantile(hand, SHARE)), FINE_M)
         middle = np.nanmedian(reached[own], axis=0) if not np.isnan(reached[own]).all() else np.zeros(3)
         used = np.flatnonzero(middle <= np.nanmin(middle) + USED)
         best = reached[own][~np.isnan(reached[own][:, 0])][:, used].min(axis=1)
@@ -218,7 +226,7 @@ def _with_limits(means: Numbers, scales: Numbers, glances: Sequence[Glance], pat
     others = np.concatenate([glance.others_m for glance in glances])
     unseen = np.concatenate([glance.others_empty[np.isnan(glance.others_m)] for glance in glances])
     return MotionModel(
-        means, scales, robot, beyond_m, empty,
+        means, scales, robot, hand_m, beyond_m, empty,
         max(float(np.nanquantile(others, SHARE)), FINE_M) if len(others) else FINE_M,
         max(float(np.quantile(unseen, SHARE)), FINE_EMPTY) if len(unseen) else FINE_EMPTY,
         actions=(count, 0),
