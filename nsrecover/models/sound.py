@@ -235,7 +235,9 @@ class SoundModel(nn.Module):
         """What is heard in each of B windows: names and probabilities, the most probable first; {}: nothing known."""
         probabilities, units = self.look(windows)
         known = self.familiarity(probabilities, units) >= self.config.known_from
-        own_sounds = self.enrolled.heard(self.shapes(windows)) if self.enrolled.classes else [None] * len(units)
+        own_sounds: list[tuple[str, float] | None] = [None] * len(units)
+        if self.enrolled.classes:
+            own_sounds = self.enrolled.heard(self.shapes(windows))
         found = []
         for row, own, is_known in zip(probabilities, own_sounds, known, strict=True):
             order = np.argsort(-row)
