@@ -91,11 +91,12 @@ def ours(pair: Episode, system: System[Any], appearance: AppearanceModel) -> tup
             return [], True
     causes = {each.name: str(each.cause) for each in found.deviations}
     now = monitor.graph
+    gone = {name for name in start.names if name not in now.names or causes.get(name) in ("missing", "replaced")}
     return [
         Found(
             start.boxes[row, :3],
             KINDS.get(causes[name], Event.MOVED) if name in causes else Event.NOTHING,
-            None if causes.get(name) == "missing" else now.boxes[now.index(name), :3],
+            None if name in gone else now.boxes[now.index(name), :3],
         )
         for row, name in enumerate(start.names)
     ], refused

@@ -119,12 +119,16 @@ class Reported:
         findings: what is wrong with cameras.
         unnamed: objects that the detector has not named.
         short_m: how much shorter than the objects boxes may be because all cameras look from one side, metres.
+        changed: objects in their places that look different than before, with the share of their surface that does.
+        still: objects that no view shows elsewhere than before.
     """
 
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
     findings: tuple[SensorFinding, ...] = ()
     unnamed: frozenset[str] = frozenset()
     short_m: float = 0.0
+    changed: Mapping[str, float] = field(default_factory=dict)
+    still: frozenset[str] = frozenset()
 
 
 NOTHING_REPORTED = Reported()

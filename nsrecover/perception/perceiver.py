@@ -26,6 +26,7 @@ from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.masks.repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.objects.association import UNMATCHED, associate, association_costs
 from nsrecover.perception.objects.detections import AppearanceModel, Detections, detect, detect_masks
+from nsrecover.perception.objects.looks import NOT_COMPARED, OTHER_SHARE, Looks
 from nsrecover.perception.objects.memory import Memory, supported
 from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided
 from nsrecover.perception.states import StateReader, read_states
@@ -90,6 +91,7 @@ class ScenePerceiver:
         self._cameras: CameraWatch | None = None
         self._findings: tuple[SensorFinding, ...] = ()
         self._offsets: tuple[Pose, ...] = ()
+        self._looks, self._compared = Looks(), NOT_COMPARED
 
     @property
     def instances(self) -> dict[str, int]:
@@ -124,7 +126,8 @@ class ScenePerceiver:
     @property
     def reported(self) -> Reported:
         """Report on the last observation besides the scene."""
-        return Reported(self.unseen, self.findings, self.unnamed, self.short_m)
+        found = self._compared
+        return Reported(self.unseen, self.findings, self.unnamed, self.short_m, dict(found.changed), found.still)
 
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
@@ -132,6 +135,7 @@ class ScenePerceiver:
         other._cameras, other._findings, other._offsets = self._cameras, self._findings, self._offsets
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
         other._shown, other._unnamed = self._shown, self._unnamed
+        other._looks, other._compared = self._looks, self._compared
         return other
 
     def reset(self, observation: Observation) -> SceneGraph:
@@ -160,6 +164,7 @@ class ScenePerceiver:
         if self._memory is None:
             memory, observation, origin, detections = self._begin(observation)
             found, self._unseen = _by_label(memory.names, detections), {}
+            self._looks, self._compared = Looks().look(observation, _masks(memory.names, detections, found))
         else:
             usable = self._with_working_cameras(aligned(observation, self._offsets))
             guesses = _expected_boxes(self._memory, expected)
@@ -168,9 +173,7 @@ class ScenePerceiver:
             observation = levelled(usable)
             memory, observation, origin, detections, found = self._follow(self._memory, observation, guesses)
         self._memory, found = self._admit(memory, detections, found)
-        masks_of: dict[str, tuple[int, ...]] = {
-            name: detections.numbers[index] for name, index in zip(self._memory.names, found, strict=True) if index >= 0
-        }
+        masks_of = _masks(self._memory.names, detections, found)
         self._shown = observation, masks_of
         self._masks = {
             name: tuple(dict.fromkeys(origin.get(each, each) for each in numbers)) for name, numbers in masks_of.items()
@@ -180,7 +183,7 @@ class ScenePerceiver:
 
     def _blind(self, memory: Memory, guesses: FloatArray) -> SceneGraph:
         """The scene if no camera can be relied on: every object may be where it should be."""
-        self._memory, self._masks = memory.unconfirmed(guesses), {}
+        self._memory, self._masks, self._compared = memory.unconfirmed(guesses), {}, NOT_COMPARED
         self._unseen = {name: Unseen(name, UnseenReason.NO_CAMERA) for name in memory.names}
         return self._memory.graph()
 
@@ -261,6 +264,7 @@ class ScenePerceiver:
         if self._association is Association.KNOWN:
             detections = detect(observation, self._appearance)
             found = _by_label(memory.names, detections)
+            self._looks, self._compared = self._looks.look(observation, _masks(memory.names, detections, found))
         else:
             sizes = np.stack([memory.first_sizes, memory.sizes], axis=1)
             places = np.stack([memory.boxes, guesses], axis=1)
@@ -268,7 +272,17 @@ class ScenePerceiver:
             observation, origin = separate_merged(observation, lifted, places, sizes)
             costs = partial(_costs, self._appearance, memory, guesses, self._unnamed)
             detections = detect(observation, self._appearance, costs, lifted)
-            found = associate(costs(detections))
+            fits = costs(detections)
+            found = associate(fits)
+            before = self._looks
+            self._looks, self._compared = before.look(observation, _masks(memory.names, detections, found))
+            other = [
+                row for row, name in enumerate(memory.names) if self._compared.changed.get(name, 0.0) > OTHER_SHARE
+            ]
+            if other:
+                fits[other, found[other]] = UNMATCHED
+                found = associate(fits)
+                self._looks, self._compared = before.look(observation, _masks(memory.names, detections, found))
             detections, found = absorb_fragments(detections, found, sizes)
         through = partial(seen_through, observation) if self._remember else _opaque
         earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
@@ -321,6 +335,11 @@ def _costs(
     # one that has no name may be a part of a named one that was not recognised once
     nameless = np.array([name in unnamed for name in memory.names], dtype=np.bool_)
     return np.where(nameless[:, None] & (costs < UNMATCHED), costs + NAMELESS, costs).astype(np.float32)
+
+
+def _masks(names: tuple[str, ...], detections: Detections, found: npt.NDArray[np.intp]) -> dict[str, tuple[int, ...]]:
+    """Object -> numbers of the masks that show it, of the objects that are seen."""
+    return {name: detections.numbers[index] for name, index in zip(names, found, strict=True) if index >= 0}
 
 
 def _by_label(names: tuple[str, ...], detections: Detections) -> npt.NDArray[np.intp]:

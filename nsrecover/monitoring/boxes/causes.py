@@ -49,6 +49,7 @@ class Situation:
         wrong: indices of the objects that are not as expected.
         later: (T + 1, N) whether an object is as it should be after a later step.
         newcomers: objects that were not there before.
+        changed: indices of objects in their places that look different than before.
     """
 
     trace: Trace
@@ -59,6 +60,7 @@ class Situation:
     wrong: tuple[int, ...]
     later: np.ndarray
     newcomers: Collection[str] = ()
+    changed: Collection[int] = ()
 
     @property
     def expected(self) -> SceneGraph:
@@ -92,9 +94,9 @@ def _taker(situation: Situation, index: int) -> str | None:
 def cause_of(situation: Situation, index: int) -> Deviation:
     """The deviation of one object with its cause.
 
-    The first cause that applies: missing, or replaced by a new object; swapped with another object; not lifted by the
-    action that should have moved it; helped (already where a later step puts it). Then, for the object that was moved:
-    dropped or misplaced. For all others: toppled, blocking a later step, or moved.
+    The first cause that applies: missing, or replaced by a new object; changed in appearance alone; swapped with
+    another object; not lifted by the action that should have moved it; helped (already where a later step puts it).
+    Then, for the object that was moved: dropped or misplaced. For all others: toppled, blocking a later step, or moved.
     """
     expected, observed = situation.expected, situation.observed
     box, seen_box = expected.boxes[index], observed.boxes[index]
@@ -115,6 +117,8 @@ def cause_of(situation: Situation, index: int) -> Deviation:
     if observed.missing[index]:
         taker = _taker(situation, index)
         return deviation(Cause.MISSING) if taker is None else deviation(Cause.REPLACED, taker)
+    if index in situation.changed:
+        return deviation(Cause.CHANGED)
     partner = _swap_partner(situation, index)
     if partner is not None:
         return deviation(Cause.SWAPPED, expected.names[partner])

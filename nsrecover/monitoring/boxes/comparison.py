@@ -31,6 +31,7 @@ class Circumstances:
         newcomers: objects that are neither in the first scene nor in the plan.
         sensors: what is wrong with the cameras.
         looks: number of observations behind the scene.
+        changed: objects in their places that look different than before.
         short_m: how much shorter than the objects boxes may be because all cameras look from one side, metres. An
             object that is put beside another one may then stand that much farther away than expected.
     """
@@ -41,6 +42,7 @@ class Circumstances:
     sensors: tuple[SensorFinding, ...] = ()
     looks: int = 1
     short_m: float = 0.0
+    changed: Collection[str] = ()
 
 
 NOTHING_KNOWN = Circumstances()
@@ -103,6 +105,11 @@ class Comparison:
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
         probabilities[[i for i in np.flatnonzero(known_gone) if i != moved]] = 1.0
         judged = np.array([name not in known.newcomers for name in graph.names])
+        in_place = probabilities >= self._models.threshold
+        if moved is not None:
+            in_place[moved] = False
+        changed = in_place & np.array([name in known.changed for name in graph.names], np.bool_)
+        probabilities[changed] = 0.0
         wrong = tuple(int(i) for i in np.flatnonzero(judged & (probabilities < self._models.threshold)))
         deviations: tuple[Deviation, ...] = ()
         if wrong:
@@ -118,6 +125,7 @@ class Comparison:
                 wrong=wrong,
                 later=later,
                 newcomers=known.newcomers,
+                changed=np.flatnonzero(changed).tolist(),
             )
             deviations = tuple(cause_of(situation, index) for index in wrong)
         unseen = _unseen(graph, action if phase is Phase.AFTER else None, known, {each.name for each in deviations})

@@ -36,6 +36,7 @@ class MonitorState(Generic[Seen]):
         hidden: objects of the original plan that have not been seen since the last action.
         unseen: why objects are not seen in the last observation, as far as the perceiver says so.
         sensors: what is wrong with the cameras, as far as the perceiver says so.
+        changed: objects that look different than before, as far as the perceiver says so.
     """
 
     perceiver: ReportingPerceiver[Seen]
@@ -48,6 +49,7 @@ class MonitorState(Generic[Seen]):
     hidden: frozenset[str] = frozenset()
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
     sensors: tuple[SensorFinding, ...] = ()
+    changed: frozenset[str] = frozenset()
 
     def copy(self) -> Self:
         """A copy that changes independently, with the same perceiver."""
@@ -144,6 +146,7 @@ def agreement(looks: Sequence[Look[Seen]], newcomers: Collection[str]) -> Monito
         **reasons, **state.unseen, **{name: Unseen(name, UnseenReason.LOOKS_DISAGREE) for name in disputed}
     }  # fmt: skip
     state.sensors = looks[-1].state.sensors
+    state.changed = frozenset(name for look in looks for name in look.state.changed if verdicts.get(name))
     return state
 
 

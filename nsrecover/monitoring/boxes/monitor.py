@@ -273,7 +273,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
 
     def _perceive(self, state: MonitorState[Seen], observation: Seen, number: int) -> None:
         """Perceive the scene, which should be like scene `number` of the expected trace."""
-        expected = state.expected.up_to(number).graphs[number]
+        expected, earlier = state.expected.up_to(number).graphs[number], state.graph
         seen = state.perceiver.step(observation, expected)
         check_boxes(seen)
         check_reserved(seen.names, (TABLE,))
@@ -287,7 +287,12 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         state.expected.add_objects_of(state.graph)
         state.expected.place(state.graph, self._newcomers(state.graph))
         reported = state.perceiver.reported
+        unmoved = [name for name in reported.still if _stays(name, earlier, expected)]
+        if unmoved:
+            state.expected.start_from(number, state.expected.up_to(number).graphs[number].with_nodes_of(seen, unmoved))
+            state.places.update(seen, unmoved)
         state.unseen, state.sensors = dict(reported.unseen), reported.findings
+        state.changed = frozenset(reported.changed)
 
     def _newcomers(self, graph: SceneGraph) -> tuple[str, ...]:
         return tuple(name for name in graph.names if name not in self._belonging)
@@ -295,9 +300,15 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     def _concluded(self, state: MonitorState[Seen], phase: Phase, action: Action | None, looks: int = 1) -> Discrepancy:
         """Judge what was perceived, and take it as the state from which the next step begins."""
         step = state.num_executed
-        short_m = state.perceiver.reported.short_m
+        reported = state.perceiver.reported
         known = Circumstances(
-            state.unseen, state.unconfirmed, self._newcomers(state.graph), state.sensors, looks, short_m
+            unseen=state.unseen,
+            unconfirmed=state.unconfirmed,
+            newcomers=self._newcomers(state.graph),
+            sensors=state.sensors,
+            looks=looks,
+            short_m=reported.short_m,
+            changed=state.changed,
         )
         if phase is Phase.BEFORE or action is None:
             found = self._compared(self._comparison.before, state, step, step, known)
@@ -339,6 +350,14 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
 
 def _named(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for action in plan for name in action.arguments))
+
+
+def _stays(name: str, earlier: SceneGraph, expected: SceneGraph) -> bool:
+    """Whether an object that has not moved is where it is expected."""
+    if name not in earlier.names or name not in expected.names:
+        return False
+    boxes = earlier.boxes[earlier.index(name)], expected.boxes[expected.index(name)]
+    return bool(np.allclose(*boxes, atol=1e-4))
 
 
 def _is_there(graph: SceneGraph, row: int) -> bool:

@@ -1,0 +1,308 @@
+"""Whether objects that stay in their places look as they did: compared pixel by pixel in the same view.
+
+Light is taken out first: that of the whole view, as everything but the objects shows it, and within bounds the
+brightness of the object, which another direction of the light changes. Pixels that show something else now, as their
+depth says, do not count. What differs then is another object, or another state: opened, filled, dirty, broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage
+
+from nsrecover.core import Camera, FloatArray, Observation
+from nsrecover.perception.objects.detections import index_map
+
+CHANGED_SHARE = 0.06
+"""Share of an object's surface in one view that differs if its looks have changed."""
+
+OTHER_SHARE = 0.6
+"""Share from which on it is another object rather than another state."""
+
+BRIGHTER, TINTED = 0.4, 0.18
+"""Change of the logarithm of a pixel that light does not explain: of all channels together, and of one of them alone.
+"""
+
+TURNED_LIGHT = 0.3
+"""Most by which a whole object may become brighter or darker besides, as light comes from elsewhere."""
+
+DARK = 0.08
+"""Added to colours in 0..1, whose logarithms are noisy where it is dark."""
+
+FEWEST_PIXELS, FEWEST_CHANGED = 40, 25
+"""An object that both images show in fewer pixels is not compared, and a change of fewer pixels does not count."""
+
+RING_PX, SHADED = 8, 0.08
+"""If this share of what surrounds an object, so many pixels wide, has become brighter or darker, a shadow explains
+brightness on the object, too, and only its colour counts."""
+
+SURFACE_M = 0.012
+"""Depth that differs more shows another surface."""
+
+STRAY, SAME_M = 0.03, 0.006
+"""Share of an object's pixels that may lie beside its earlier outline, and how far its depth may differ, if it has not
+moved."""
+
+IN_PLACE = 0.5
+"""Share of the smaller mask that both have in common if an object stays in its place."""
+
+BLUR_PX = 2.0
+"""Standard deviation of the blur that takes noise out of both images."""
+
+SHIFTS_PX = 2
+"""Pixels by which an image may be shifted in each direction: cameras tremble, and objects are nudged."""
+
+STEP = 4
+"""Every so many pixels along rows and columns tell the light of a view."""
+
+Mask = npt.NDArray[np.bool_]
+Window = tuple[slice, slice]
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """One view at one moment.
+
+    Attributes:
+        camera: that took it.
+        rgb: (H, W, 3) uint8.
+        depth_m: (H, W).
+        instances: (H, W) numbers of masks.
+    """
+
+    camera: Camera
+    rgb: npt.NDArray[np.uint8]
+    depth_m: FloatArray
+    instances: npt.NDArray[np.int32]
+
+    @cached_property
+    def windows(self) -> dict[int, Window]:
+        """Number -> rows and columns of its mask."""
+        numbers = np.unique(self.instances[self.instances > 0]).tolist()
+        found = ndimage.find_objects(index_map(self.instances, numbers), max_label=len(numbers))
+        return {number: window for number, window in zip(numbers, found, strict=True) if window is not None}
+
+    def window(self, numbers: Sequence[int]) -> Window | None:
+        """Rows and columns of some masks together; None if none of them is in view."""
+        found = [self.windows[number] for number in numbers if number in self.windows]
+        if not found:
+            return None
+        rows, columns = (
+            slice(min(each[axis].start for each in found), max(each[axis].stop for each in found)) for axis in (0, 1)
+        )
+        return rows, columns
+
+    def comparable(self, other: Picture) -> bool:
+        """Whether the same camera took another picture from the same place."""
+        one, two = self.camera, other.camera
+        return (
+            one.name == two.name
+            and self.rgb.shape == other.rgb.shape
+            and np.allclose(one.intrinsics, two.intrinsics)
+            and np.allclose(one.world_from_camera, two.world_from_camera, atol=0.004)
+        )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What pictures of objects say, besides where the objects are.
+
+    Attributes:
+        changed: objects in their places that look different, with the largest share of their surface in a view that
+            does.
+        still: objects that have not moved, as no view shows their outlines elsewhere: what is more or less of them is
+            due to something nearer.
+    """
+
+    changed: Mapping[str, float] = field(default_factory=dict)
+    still: frozenset[str] = frozenset()
+
+
+NOT_COMPARED = Compared()
+
+Shown = tuple[tuple[Picture, ...], tuple[int, ...]]
+"""Pictures, and the numbers of an object's masks in them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """How objects looked when they were put where they are, or when their looks changed last.
+
+    Attributes:
+        shown: object -> pictures of it.
+    """
+
+    shown: Mapping[str, Shown] = field(default_factory=dict)
+
+    def look(self, observation: Observation, masks: Mapping[str, tuple[int, ...]]) -> tuple[Looks, Compared]:
+        """Compare with another observation.
+
+        Args:
+            observation: what is seen now.
+            masks: object -> numbers of the masks that show it.
+
+        Returns:
+            How the objects look now, and what this says of them.
+        """
+        now = tuple(
+            Picture(*each)
+            for each in zip(
+                observation.cameras, observation.rgb, observation.depth_m, observation.instances, strict=True
+            )
+        )
+        shown, changed, still, lights = dict(self.shown), dict[str, float](), set[str](), dict[int, FloatArray]()
+        for name, numbers in masks.items():
+            shares, stays = list[float](), list[bool]()
+            earlier, earlier_numbers = self.shown.get(name, ((), ()))
+            for view, before in enumerate(earlier):
+                if view < len(now) and before.comparable(now[view]):
+                    pair = Pair.of(before, earlier_numbers, now[view], numbers)
+                    if pair is None:
+                        continue
+                    stays.append(pair.still)
+                    if id(before) not in lights:
+                        lights[id(before)] = light_between(before, now[view])
+                    shares += pair.changed_share(lights[id(before)])
+            share = max(shares, default=None)
+            if share is None or share > CHANGED_SHARE:
+                shown[name] = now, numbers
+            if share is not None and share > CHANGED_SHARE:
+                changed[name] = share
+            if stays and all(stays):
+                still.add(name)
+        return Looks(shown), Compared(changed, frozenset(still))
+
+
+def light_between(before: Picture, now: Picture) -> FloatArray:
+    """How many times as bright (3,) a view has become, by what no mask shows and what is as far away as before."""
+    some = np.s_[::STEP, ::STEP]
+    depths = before.depth_m[some], now.depth_m[some]
+    same = (before.instances[some] == 0) & (now.instances[some] == 0) & (depths[0] > 0)
+    same &= np.abs(depths[0] - depths[1]) < SURFACE_M + 0.01 * depths[0]
+    if same.sum() < FEWEST_PIXELS:
+        return np.ones(3, np.float32)
+    first, second = (np.maximum(each.rgb[some][same].astype(np.float32), 1.0) for each in (before, now))
+    return np.asarray(np.median(second / first, axis=0), np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """An object in the same window of two pictures.
+
+    Attributes:
+        images: (H, W, 3) of both.
+        masks: (H, W) of the object in both.
+        nothing: (H, W) whether no mask is there in either.
+        depths: (H, W) of both.
+    """
+
+    images: tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]
+    masks: tuple[Mask, Mask]
+    nothing: Mask
+    depths: tuple[FloatArray, FloatArray]
+
+    @classmethod
+    def of(cls, before: Picture, numbers_before: Sequence[int], now: Picture, numbers: Sequence[int]) -> Pair | None:
+        """The object that has these masks; None if it is not in the same place in both pictures."""
+        windows = before.window(numbers_before), now.window(numbers)
+        if windows[0] is None or windows[1] is None:
+            return None
+        here = (
+            _around(min(w[0].start for w in windows), max(w[0].stop for w in windows)),
+            _around(min(w[1].start for w in windows), max(w[1].stop for w in windows)),
+        )
+        masks = np.isin(before.instances[here], numbers_before), np.isin(now.instances[here], numbers)
+        if (masks[0] & masks[1]).sum() < max(IN_PLACE * min(masks[0].sum(), masks[1].sum()), FEWEST_PIXELS):
+            return None
+        nothing = (before.instances[here] == 0) & (now.instances[here] == 0)
+        return cls((before.rgb[here], now.rgb[here]), masks, nothing, (before.depth_m[here], now.depth_m[here]))
+
+    @cached_property
+    def nearer(self) -> npt.NDArray[np.int8]:
+        """(H, W) 1 where the second picture shows something nearer, -1 where it shows something farther, else 0."""
+        first, second = self.depths
+        known, far = (first > 0) & (second > 0), SURFACE_M + 0.01 * first
+        return np.where(known, (second < first - far).astype(np.int8) - (second > first + far), 0).astype(np.int8)
+
+    @property
+    def still(self) -> bool:
+        """Whether the outline is where it was, but for what is nearer in one of the pictures, and the surface, too."""
+        first, second = self.masks
+        gone, come = first & ~second & (self.nearer <= 0), second & ~first & (self.nearer >= 0)
+        elsewhere = sum(int(ndimage.binary_opening(each).sum()) for each in (gone, come))
+        if elsewhere > STRAY * min(first.sum(), second.sum()):
+            return False
+        both = first & second & (self.depths[0] > 0) & (self.depths[1] > 0)
+        return not both.any() or float(np.median(np.abs(self.depths[1] - self.depths[0])[both])) < SAME_M
+
+    def changed_share(self, light: FloatArray) -> list[float]:
+        """Share of the surface that looks different; nothing if too little of it is to be seen.
+
+        Args:
+            light: (3,) from `light_between`.
+        """
+        both = self.masks[0] & self.masks[1]
+        same = ndimage.binary_erosion(both & (self.nearer == 0))
+        if same.sum() < FEWEST_PIXELS:
+            return []
+        share = _different(*self.images, same, light)
+        if share > CHANGED_SHARE:
+            ring = ndimage.binary_dilation(both, iterations=RING_PX) & self.nothing & (self.nearer == 0)
+            shaded = ring.sum() >= FEWEST_PIXELS and _different(*self.images, ring, light, fixed=True) > SHADED
+            share = min(_different(*self.images, same, light, by, not shaded) for by in _SHIFTS)
+        return [share]
+
+
+def _around(start: int, stop: int) -> slice:
+    return slice(max(start - RING_PX, 0), stop + RING_PX)
+
+
+_SHIFTS = [(down, right) for down in range(-SHIFTS_PX, SHIFTS_PX + 1) for right in range(-SHIFTS_PX, SHIFTS_PX + 1)]
+
+
+def _different(
+    before: npt.NDArray[np.uint8],
+    now: npt.NDArray[np.uint8],
+    both: Mask,
+    light: FloatArray,
+    by: tuple[int, int] = (0, 0),
+    brightness: bool = True,
+    fixed: bool = False,
+) -> float:
+    """Share of the pixels of a mask that differ between two images (H, W, 3).
+
+    Args:
+        before: an image.
+        now: the other one.
+        both: (H, W) pixels that count.
+        light: (3,) how many times as bright the second one is.
+        by: rows and columns by which the second one is shifted.
+        brightness: whether brightness counts, or colour alone.
+        fixed: whether brightness alone counts, that of the whole mask included.
+    """
+    if by != (0, 0):
+        now, both = np.roll(now, by, (0, 1)), both & np.roll(both, by, (0, 1))
+        if both.sum() < FEWEST_PIXELS:
+            return 1.0
+    first, second = _blurred(before, both) / 255, _blurred(now, both) / (255 * light)
+    change = np.log(second + DARK) - np.log(first + DARK)
+    brighter = change.mean(axis=1)
+    tinted = np.abs(change - brighter[:, None]).max(axis=1) > TINTED
+    if fixed:
+        return float((np.abs(brighter) > BRIGHTER / 2).mean())
+    brighter -= np.clip(np.median(brighter), -TURNED_LIGHT, TURNED_LIGHT)
+    differs = tinted | (np.abs(brighter) > BRIGHTER) if brightness else tinted
+    return float(differs.mean()) if differs.sum() >= FEWEST_CHANGED else 0.0
+
+
+def _blurred(image: npt.NDArray[np.uint8], mask: Mask) -> FloatArray:
+    """Colours (P, 3), 0 to 255, of the pixels of a mask, mixed with those of their neighbours in the mask."""
+    weight = mask.astype(np.float32)
+    parts = [ndimage.gaussian_filter(image[..., c] * weight, BLUR_PX, truncate=2.0)[mask] for c in range(3)]
+    total = ndimage.gaussian_filter(weight, BLUR_PX, truncate=2.0)[mask]
+    return np.asarray(np.stack(parts, axis=1) / total[:, None], np.float32)

@@ -1,0 +1,76 @@
+"""Objects that stay in their places are compared pixel by pixel, in the light of what surrounds them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nsrecover.core import Camera, Observation
+from nsrecover.perception.objects.looks import OTHER_SHARE, Compared, Looks
+
+HEIGHT, WIDTH = 80, 120
+CUP, COVER = 7, 9
+FAR_M, TOP_M, NEAR_M = 1.0, 0.95, 0.7
+
+
+def scene(column: int = 40, colour: tuple[int, int, int] = (150, 90, 60)) -> Observation:
+    """A patterned cup, 30 pixels wide, on a grey table, seen from above."""
+    rng = np.random.default_rng(0)
+    rgb = np.full((1, HEIGHT, WIDTH, 3), 120.0) + rng.normal(0, 3, (1, HEIGHT, WIDTH, 3))
+    depth, instances = np.full((1, HEIGHT, WIDTH), FAR_M, np.float32), np.zeros((1, HEIGHT, WIDTH), np.int32)
+    pattern = (np.indices((30, 30)) // 6).sum(axis=0)[..., None] % 2
+    rgb[0, 25:55, column : column + 30] = np.array(colour) * (1 - 0.3 * pattern)
+    depth[0, 25:55, column : column + 30], instances[0, 25:55, column : column + 30] = TOP_M, CUP
+    k = np.array([[100, 0, WIDTH / 2], [0, 100, HEIGHT / 2], [0, 0, 1]], np.float32)
+    pose = np.array([[1, 0, 0, 0.5], [0, -1, 0, 0], [0, 0, -1, FAR_M], [0, 0, 0, 1]], np.float32)
+    return Observation(rgb.astype(np.uint8), depth, instances, (Camera(k, pose),), {CUP: "cup"})
+
+
+def compared(after: Observation, before: Observation | None = None) -> Compared:
+    shown, _ = Looks().look(before or scene(), {"cup": (CUP,)})
+    return shown.look(after, {"cup": (CUP,)})[1]
+
+
+def times(seen: Observation, columns: slice, factor: float) -> Observation:
+    rgb = seen.rgb.copy()
+    rgb[:, :, columns] = rgb[:, :, columns] * factor
+    return replace(seen, rgb=rgb)
+
+
+def covered(seen: Observation) -> Observation:
+    """Something green and nearer hides the left part of the cup."""
+    rgb, depth, instances = seen.rgb.copy(), seen.depth_m.copy(), seen.instances.copy()
+    rgb[0, :, 20:50], depth[0, :, 20:50], instances[0, :, 20:50] = (20, 160, 40), NEAR_M, COVER
+    return replace(seen, rgb=rgb, depth_m=depth, instances=instances)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [scene(), times(scene(), slice(None), 0.7), times(scene(), slice(30, 80), 0.5), covered(scene())],
+    ids=["the same", "less light", "a shadow", "covered"],
+)
+def test_light_shadow_and_cover_are_no_change(after: Observation) -> None:
+    assert compared(after) == Compared({}, frozenset({"cup"}))
+    assert compared(scene(), after) == Compared({}, frozenset({"cup"}))
+
+
+def test_a_stain_is_another_state_and_other_colours_are_another_object() -> None:
+    stained = scene()
+    stained.rgb[0, 30:45, 45:60] = (40, 30, 20)
+    assert 0.1 < compared(stained).changed["cup"] < OTHER_SHARE
+    exchanged = compared(scene(colour=(150, 130, 60)))
+    assert exchanged.changed["cup"] > OTHER_SHARE
+    assert exchanged.still == {"cup"}
+
+
+def test_a_change_is_reported_once() -> None:
+    shown, _ = Looks().look(scene(), {"cup": (CUP,)})
+    for expected in (True, False):
+        shown, found = shown.look(scene(colour=(60, 90, 150)), {"cup": (CUP,)})
+        assert ("cup" in found.changed) is expected
+
+
+def test_what_moves_is_neither_still_nor_changed() -> None:
+    assert compared(scene(column=48)) == Compared({}, frozenset())
+    moved = replace(scene(), cameras=(replace(scene().cameras[0], name="other"),))
+    assert compared(moved) == Compared()
