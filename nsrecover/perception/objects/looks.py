@@ -125,7 +125,7 @@ class Compared:
 
 NOT_COMPARED = Compared()
 
-Shown = tuple[tuple[Picture, ...], tuple[int, ...]]
+Portrait = tuple[tuple[Picture, ...], tuple[int, ...]]
 """Pictures, and the numbers of an object's masks in them."""
 
 
@@ -137,7 +137,7 @@ class Looks:
         shown: object -> pictures of it.
     """
 
-    shown: Mapping[str, Shown] = field(default_factory=dict)
+    shown: Mapping[str, Portrait] = field(default_factory=dict)
 
     def look(self, observation: Observation, masks: Mapping[str, tuple[int, ...]]) -> tuple[Looks, Compared]:
         """Compare with another observation.
