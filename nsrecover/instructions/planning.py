@@ -11,6 +11,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.domain import SERVICE
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Refusal, RefusalCode, Stage, Task
 from nsrecover.planning.symbolic.domain_model import Limits, solve
@@ -114,7 +115,10 @@ def plan_task(task: Task, home: Home) -> TaskPlan | Refusal:
     for stage in task.stages:
         if stage.people.get(OPERATOR):
             belief.facts = {fact for fact in belief.facts if fact[:2] != ("at", OPERATOR)}
-        found = plan_stage(stage, belief)
+        try:
+            found = plan_stage(stage, belief)
+        except InvalidConfiguration as problem:  # a noun that is no name, as `core.names` has it
+            return Refusal(RefusalCode.UNKNOWN_NAME, f"I cannot plan with what was said: {problem}. I did nothing.")
         if found is None:
             return Refusal(RefusalCode.IMPOSSIBLE, f"I found no way to do that: {_goal_text(stage)}. I did nothing.")
         plans.append(found)

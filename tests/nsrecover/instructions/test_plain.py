@@ -69,6 +69,7 @@ def test_a_noun_that_no_home_knows_is_looked_for_and_noted() -> None:
         ("the fridge is in the corner", "nothing to do", RefusalCode.NO_SKILL),
         ("follow dave to the kitchen", "dave", RefusalCode.UNKNOWN_NAME),
         ("bring me three staplers", "three", RefusalCode.NOT_UNDERSTOOD),
+        ("bring me a guide", "guide", RefusalCode.UNKNOWN_NAME),
     ],
 )
 def test_what_no_skill_serves_is_refused_by_name(sentence: str, word: str, code: RefusalCode) -> None:
