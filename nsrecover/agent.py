@@ -11,13 +11,13 @@ from typing import Any, Generic
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Episode, StepRecord
+from nsrecover.core.episode import Decided, Episode, StepRecord, StopCode
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import GlancingWorld, LookingWorld, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
-from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look, Question, Unusable
+from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look, Question, Stopped, Unusable
 from nsrecover.core.sessions.settings import MAX_RECOVERIES, SessionSettings
 from nsrecover.core.sessions.supervision import Listener, Supervisor
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
@@ -67,7 +67,7 @@ class RecoveryAgent(Generic[SceneT]):
         self.supervisor = supervisor or Supervisor()
         self.settings = SessionSettings(budget_s, max_recoveries, check_sensors)
         self.confirm, self.action_limit_s = confirm, action_limit_s
-        self._stopped, self._running = threading.Event(), threading.Lock()
+        self._stopped, self._running, self._why = threading.Event(), threading.Lock(), ""
 
     def __getstate__(self) -> dict[str, object]:
         """What is pickled: an agent that does not run, without its supervisor, which belongs to this program."""
@@ -76,8 +76,13 @@ class RecoveryAgent(Generic[SceneT]):
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state, supervisor=Supervisor(), _stopped=threading.Event(), _running=threading.Lock())
 
-    def stop(self) -> None:
-        """End the run before its next action; the next run, if there is none. May be called from any thread."""
+    def stop(self, reason: str = "") -> None:
+        """End the run before its next action; the next run, if there is none. May be called from any thread.
+
+        Args:
+            reason: of the end; empty: it says before which action.
+        """
+        self._why = reason
         self._stopped.set()
         self.supervisor.stops()
 
@@ -115,14 +120,14 @@ class RecoveryAgent(Generic[SceneT]):
             session.listener = _Telling(self.supervisor, on_record, self._stopped.is_set)
             began = not session.records and session.discrepancy is None
             since = time.monotonic() - session.time_s
-            while not (request := session.request).final:
+            while not (request := session.request).final or self._helped(session):
                 match request:
                     case Act(action):
                         self._act(session, action, since)
                     case Ask(decision):
                         self._decide(session, decision)
                     case Look() if self._stopped.is_set() and session.discrepancy is not None:
-                        session.stop()
+                        session.stop(self._why)
                     case Look():
                         self._observe(session, since)
                 if began and session.discrepancy is not None:
@@ -135,13 +140,23 @@ class RecoveryAgent(Generic[SceneT]):
         self.supervisor.ended(episode)
         return episode
 
+    def _helped(self, session: Session[SceneT]) -> bool:
+        """Whether a person has put right what the session stopped for, so that it goes on."""
+        match session.request:
+            case Stopped(why) as stopped if why is not StopCode.STOPPED and session.discrepancy is not None:
+                decided = self.supervisor.helps(stopped)
+                if decided is not None and not self._stopped.is_set():
+                    session.repaired(decided.by)
+                    return True
+        return False
+
     def _act(self, session: Session[SceneT], action: Action, since: float) -> None:
         """Carry out an action and observe its result, unless the run was stopped or held up before it."""
         if self.supervisor.held(action):
             session.waited()
             return
         if self._stopped.is_set():
-            session.stop()
+            session.stop(self._why)
             return
         try:
             carry_out(self._execute(session), action, self.action_limit_s)
@@ -171,11 +186,11 @@ class RecoveryAgent(Generic[SceneT]):
     def _decide(self, session: Session[SceneT], decision: Decision[SceneT]) -> None:
         """Ask a person, unless the run is stopped before there is an answer."""
         if decision.question is Question.GIVE_UP and self.confirm is not None:
-            answer = Answer.YES if self.confirm(decision.text) else Answer.NO
+            answer: Answer | Decided = Answer.YES if self.confirm(decision.text) else Answer.NO
         else:
             answer = self.supervisor.decides(decision)
         if self._stopped.is_set():
-            session.stop("it was stopped while a recovery waited for a person")
+            session.stop(self._why or "it was stopped while a recovery waited for a person")
         else:
             session.answered(answer)
 

@@ -25,12 +25,13 @@ from typing import Any, cast
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.entrance import check_kind
-from nsrecover.core.episode import Fate, StepRecord, StopCode
+from nsrecover.core.episode import Decided, Fate, StepRecord, StopCode
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import OtherWays
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
+from nsrecover.core.sessions import requests
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Interrupt, Look, Question, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
@@ -75,7 +76,7 @@ class Session(SessionState[SceneT]):
             raise InvalidConfiguration(f"expected nsrecover.session.SessionSettings, found {type(settings).__name__}")
         super().__init__(system, plan, settings or SessionSettings(), listener or Listener())
         self._perceiver = perceiver
-        self._stage, self._attempts = Purpose.START, 0
+        self._stage, self._attempts, self._kept = Purpose.START, 0, False
         self._turn: StepRecord[SceneT] | None = None
         self._during: During | None = None
         self._vetoes = Vetoes[SceneT]()
@@ -143,29 +144,43 @@ class Session(SessionState[SceneT]):
         self._expect(Act, Interrupt)
         self._stop(StopCode.EXECUTION_FAILED, problem)
 
-    def answered(self, answer: Answer | bool) -> None:
-        """Report a person's answer; true and false stand for yes and no.
+    def answered(self, answer: Answer | bool | Decided) -> None:
+        """Report a person's answer; true and false stand for yes and no, `Decided` says whose it is.
 
         Raises:
             OutOfTurn: nothing was asked.
             InvalidConfiguration: it is no answer.
         """
         self._expect(Ask)
-        answer, request, turn = Answer.of(answer), self._request, self._turn
-        assert isinstance(request, Ask)
-        assert turn is not None
-        if answer is Answer.LOOK_AGAIN:
-            self._keep(replace(turn, recovery=None))
+        decided = requests.decided_by(answer)
+        assert isinstance(self._request, Ask)
+        assert self._turn is not None
+        turn, decision = replace(self._turn, decided=(*self._turn.decided, decided)), self._request.decision
+        if decided.answer == Answer.LOOK_AGAIN:
+            self._keep(turn)
             self._look(Purpose.ANEW)
-        elif request.decision.question is Question.GIVE_UP:
-            closest = request.decision.recovery
-            vetoed = replace(turn, vetoed=(*turn.vetoed, closest))
-            self._decided(replace(turn, recovery=closest) if answer is Answer.YES else vetoed)
-        elif answer is Answer.YES:
+        elif decision.question is Question.GIVE_UP:
+            closest = decision.recovery
+            taken = decided.answer == Answer.YES
+            self._decided(replace(turn, **({"recovery": closest} if taken else {"vetoed": (*turn.vetoed, closest)})))
+        elif decided.answer == Answer.YES:
             self._follow(turn)
         else:
-            self._vetoes.ways.append(request.decision.recovery)
+            self._vetoes.ways.append(decision.recovery)
             self._other_way(turn)
+
+    def repaired(self, by: str = "") -> None:
+        """Report that a person has put right what the session stopped for: it looks, and goes on.
+
+        Raises:
+            OutOfTurn: the session has not stopped.
+        """
+        self._expect(Stopped)
+        assert isinstance(self._request, Stopped)
+        self._note(Decided(Answer.LOOK_AGAIN, by))
+        self._alarms = Alarms(self.system.domain, self.settings.max_recoveries)
+        stages = {StopCode.EXECUTION_FAILED: Purpose.CHECK, StopCode.NO_OBSERVATION: self._stage}
+        self._look(stages.get(self._request.why, Purpose.ANEW))
 
     def waited(self) -> None:
         """Report that time has passed since the last observation, before an action: the scene is looked at again.
@@ -247,7 +262,7 @@ class Session(SessionState[SceneT]):
 
     def _next_turn(self) -> None:
         """Check the next action, or finish if there is none."""
-        self._executed, self._turn, self._vetoes = False, None, Vetoes()
+        self._executed, self._kept, self._turn = False, False, None
         action = self.monitor.next_action
         if action is None:
             self._attempts = 0
@@ -281,7 +296,7 @@ class Session(SessionState[SceneT]):
         if recovery is not None and not recovery.found and self.listener.cancels():
             self._look(Purpose.ANEW)  # a search that was cut short proves nothing
             return
-        action = found.action if self._executed else None
+        action = found.action if self._executed and not self._kept else None  # counted once
         turn = StepRecord(
             action=action, recovering=self._is_recovering(), graph=self.monitor.graph, discrepancy=found,
             plan=self.monitor.plan, recovery=recovery, time_s=self.time_s,
@@ -350,8 +365,9 @@ class Session(SessionState[SceneT]):
             self._look(Purpose.ANEW)  # as in `_conclude`
             return
         if other is None:
+            reason = self._vetoes.reason
             self._keep(replace(turn, fate=Fate.VETOED))
-            self._stop(StopCode.VETOED, self._vetoes.reason)
+            self._stop(StopCode.VETOED, reason)
             return
         vetoed = tuple(self._vetoes.ways)
         turn = replace(turn, recovery=other, explanation=self.system.explainer(found, other), vetoed=vetoed)
@@ -368,7 +384,7 @@ class Session(SessionState[SceneT]):
         self._next_turn()
 
     def _keep(self, turn: StepRecord[SceneT]) -> None:
-        self._turn = None
+        self._turn, self._kept, self._vetoes = None, True, Vetoes()
         self._records.append(turn)
         self.listener.recorded(turn)
 

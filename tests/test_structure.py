@@ -19,6 +19,7 @@ FLAT = {"__init__.py", "agent.py", "cli.py", "errors.py", "session.py", "system.
 PACKAGES = ("nsrecover", "sim", "train", "eval", "conf", "tests")
 
 NOT_YET_LONG = {
+    "nsrecover/session.py": 415,
     "nsrecover/explanation/logs/templates.py::_cause": 87,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 113,
 }

@@ -19,7 +19,7 @@ from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
 from nsrecover.domains.instance import Instance
-from nsrecover.live.deciding import ACCEPT, Deciding
+from nsrecover.live.deciding import DO, Deciding
 from nsrecover.live.desk import Decision, Desk
 from nsrecover.live.order import Stake, order
 from nsrecover.loading import symbolic
@@ -174,7 +174,7 @@ class _Worker:
         if self.over or not self.asks_still(decision):
             return
         agreeing = "yes" if self.robot.agreeing[decision.number % len(self.robot.agreeing)] else "no"
-        self.desk.answer(decision.number, ACCEPT if ACCEPT in dict(decision.options) else agreeing)
+        self.desk.answer(decision.number, DO if DO in dict(decision.options) else agreeing)
         self.answered.add(decision.number)
         self._clock.wait_for(lambda: not self.asks_still(decision), None)
 

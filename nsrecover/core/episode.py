@@ -24,12 +24,26 @@ class Fate(StrEnum):
     """The robot follows it; `Episode.carried_out` says how far it came."""
 
 
+@dataclass(frozen=True)
+class Decided:
+    """What a person decided about a turn.
+
+    Attributes:
+        answer: a `nsrecover.core.sessions.requests.Answer`, or `stop`.
+        by: the person's name; empty if it is not known.
+    """
+
+    answer: str
+    by: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class StepRecord(Generic[SceneT_co]):
     """One turn of the main loop, for reports and explanations.
 
     Attributes:
-        action: the executed action; None if the check before it failed, so that it was not executed.
+        action: the executed action; None if the check before it failed, so that it was not executed, and if its
+            result was judged again.
         recovering: whether the action belongs to a recovery and not to the original plan.
         graph: the scene afterwards.
         discrepancy: the comparison that was made.
@@ -39,6 +53,7 @@ class StepRecord(Generic[SceneT_co]):
         time_s: time of the observation, by the world's clock.
         fate: what was decided about `recovery`.
         vetoed: the recoveries that a person vetoed before `recovery` was found.
+        decided: what people decided, in their order.
     """
 
     action: Action | None
@@ -51,6 +66,7 @@ class StepRecord(Generic[SceneT_co]):
     time_s: float = 0.0
     fate: Fate = Fate.PROPOSED
     vetoed: tuple[Recovery[SceneT_co], ...] = ()
+    decided: tuple[Decided, ...] = ()
 
 
 class EpisodeStatus(StrEnum):

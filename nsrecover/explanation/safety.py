@@ -24,12 +24,7 @@ def safety_sentences(scene: SceneGraph | FactScene, domain: Domain) -> tuple[Sen
         scene: as it was seen last.
         domain: has the words, the relation of what is held, and the dangerous values.
     """
-    if isinstance(scene, SceneGraph):
-        held: tuple[str, ...] = () if scene.held is None else (scene.names[scene.held],)
-        dangers: list[StateFact] = []
-    else:
-        held = tuple(fact[1] for fact in facts_with((Role.HELD,), scene.facts, domain))
-        dangers = _dangers(scene, domain)
+    held, dangers = _known(scene, domain)
     sentences = []
     if held:
         sentences.append(Sentence(f"The robot holds {listed([the(each) for each in held])}.", (Fact("held", held),)))
@@ -39,6 +34,34 @@ def safety_sentences(scene: SceneGraph | FactScene, domain: Domain) -> tuple[Sen
         said = capital(listed([domain.text(fact) for fact in dangers]))
         sentences.append(Sentence(f"{said}.", tuple(Fact("danger", fact) for fact in dangers)))
     return (*sentences, Sentence(NO_EMERGENCY_STOP, (Fact("not_watched", ("people",)),)))
+
+
+def safety_line(scene: SceneGraph | FactScene, domain: Domain, still: bool) -> tuple[str, ...]:
+    """Return the same in a few words for the top of a page: what is held, on or hot, and whether the robot may move.
+
+    Args:
+        scene: as it was seen last.
+        domain: see `safety_sentences`.
+        still: whether the robot does not move by itself now.
+    """
+    held, dangers = _known(scene, domain)
+    return (
+        f"held: {listed([the(each) for each in held]) if held else 'nothing, as far as it was seen'}",
+        f"on, hot or broken: {listed([domain.text(fact) for fact in dangers]) if dangers else 'nothing is known'}",
+        "moving: no, it waits" if still else "moving: it may at any time",
+        "Pause and Stop are no emergency stop",
+    )
+
+
+def _known(scene: SceneGraph | FactScene, domain: Domain) -> tuple[tuple[str, ...], list[StateFact]]:
+    """What is held, and what is dangerous."""
+    if isinstance(scene, SceneGraph):
+        held: tuple[str, ...] = () if scene.held is None else (scene.names[scene.held],)
+        dangers: list[StateFact] = []
+    else:
+        held = tuple(fact[1] for fact in facts_with((Role.HELD,), scene.facts, domain))
+        dangers = _dangers(scene, domain)
+    return held, dangers
 
 
 def _dangers(scene: FactScene, domain: Domain) -> list[StateFact]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.live import panels
-from nsrecover.live.desk import MOST_TEXT
+from nsrecover.live.desk import MOST_NAME, MOST_TEXT
 from nsrecover.live.order import Stake, order, reason
 from nsrecover.live.robots import Question, Robot
 from nsrecover.live.serving import PageServer
@@ -106,14 +106,17 @@ class FleetPage:
         robot = next((each for each in self._robots if each.name == fields.get("robot")), None)
         number = fields.get("number", "")
         given = {each: fields[each].strip()[:MOST_TEXT] for each in ("choice", "text") if fields.get(each, "").strip()}
-        if name != "answer" or robot is None or not number.isdecimal() or len(number) > 16 or not given:
+        known = name == "undo" or (name == "answer" and given)
+        if not known or robot is None or not number.isdecimal() or len(number) > 16:
             raise InvalidConfiguration("expected an answer to a robot of this page, found another one")
         before = robot.question
         try:
-            said = robot.answer(int(number), given)
+            said = robot.send(name, {"number": number, "by": fields.get("by", "")[:MOST_NAME], **given})
             options = dict(before.options) if before is not None else {}
             words = options.get(given.get("choice", ""), given.get("text", ""))
-            self._note(f"{robot.name}: {words or 'answered'}.", counts=True)
+            self._note(
+                f"{robot.name}: {words or 'answered' if name == 'answer' else 'taken back'}.", counts=bool(given)
+            )
         except InvalidConfiguration as problem:
             self._note(f"{robot.name}: {problem}.", counts=False)
             raise
@@ -129,13 +132,18 @@ class FleetPage:
             self._given.append(text)
         self._changed.set()
 
-    def _ordered(self) -> tuple[list[Asking], str]:
-        """The open questions in order, and why the first one is first."""
+    def _asking(self, chosen: bool) -> dict[str, Asking]:
+        """The questions of the robots that are open, or of which the answer can be taken back."""
         asking = {}
         for robot in self._robots:
-            if (question := robot.question) is not None:
+            if (question := robot.question) is not None and chosen == (question.chosen is not None):
                 key = f"{self._keys[robot.name]}{question.number}-"
                 asking[key] = Asking(robot.name, question, key)
+        return asking
+
+    def _ordered(self) -> tuple[list[Asking], str]:
+        """The open questions in order, and why the first one is first."""
+        asking = self._asking(chosen=False)
         now = time.time()
         stakes = {
             key: Stake(each.question.stake, None if each.question.until is None else each.question.until - now)
@@ -171,9 +179,11 @@ class FleetPage:
         given = tuple(self._given)
         waiting = {each.robot for each in asking}
         robots = [
-            (robot.name, *_marked(robot, robot.name in waiting), re.sub(r"\s+", " ", robot.text))
+            (robot.name, *_marked(robot, robot.name in waiting), re.sub(r"\s+", " ", robot.text), robot.safety)
             for robot in self._robots
         ]
+        chosen = list(self._asking(chosen=True).values())
+        self._show("chosen", chosen, lambda: panels.render("chosen", asking=chosen))
         self._show("first", (first, why), lambda: panels.render("first", asking=first, reason=why))
         self._show("others", asking[1:], lambda: panels.render("others", asking=asking[1:]))
         self._show("robots", robots, lambda: panels.render("robots", robots=robots))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -13,16 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.episode import Decided, Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.sessions.requests import Decision
+from nsrecover.core.sessions.requests import Answer, Decision, Stopped
 from nsrecover.core.sessions.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.answers.run_questions import actions_left
+from nsrecover.explanation.safety import safety_line
 from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested
-from nsrecover.live.deciding import Deciding
-from nsrecover.live.desk import MOST_TEXT, Desk
+from nsrecover.live.card import Card, card_of
+from nsrecover.live.deciding import LOOK, Deciding
+from nsrecover.live.desk import MOST_NAME, MOST_TEXT, Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.live.panels import Chances, Said, Status
 from nsrecover.live.serving import PageServer
@@ -33,7 +37,15 @@ from nsrecover.reports.page import html_of
 from nsrecover.reports.pictures import stored
 from nsrecover.util.english import capital
 
-ROBOT, VIEWER = "robot", "you"
+ROBOT, VIEWER = "robot", "a viewer"
+WAITS = "It stands still and waits for a person."
+CHOSEN = {Answer.YES: "Do it", Answer.NO: "Not this", Answer.LOOK_AGAIN: "I have fixed it, look again"}
+NEXT = {
+    Answer.YES: "It begins the recovery.",
+    Answer.NO: "It searches for another way.",
+    Answer.LOOK_AGAIN: "It looks again.",
+}
+MOST_DIGITS = 16
 
 
 class LivePage(Deciding):
@@ -47,6 +59,7 @@ class LivePage(Deciding):
         approve: whether every recovery waits for a person at first.
         answer_s: time after which a question of the robot counts as not answered, seconds.
         injector: makes things go wrong on demand.
+        undo_s: time in which a choice can be taken back before it is carried out, seconds.
     """
 
     def __init__(
@@ -56,6 +69,7 @@ class LivePage(Deciding):
         approve: bool = False,
         answer_s: float = 300.0,
         injector: Injector | None = None,
+        undo_s: float = 0.0,
     ) -> None:
         self._board, self._injector = server, injector
         self.url = server.url
@@ -72,7 +86,7 @@ class LivePage(Deciding):
         self._said: list[Said] = []
         self._questions: list[str] = []
         self._talking = threading.Lock()
-        super().__init__(Desk(paused, approve, self._show_desk), answer_s, self._heading)
+        super().__init__(Desk(paused, approve, self._show_desk, undo_s=undo_s), answer_s, self._heading)
         self._painter.start()
         self._show_desk()
         self._show_talk()
@@ -151,13 +165,38 @@ class LivePage(Deciding):
             self._show("search", lambda: panels.search(recovery, label, over=True))
             self._show_talk()
 
-    def accepts(self, decision: Decision[Any]) -> bool:
+    def accepts(self, decision: Decision[Any]) -> Decided:
         """Ask the viewers, if they want to be asked."""
-        accepted = super().accepts(decision)
-        if not accepted:
-            self._add(Said(VIEWER, f"Rejected: {'; '.join(map(self._heading, decision.recovery.actions))}."))
-            self._say(Kind.ERROR, "planning", "Searching for another recovery.")
-        return accepted
+        if self.desk.approve:
+            self._say(Kind.DOUBT, "waiting", WAITS)
+        decided = super().accepts(decision)
+        if self.desk.approve:
+            actions = "; ".join(map(self._heading, decision.recovery.actions)) or "go on with the plan"
+            self._add(Said(decided.by or VIEWER, f"{CHOSEN[Answer(decided.answer)]}: {actions}."))
+            self._say(Kind.OK, "running", NEXT[Answer(decided.answer)])
+        return decided
+
+    def card(self, decision: Decision[Any]) -> Card | None:
+        """Cause, picture, and what the recovery does."""
+        story = self._story
+        return None if story is None else card_of(story.episode, story.words, decision.recovery, story.latest)
+
+    def helps(self, stopped: Stopped) -> Decided | None:
+        """Ask the viewers whether they have put right what the run stopped for."""
+        self._say(Kind.DOUBT, "needs help", WAITS)
+        reason = stopped.reason.rstrip(". ")
+        chosen = self.repaired(
+            f"The robot asks for help: {reason}. Put it right, and let it look again.", self._answer_s
+        )
+        if chosen.text != LOOK:
+            return None
+        self._add(Said(chosen.by or VIEWER, "I have fixed it: look again."))
+        return self._decided(chosen)
+
+    def ends(self, by: str) -> None:
+        """End the run."""
+        if self._agent is not None:
+            self._agent.stop(f"{by} stopped it" if by else "")
 
     def reconsiders(self, record: StepRecord) -> None:
         """Show another recovery."""
@@ -195,10 +234,10 @@ class LivePage(Deciding):
     def ask(self, question: str) -> str:
         """Ask the viewers; empty without an answer in time."""
         self._add(Said(ROBOT, question))
-        left = self._story.actions_left if self._story is not None and self._status.running else 1
+        left = len(actions_left(self._story.episode)) if self._story is not None and self._status.running else 1
         answer = self.asks(question, max(left, 1))
-        self._add(Said(VIEWER, answer or "(no answer)"))
-        return answer
+        self._add(Said(answer.by or VIEWER, answer.text or "(no answer)"))
+        return answer.text
 
     # --- for programs
 
@@ -242,7 +281,9 @@ class LivePage(Deciding):
         Raises:
             InvalidConfiguration: the command cannot be carried out.
         """
-        text = fields.get("text", "").strip()[:MOST_TEXT]
+        text, by = fields.get("text", "").strip()[:MOST_TEXT], fields.get("by", "").strip()[:MOST_NAME]
+        number = fields.get("number", "")
+        asked = int(number) if number.isdecimal() and len(number) < MOST_DIGITS else 0
         if name in ("pause", "resume"):
             self.desk.switch(paused=name == "pause")
             return "The robot waits before its next action." if name == "pause" else "The robot continues."
@@ -250,35 +291,40 @@ class LivePage(Deciding):
             self.desk.switch(approve=not self.desk.approve)
             return "Every recovery waits for a person." if self.desk.approve else "Recoveries start without asking."
         if name == "stop" and self._agent is not None:
-            self._agent.stop()
+            self.ends(by)
             return "The run ends before the next action."
         if name == "answer" and (text or "choice" in fields):
-            number = fields.get("number", "")
-            self.desk.answer(int(number) if number.isdecimal() else 0, fields.get("choice", text))
+            self.desk.answer(asked, fields.get("choice", text), by)
             return "The robot has the answer."
+        if name == "undo":
+            self.desk.undo(asked)
+            return "The choice is taken back; nothing was done."
         if name == "ask" and text:
-            return self._answered(text)
+            return self._answered(text, by)
         if name == "inject" and self._injector is not None:
             said = self._injector.inject(fields.get("fault", ""), fields.get("name", ""))
             self._add(Said("simulator", said))
             return said
         raise InvalidConfiguration("expected a command of this page with its text, found another one")
 
-    def _answered(self, question: str) -> str:
+    def _answered(self, question: str, by: str) -> str:
         story = self._story
         if story is None:
             raise InvalidConfiguration("expected a run to ask about, found none; start one")
         with self._talking:
             self._questions.append(question)
             text = answered(story.episode, self._questions, story.words, story.symbolic)
-            self._add(Said(VIEWER, question), Said(ROBOT, text))
+            self._add(Said(by or VIEWER, question), Said(ROBOT, text))
         return text
 
     # --- drawing
 
     def _paint(self) -> None:
         while (work := self._work.get()) is not None:
-            work()
+            try:
+                work()
+            except Exception:  # the other panels must not stand still while the page says that it is live
+                logging.getLogger("nsrecover.live").exception("a panel could not be drawn")
 
     def _show(self, name: str, html: Callable[[], str], facts: Mapping[str, Any] | None = None) -> None:
         """Draw a panel after all earlier ones; its facts are for programs."""
@@ -286,10 +332,9 @@ class LivePage(Deciding):
         self._work.put(lambda: self._board.show({name: html()}, at, facts))
 
     def _show_desk(self) -> None:
-        status = self._status
         decision = self.desk.decision
-        self._show("state", lambda: panels.state(status, self.desk), _facts(status))
-        self._show("decision", lambda: panels.decision(self.desk), None if decision is None else asdict(decision))
+        self._show_state()
+        self._show("decision", lambda: panels.decision(decision), None if decision is None else asdict(decision))
 
     def _show_talk(self) -> None:
         said, story = tuple(self._said), self._story
@@ -303,8 +348,15 @@ class LivePage(Deciding):
             self._show("cameras", lambda: panels.cameras(observation, found, scenes))
 
     def _say(self, kind: Kind, word: str, text: str) -> None:
-        status = self._status = Status(kind, word, text)
-        self._show("state", lambda: panels.state(status, self.desk), _facts(status))
+        self._status = Status(kind, word, text)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        status, story = self._status, self._story
+        still = not status.running or self.desk.waiting or self.desk.decision is not None
+        safety = () if story is None else safety_line(story.seen, story.words.domain, still)
+        facts = {"word": status.word, "text": status.text, "safety": "; ".join(safety)}
+        self._show("state", lambda: panels.state(status, self.desk, safety), facts)
 
     def _add(self, *said: Said) -> None:
         self._said += said
@@ -315,7 +367,3 @@ class LivePage(Deciding):
 
     def _heading(self, action: Action) -> str:
         return str(action) if self._story is None else self._story.words.heading(action)
-
-
-def _facts(status: Status) -> dict[str, str]:
-    return {"word": status.word, "text": status.text}

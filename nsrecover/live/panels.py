@@ -12,13 +12,14 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.live.desk import Desk
+from nsrecover.live.desk import Decision, Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.reports.build import curve_of, latest_step
 from nsrecover.reports.media import Clip, Photo
 from nsrecover.reports.model import Image, Kind, Outline, Picture, Step
 from nsrecover.reports.page import environment
 from nsrecover.reports.pictures import View, outlines, outlines_of_masks, stored, view_of
+from nsrecover.reports.scenes.drawing import colour_of
 from nsrecover.reports.way import way_of
 from nsrecover.reports.wording import Wording, kinds_of
 
@@ -104,12 +105,20 @@ def render(panel: str, **values: Any) -> str:
     """The HTML of a panel; text is escaped."""
     known = environment("nsrecover.live")
     known.globals["clock"] = lambda seconds: time.strftime("%H:%M:%S", time.localtime(seconds))
+    known.globals["colour"], known.globals["middle"] = colour_of, middle
     known.filters["combine"] = lambda one, other: {**one, **other}
     return str(getattr(known.get_template("panels.html.jinja").module, panel)(**values))
 
 
-def state(status: Status, desk: Desk) -> str:
-    """Activity of the robot, and the buttons that pause it."""
+def middle(points: str) -> tuple[float, float]:
+    """The middle of the corners of an outline."""
+    corners = [tuple(map(float, corner.split(","))) for corner in points.split()]
+    x, y = (sum(each) / len(corners) for each in zip(*corners, strict=True))
+    return round(x, 1), round(y, 1)
+
+
+def state(status: Status, desk: Desk, safety: Sequence[str]) -> str:
+    """Activity of the robot, the buttons that pause it, and what people should know before they reach in."""
     return render(
         "state",
         status=status,
@@ -118,12 +127,13 @@ def state(status: Status, desk: Desk) -> str:
         waiting=desk.waiting,
         asking=desk.decision is not None,
         approve=desk.approve,
+        safety=safety,
     )
 
 
-def decision(desk: Desk) -> str:
+def decision(asked: Decision | None) -> str:
     """What the run waits for."""
-    return render("decision", decision=desk.decision)
+    return render("decision", decision=asked)
 
 
 def cameras(observation: Observation, found: Any, scenes: Sequence[Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import math
 import queue
 import socket
 import threading
@@ -18,10 +17,12 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.server.sessions import SILENCE_S
 from nsrecover.live.app import CLOCK
-from nsrecover.live.board import PANEL
+from nsrecover.live.board import CLICKED, PANEL
+from nsrecover.live.card import Card, Number, Text, Texts, finite, shown
+from nsrecover.live.desk import Chosen
 from nsrecover.util.untrusted_json import InvalidJson, parse_json
 
-MOST_LINE = 200_000
+MOST_LINE = 600_000
 """Longest line of a robot's events, bytes."""
 LINE_S, BYTE_S = 0.002, 1e-6
 """Pause after every line and for every byte, seconds: a robot that floods is read slowly."""
@@ -33,24 +34,9 @@ AGAIN_S = (1.0, 2.0, 5.0, 10.0)
 """Pauses before the first and further attempts to connect again, seconds; the last one is repeated."""
 LONGEST_S = 86_400.0
 """A time that is further away than this is no limit, seconds."""
-MOST_TEXT, MOST_ACTIONS, MOST_STAKE = 1000, 100, 1000.0
-"""Characters of a text, actions and stake of a question; what is beyond is left out."""
+MOST_STAKE = 1000.0
+"""Stake of a question; what is beyond is left out."""
 _TOO_LATE = 409
-
-
-def _shown(text: str) -> str:
-    """Text that can be shown: cut, without control characters."""
-    return "".join(each if each.isprintable() else " " for each in text[:MOST_TEXT])
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("not finite")
-    return value
-
-
-Text = Annotated[str, AfterValidator(_shown)]
-Number = Annotated[float, AfterValidator(_finite)]
 
 
 class Question(BaseModel):
@@ -59,14 +45,26 @@ class Question(BaseModel):
     number: Annotated[int, Field(ge=1, lt=2**53)]
     question: Text
     options: Annotated[list[tuple[Annotated[str, Field(pattern=r"^[\w-]{1,40}$")], Text]], Field(max_length=8)]
-    actions: Annotated[list[Text], AfterValidator(lambda actions: actions[:MOST_ACTIONS])] = []
+    actions: Texts = ()
     stake: Annotated[Number, Field(ge=0.0), AfterValidator(lambda stake: min(stake, MOST_STAKE))] = 1.0
     until: Number | None = None
+    card: Card | None = None
+    chosen: Chosen | None = None
+
+    def follow_clock(self, ahead_s: float) -> None:
+        """Convert its times to the clock of this machine, which is ahead of the robot's by some seconds."""
+        if self.until is not None:
+            until = self.until + ahead_s
+            self.until = until if abs(until - time.time()) < LONGEST_S else None
+        if self.chosen is not None:
+            soon = min(max(self.chosen.at + ahead_s, time.time()), time.time() + LONGEST_S)
+            self.chosen = Chosen(shown(self.chosen.text), shown(self.chosen.by), soon)
 
 
 class _State(BaseModel):
     word: Text
     text: Text
+    safety: Text = ""
 
 
 class _Change(BaseModel):
@@ -87,6 +85,7 @@ class Robot:
     Attributes:
         connected: whether its page is followed now.
         text: what the robot is doing, or why there is no connection.
+        safety: what people should know before they reach in, as it was said last.
 
     Raises:
         InvalidConfiguration: the address is not that of a live page.
@@ -107,18 +106,13 @@ class Robot:
         self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self.name, self._on_change = name, on_change
         self.connected, self.word, self.text = False, "no connection", "Connecting."
-        self._question: Question | None = None
-        self._answered = 0
+        self.safety, self._ahead_s = "", 0.0
+        self.question: Question | None = None
+        """What it waits for, by the clock of this machine; None if it does not."""
         self._answering = threading.Lock()
         self._closed = threading.Event()
         self._connection = self._connect(PATIENCE_S)
         threading.Thread(target=self._follow, name=f"follows {name}", daemon=True).start()
-
-    @property
-    def question(self) -> Question | None:
-        """The open question, with `until` by the clock of this machine; None if there is none."""
-        found = self._question
-        return None if found is None or found.number == self._answered else found
 
     def close(self) -> None:
         """Follow no longer."""
@@ -128,12 +122,12 @@ class Robot:
             with contextlib.suppress(OSError):
                 connected.shutdown(socket.SHUT_RDWR)
 
-    def answer(self, number: int, fields: Mapping[str, str]) -> str:
-        """Send an answer; the first one counts.
+    def send(self, command: str, fields: Mapping[str, str]) -> str:
+        """Send an answer, of which the first one counts, or take one back.
 
         Args:
-            number: of the question.
-            fields: the answer as the robot's page takes it.
+            command: `answer` or `undo`.
+            fields: of the command as the robot's page takes it, with the number of the question.
 
         Returns:
             What became of it, for the person.
@@ -144,7 +138,7 @@ class Robot:
         if not self._answering.acquire(blocking=False):
             raise InvalidConfiguration(f"expected one answer at a time for {self.name}, found another one on its way")
         done: queue.SimpleQueue[int | str] = queue.SimpleQueue()
-        threading.Thread(target=self._post, args=({"number": str(number), **fields}, done), daemon=True).start()
+        threading.Thread(target=self._post, args=(command, fields, done), daemon=True).start()
         try:
             status = done.get(timeout=ANSWER_S)
         except queue.Empty:
@@ -156,19 +150,18 @@ class Robot:
             )
         if status != http.client.OK:
             raise InvalidConfiguration(f"expected {self.name} to take the answer, found: {status}")
-        self._answered = number
-        self._on_change()
-        return f"{self.name} has the answer."
+        return f"{self.name} has the answer." if command == "answer" else f"{self.name}: taken back, nothing was done."
 
-    def _post(self, fields: Mapping[str, str], done: queue.SimpleQueue[int | str]) -> None:
+    def _post(self, command: str, fields: Mapping[str, str], done: queue.SimpleQueue[int | str]) -> None:
         try:
             connection = self._connect(ANSWER_S)
             headers = {"Content-Type": "application/x-www-form-urlencoded", **self._authorised()}
-            connection.request("POST", "/do/answer", urlencode(fields), headers)
+            clicked = {CLICKED: f"{time.time() - self._ahead_s:.3f}"}  # it expires, whenever the robot reads it
+            connection.request("POST", f"/do/{command}", urlencode({**fields, **clicked}), headers)
             done.put(connection.getresponse().status)
             connection.close()
         except (OSError, http.client.HTTPException) as problem:
-            done.put(_shown(str(problem)) or "the connection was closed")
+            done.put(shown(str(problem)) or "the connection was closed")
         finally:
             self._answering.release()
 
@@ -189,10 +182,10 @@ class Robot:
             except (InvalidJson, ValidationError):
                 problem = "its page sent something that is no event of a live page"
             except (OSError, http.client.HTTPException, ValueError) as error:
-                problem = _shown(str(error)) or "the connection was closed"
+                problem = shown(str(error)) or "the connection was closed"
             failed = 0 if self.connected else failed + 1
             pause_s = AGAIN_S[min(failed, len(AGAIN_S) - 1)]
-            self.connected, self._question, self.word = False, None, "no connection"
+            self.connected, self.question, self.word = False, None, "no connection"
             self.text = f"Trying again every {pause_s:g} s: {problem}."
             self._on_change()
             self._closed.wait(pause_s)
@@ -207,36 +200,29 @@ class Robot:
                 wrong = "the token is wrong" if response.status == http.client.UNAUTHORIZED else "it is not a live page"
                 raise ValueError(f"{wrong} (status {response.status})")
             kind = b""
-            self._answered = 0  # a program that was started again counts from 1
-            ahead_s = time.time() - _clock(response.getheader(CLOCK))
+            self._ahead_s = time.time() - _clock(response.getheader(CLOCK))
             while not self._closed.is_set() and (line := response.readline(MOST_LINE + 1)):
                 if len(line) > MOST_LINE:
                     raise ValueError("its page sent a line that is too long")
                 if line.startswith(b"event:"):
                     kind = line.removeprefix(b"event:").strip()
                 if line.startswith(b"data:") and kind == PANEL.encode():
-                    self._take(line.removeprefix(b"data:").decode("utf-8"), ahead_s)
+                    self._take(line.removeprefix(b"data:").decode("utf-8"))
                 self._closed.wait(LINE_S + BYTE_S * len(line))
         finally:
             connection.close()
 
-    def _take(self, data: str, ahead_s: float) -> None:
-        """Take a change of the page.
-
-        Args:
-            data: of the event.
-            ahead_s: how far the clock of this machine is ahead of the robot's, seconds.
-        """
+    def _take(self, data: str) -> None:
+        """Take a change of the page."""
         change = _Change.model_validate(parse_json(data, MOST_LINE))
         if change.panel == "decision":
             found = None if change.facts is None else Question.model_validate(change.facts)
             if found is not None:
-                until = math.inf if found.until is None else found.until + ahead_s
-                found.until = until if abs(until - time.time()) < LONGEST_S else None
-            self._question = found
+                found.follow_clock(self._ahead_s)
+            self.question = found
         elif change.panel == "state":
             state = _State.model_validate(change.facts)
-            self.word, self.text = state.word, state.text
+            self.word, self.text, self.safety = state.word, state.text, state.safety
         self.connected = True
         self._on_change()
 
@@ -244,6 +230,6 @@ class Robot:
 def _clock(header: str | None) -> float:
     """The time of a robot; that of this machine if the robot does not say it."""
     try:
-        return _finite(float(header or "nan"))
+        return finite(float(header or "nan"))
     except ValueError:
         return time.time()

@@ -29,7 +29,7 @@ BEGIN_S, SEND_S = 30.0, 10.0
 """Time for the process to begin, and to take what is sent, seconds."""
 EXPIRES_S = 3.0
 """Age of a command from which on it is not carried out, seconds."""
-ALWAYS = frozenset({"pause", "stop"})
+ALWAYS = frozenset({"pause", "stop", "undo"})
 """Commands that are carried out at any age."""
 AT_ONCE = 8
 """Commands of viewers that are carried out at the same time; others wait."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.episode import Episode, EpisodeStatus, Fate, StepRecord
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.monitoring.watching import FactWatching
 from nsrecover.reports.media import Clip, Media, Photo
@@ -36,6 +36,8 @@ class Story:
         self.episode = Episode(plan, EpisodeStatus.RUNNING, "", start, ())
         self._before: Photo | None = None
         self._seen: list[Observation] = []
+        self.latest: Any = None
+        """What was observed last."""
         for each in observed:
             self.observed(each)
 
@@ -45,17 +47,13 @@ class Story:
         return self._seen[-1] if self._seen else None
 
     @property
-    def actions_left(self) -> int:
-        """Number of actions until the end of the plan, as it is now."""
-        left = len(self.episode.plan)
-        for record in self.episode.records:
-            left -= record.action is not None
-            if record.recovery is not None and record.fate is Fate.ACCEPTED:
-                left = record.recovery.actions_left(len(record.plan))
-        return left
+    def seen(self) -> Any:
+        """The last scene."""
+        return self.episode.records[-1].graph if self.episode.records else self.episode.start
 
     def observed(self, observation: Any) -> None:
         """Keep an observation until the turn ends."""
+        self.latest = observation
         if isinstance(observation, Observation):
             self._seen.append(observation)
 

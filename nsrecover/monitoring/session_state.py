@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Any, Generic
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.episode import Decided, Episode, EpisodeStatus, StepRecord
 from nsrecover.core.scene import SceneT
 from nsrecover.core.sessions.requests import Look, Request, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
@@ -134,6 +135,12 @@ class SessionState(Generic[SceneT]):
         elif request.final:
             status = EpisodeStatus.COMPLETED
         return Episode(self._plan, status, reason, self._start, self.records, self._start_s, why)
+
+    def _note(self, decided: Decided) -> None:
+        """Add what a person decided to the last turn, if there is one."""
+        if self._records:
+            last = self._records[-1]
+            self._records[-1] = replace(last, decided=(*last.decided, decided))
 
     def _where_stopped(self) -> str:
         action = self._monitor.next_action if self._monitor is not None else None

@@ -10,6 +10,7 @@ from nsrecover.core import (
     Episode,
     EpisodeStatus,
     Fate,
+    Phase,
     Plan,
     Recovery,
     SceneGraph,
@@ -86,15 +87,11 @@ def _recovery_problems(recovery: Recovery, plan: Plan) -> Iterator[str]:
 def _order_problems(episode: Episode) -> Iterator[tuple[int, str]]:
     """Records that do not go on where the one before has ended: its number, and what is wrong."""
     plan, step, before = tuple(episode.plan), 0, ""
-    last: StepRecord | None = None
     for number, record in enumerate(episode.records, start=1):
-        if last is not None and _judged_anew(last, record):
-            step -= 1
-        last = record
         if list(map(_key, record.plan)) != list(map(_key, plan)):
             yield number, f"expected the plan {str(Plan(plan))!r}, found {str(record.plan)!r}"
-        # what is seen at the end of a plan is compared with what its last action should have led to
-        due = step - (record.action is None and step == len(plan))
+        # what is seen at the end of a plan, or judged again, is compared with what the last action should have led to
+        due = step - (record.action is None and (step == len(plan) or record.discrepancy.phase is Phase.AFTER))
         if record.discrepancy.step != due:
             yield number, f"expected step {due}{before}, found step {record.discrepancy.step}"
         before = f" after step {step}"
@@ -102,18 +99,6 @@ def _order_problems(episode: Episode) -> Iterator[tuple[int, str]]:
         recovery = record.recovery
         if recovery is not None and record.fate is Fate.ACCEPTED:
             plan, step = (*recovery.actions, *plan[recovery.resumes_at(len(plan)) :]), 0
-
-
-def _judged_anew(last: StepRecord, record: StepRecord) -> bool:
-    """Whether a person asked to look again, so that the same action was judged once more."""
-    return (
-        record.action is not None
-        and last.action is not None
-        and _same(last.action, record.action)
-        and last.discrepancy.deviates
-        and last.recovery is None
-        and last.discrepancy.step == record.discrepancy.step
-    )
 
 
 def _key(action: Action) -> tuple[str, tuple[str, ...]]:

@@ -112,7 +112,7 @@ def answers_of(
             "done": (Line("Nothing was needed."),),
         }
     else:
-        what, why, done = _parted(moments[main])
+        what, why, done = parted(moments[main])
         if others := _others(moments, main):
             what = (*what, Line(others))
         told = {"what": what, "when": (_when(episode, moments[main], wording),), "why": why, "done": done}
@@ -146,7 +146,7 @@ def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, ju
     return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment, episode, judgement)}.{more}"
 
 
-def _parted(moment: Moment) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
+def parted(moment: Moment) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
     """The sentences about what went wrong, why, and what is done."""
     assert moment.explanation is not None
     headline, *others = moment.explanation.sentences

@@ -188,7 +188,7 @@ def _step(
 ) -> Step:
     moment, found = moments[i], moments[i].found
     lines = lines_of(moment.explanation.sentences) if moment.explanation is not None else _as_expected(found)
-    before = "Before " if moment.turn.record.action is None else ""
+    before = "Before " if found.phase is Phase.BEFORE else ""
     label = moment.label(len(episode.plan))
     verdict = KIND_WORDS[moment.kind]
     return Step(

@@ -183,7 +183,7 @@ def _encoded(pictures: Sequence[npt.NDArray[np.uint8]]) -> list[bytes]:
     """The pictures as JPEG, as good as the budget allows."""
     encoded: list[bytes] = []
     for width, quality in QUALITIES:
-        encoded = [_jpeg(picture, width, quality) for picture in pictures]
+        encoded = [jpeg(picture, width, quality) for picture in pictures]
         if sum(map(len, encoded)) <= BUDGET_BYTES:
             break
     return encoded
@@ -191,10 +191,11 @@ def _encoded(pictures: Sequence[npt.NDArray[np.uint8]]) -> list[bytes]:
 
 def stored(rgb: npt.NDArray[np.uint8]) -> Image:
     """A picture (H, W, 3) as a page that goes on shows it, encoded as well as in a short report."""
-    return Image(data_uri(_jpeg(rgb, *QUALITIES[0]), "image/jpeg"), rgb.shape[1], rgb.shape[0])
+    return Image(data_uri(jpeg(rgb, *QUALITIES[0]), "image/jpeg"), rgb.shape[1], rgb.shape[0])
 
 
-def _jpeg(rgb: npt.NDArray[np.uint8], width: int, quality: int) -> bytes:
+def jpeg(rgb: npt.NDArray[np.uint8], width: int, quality: int) -> bytes:
+    """A picture (H, W, 3) as JPEG of a width in pixels at most."""
     image = PillowImage.fromarray(rgb)
     if image.width > width:
         image = image.resize((width, max(1, round(image.height * width / image.width))), PillowImage.Resampling.LANCZOS)

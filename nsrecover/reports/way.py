@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode, Fate, StepRecord
 from nsrecover.core.recovery import Recovery
 from nsrecover.reports.model import Kind, Mark, WayEntry
@@ -12,7 +13,7 @@ Due = tuple[int | None, Action]
 """An action to be done and its number in the plan, from 1; None for actions of a recovery."""
 
 HELPED = "Part of the plan is already done"
-LAST_LOOK = "A look at the end"
+LAST_LOOK, ANOTHER_LOOK = "A look at the end", "Another look"
 
 
 def way_of(episode: Episode, wording: Wording) -> tuple[WayEntry, ...]:
@@ -47,8 +48,10 @@ class _Way:
     def _take(self, turn: int, record: StepRecord) -> None:
         """Add what one turn did and found."""
         kind = kind_of(record.discrepancy)
-        if self._next == len(self._plan):
-            self._found.append(WayEntry(Mark.FAILED, None, LAST_LOOK, "", turn))
+        ended = self._next == len(self._plan)
+        if ended or (record.action is None and record.discrepancy.phase is Phase.AFTER):
+            mark = Mark.FAILED if kind is Kind.ERROR else Mark.DONE
+            self._found.append(WayEntry(mark, None, LAST_LOOK if ended else ANOTHER_LOOK, "", turn))
             return
         number, action = self._plan[self._next]
         if record.action is not None:

@@ -5,8 +5,7 @@ import threading
 import nsrecover
 import nsrecover.live
 from nsrecover.core.episode import EpisodeStatus
-from tests.nsrecover.live.live_worlds import PLAN, Boxes, BoxTable, Client, Running, pushed
-from tests.nsrecover.live.test_live_page import number_in
+from tests.nsrecover.live.live_worlds import PLAN, Boxes, BoxTable, Client, Running, number_in, pushed
 
 
 def test_what_a_person_decides_during_a_motion_counts_after_it() -> None:
@@ -20,16 +19,16 @@ def test_what_a_person_decides_during_a_motion_counts_after_it() -> None:
 
     world = BoxTable(hook)
     agent = nsrecover.RecoveryAgent(nsrecover.geometric(), world)
-    with nsrecover.live.page(agent) as page:
+    with nsrecover.live.page(agent, undo_s=0) as page:
         viewer, running = Client(page.url), Running(agent, PLAN)
         assert moving.wait(20)
         viewer.do("approve")
         viewer.do("pause")
         may_end.set()
         # the motion is finished, and judged; nothing else begins
-        asked = viewer.wait_for("Execute this recovery?", "decision")
+        asked = viewer.wait_for("Take this way back?", "decision")
         assert len(world.done) == 1
-        viewer.do("answer", number=number_in(asked), choice="accept")
+        viewer.do("answer", number=number_in(asked), choice="do")
         viewer.wait_for("paused", "state")
         assert len(world.done) == 1
         viewer.do("resume")

@@ -41,13 +41,13 @@ def photograph(system: System, item: Scenario, sensor: Sensor, out: Path) -> Non
             }
             with in_background(partial(agent.run, item.plan)):
                 first = next(iter(tabs.values()))
-                first.wait_for_selector("#choice-accept", timeout=WAIT_MS)
+                first.wait_for_selector("#choice-do", timeout=WAIT_MS)
                 first.click("text=What went wrong?")
                 for name, tab in tabs.items():
                     tab.wait_for_selector("#talk li")
                     write_jpeg(tab.screenshot(), out / f"{name}.jpg")
                 while agent.supervisor is page and not first.locator("#state .mark:text('done')").count():
-                    if first.locator("#choice-accept").count():
-                        first.click("#choice-accept")
+                    if first.locator("#choice-do").count():
+                        first.click("#choice-do")
                     first.wait_for_timeout(200)
             write_jpeg(first.screenshot(), out / "end.jpg")

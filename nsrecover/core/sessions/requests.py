@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import StopCode
+from nsrecover.core.episode import Decided, StopCode
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT_co
 from nsrecover.errors import InvalidConfiguration
@@ -43,6 +43,23 @@ class Answer(StrEnum):
         if answer not in tuple(cls):
             raise InvalidConfiguration(f"expected an answer ({', '.join(cls)}) or a truth value, found {answer!r}")
         return cls(answer)
+
+
+def decided_by(answer: object) -> Decided:
+    """Return a checked answer with whose it is.
+
+    Args:
+        answer: a `Decided`, an `Answer`, or a truth value for yes and no.
+
+    Raises:
+        InvalidConfiguration: it is no answer.
+    """
+    given, by = (answer.answer, answer.by) if isinstance(answer, Decided) else (answer, "")
+    if isinstance(given, bool):
+        given = Answer.YES if given else Answer.NO
+    if given not in tuple(Answer):
+        raise InvalidConfiguration(f"expected an answer ({', '.join(Answer)}) or a truth value, found {given!r}")
+    return Decided(str(given), by)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Episode, StepRecord
+from nsrecover.core.episode import Decided, Episode, StepRecord
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.sessions.requests import Answer, Decision, Question
+from nsrecover.core.sessions.requests import Answer, Decision, Question, Stopped
 
 
 class Listener:
@@ -48,8 +48,8 @@ class Stoppable(Protocol):
 
     system: Any
 
-    def stop(self) -> None:
-        """End the run before its next action."""
+    def stop(self, reason: str = "") -> None:
+        """End the run before its next action; the reason says who wanted that."""
         ...
 
 
@@ -83,9 +83,13 @@ class Supervisor(Listener):
         """
         return False
 
-    def decides(self, decision: Decision[Any]) -> Answer:
-        """A person's answer; this one takes every recovery, and gives nothing up."""
+    def decides(self, decision: Decision[Any]) -> Answer | Decided:
+        """A person's answer, and whose it is; this one takes every recovery, and gives nothing up."""
         return Answer.YES if decision.question is Question.APPROVE else Answer.NO
+
+    def helps(self, stopped: Stopped) -> Decided | None:
+        """What the person decided who has put right what the run stopped for, so that it goes on; this one does not."""
+        return None
 
     def stops(self) -> None:
         """The run should end: what waits for a person returns. Called from any thread."""

@@ -47,20 +47,20 @@ def _plan(episode: Episode, _every: Every, phrasing: Phrasing) -> str:
     return f"The plan is to {listed([instruction(action, domain=phrasing.domain) for action in episode.plan])}."
 
 
-def _left(episode: Episode, every: Every) -> tuple[Action, ...]:
-    """What is left of the plan, a recovery that is followed included."""
-    if not every:
+def actions_left(episode: Episode) -> tuple[Action, ...]:
+    """Return what is left of the plan, a recovery that is followed included."""
+    if not episode.records:
         return episode.plan.actions
-    record = every[-1].record
+    record = episode.records[-1]
     found = record.discrepancy
     if record.recovery is not None and record.fate is Fate.ACCEPTED:
         plan = record.plan.actions[record.recovery.resumes_at(len(record.plan)) :]
         return (*record.recovery.actions, *plan)
-    return record.plan.actions[found.step + (record.action is not None) :]
+    return record.plan.actions[found.step + (found.phase is Phase.AFTER) :]
 
 
-def _next(episode: Episode, every: Every, phrasing: Phrasing) -> str:
-    left = _left(episode, every)
+def _next(episode: Episode, _every: Every, phrasing: Phrasing) -> str:
+    left = actions_left(episode)
     if not left:
         return "Nothing: every action is done."
     todo = instruction(left[0], domain=phrasing.domain)
@@ -69,8 +69,8 @@ def _next(episode: Episode, every: Every, phrasing: Phrasing) -> str:
     return f"Next is to {todo}."
 
 
-def _remaining(episode: Episode, every: Every, _phrasing: Phrasing) -> str:
-    left = len(_left(episode, every))
+def _remaining(episode: Episode, _every: Every, _phrasing: Phrasing) -> str:
+    left = len(actions_left(episode))
     return f"{capital(counted(left, 'action'))} {'is' if left == 1 else 'are'} left." if left else "Nothing is left."
 
 

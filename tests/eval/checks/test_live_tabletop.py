@@ -55,7 +55,7 @@ def test_a_fault_chosen_by_a_click_is_reported_within_one_step(browser: Any) -> 
             tab.click("#inject")
             tab.locator("#talk", has_text="strikes").wait_for()
             tab.click("text=Continue")
-            tab.locator("#decision", has_text="Execute this recovery?").wait_for()  # holds the run after the first step
+            tab.locator("#decision", has_text="Take this way back?").wait_for()  # holds the run after the first step
             assert moved in tab.locator("#text").inner_text()
             done = [entry.get_attribute("class") for entry in tab.locator("#way li").all()]
             assert done[0] == "failed"

@@ -105,6 +105,11 @@ class Client:
             )
 
 
+def number_in(html: str) -> str:
+    """The number of the decision in a panel."""
+    return html.split('name="number" value="')[1].split('"')[0]
+
+
 def _changes(lines: Iterator[str]) -> Iterator[tuple[int, str, str]]:
     number, kind = 0, ""
     for line in lines:

@@ -40,14 +40,14 @@ class Asking:
     """A robot that waits for an answer to one question, in place of an agent."""
 
     def __init__(self, stack: ExitStack, question: str, stake: float, limit_s: float | None = None) -> None:
-        self.page: LivePage = stack.enter_context(nsrecover.live.page())
+        self.page: LivePage = stack.enter_context(nsrecover.live.page(undo_s=0))
         self.answers: list[str] = []
         self._arguments = (question, (("yes", "Yes"), ("no", "No")), (), "nobody", limit_s, stake)
         self._thread = threading.Thread(target=self._ask, daemon=True)
         self._thread.start()
 
     def _ask(self) -> None:
-        self.answers.append(self.page.desk.decide(*self._arguments))
+        self.answers.append(self.page.desk.decide(*self._arguments).text)
 
     def answer(self) -> str:
         self._thread.join(LATE_S)
@@ -141,8 +141,8 @@ def test_each_answer_reaches_its_robot_in_the_order_of_what_depends_on_it() -> N
         nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, goal), worlds[1]),
     ]
     with ExitStack() as stack:
-        pages = [stack.enter_context(nsrecover.live.page(each, approve=each is agents[0])) for each in agents]
-        quiet = stack.enter_context(nsrecover.live.page())
+        pages = [stack.enter_context(nsrecover.live.page(each, approve=each is agents[0], undo_s=0)) for each in agents]
+        quiet = stack.enter_context(nsrecover.live.page(undo_s=0))
         fleet = stack.enter_context(
             nsrecover.live.fleet({"pot": pages[0].url, "plant": pages[1].url, "quiet": quiet.url})
         )
@@ -156,18 +156,21 @@ def test_each_answer_reaches_its_robot_in_the_order_of_what_depends_on_it() -> N
         assert part == 0.5  # one action, and it is not known whether a person wants it
         person = Client(fleet.url)
         shown = person.wait_for("pot", "first")
-        assert "Execute this recovery?" in shown
+        assert "Take this way back?" in shown
         assert "depend on it, more than on" in shown
         assert "data-until" not in shown
         assert "data-until" in person.wait_for("plant", "others")
         assert "quiet" in person.wait_for("ready", "robots")
         number = fleet.questions()[0].question.number
-        done = person.do("answer", robot="pot", number=number, choice="accept")
+        done = person.do("answer", robot="pot", number=number, choice="do")
         assert done.json()["message"] == "pot has the answer."
         assert running[0].episode().status is EpisodeStatus.COMPLETED
         until(lambda: asked(fleet) == ["plant"], "the other one is left")
         number = fleet.questions()[0].question.number
         assert person.do("answer", robot="plant", number=number, choice="no").status_code == 200
+        until(lambda: asked(fleet) and fleet.questions()[0].question.number != number, "it asks for help")
+        number = fleet.questions()[0].question.number
+        assert person.do("answer", robot="plant", number=number, choice="stop").status_code == 200
         assert running[1].episode().status is EpisodeStatus.ASKED_FOR_HELP
         assert "plant: No." in person.wait_for("plant: No.", "given")
         assert person.wait_for("No robot has a question", "first")
@@ -198,8 +201,8 @@ def test_an_answer_that_comes_too_late_says_so_and_the_first_one_counts() -> Non
 def test_a_question_stays_in_front_while_it_is_read() -> None:
     with ExitStack() as stack:
         small = Asking(stack, "Small?", 1.0)
-        pages = {"small": small.page.url, "large": stack.enter_context(nsrecover.live.page()).url}
-        other = stack.enter_context(nsrecover.live.page())
+        pages = {"small": small.page.url, "large": stack.enter_context(nsrecover.live.page(undo_s=0)).url}
+        other = stack.enter_context(nsrecover.live.page(undo_s=0))
         pages["large"] = other.url
         fleet = stack.enter_context(nsrecover.live.fleet(pages))
         until(lambda: asked(fleet) == ["small"], "it asks")

@@ -11,10 +11,11 @@ import pytest
 import nsrecover
 import nsrecover.live
 from nsrecover.core import EpisodeStatus, Phase, Plan, Recovery
+from nsrecover.core.episode import Decided
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.vetoes import MOST_VETOES
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
-from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, pushed
+from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, number_in, pushed
 
 
 def agent_on(world: BoxTable) -> nsrecover.RecoveryAgent:
@@ -29,12 +30,6 @@ def until(changes: Iterator[tuple[int, str, str]], text: str) -> tuple[dict[str,
         if text in html:
             return seen, number
     raise AssertionError(f"the changes ended before {text!r}")
-
-
-def number_in(html: str) -> str:
-    found = re.search(r'name="number" value="(\d+)"', html)
-    assert found is not None
-    return found[1]
 
 
 def test_only_who_has_the_token_may_look_and_act() -> None:
@@ -114,19 +109,21 @@ def test_every_better_way_back_is_announced_while_the_search_goes_on(monkeypatch
 def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
     world = BoxTable(pushed)
     agent = agent_on(world)
-    with nsrecover.live.page(agent, approve=True) as page:
+    with nsrecover.live.page(agent, approve=True, undo_s=0) as page:
         viewer = Client(page.url)
         running = Running(agent, PLAN)
-        asked = viewer.wait_for("Execute this recovery?", "decision")
+        asked = viewer.wait_for("Take this way back?", "decision")
         assert "Put the red cube on the blue cube" in asked
         assert len(world.done) == 1
         assert running.goes_on
         refused = viewer.do("answer", number=number_in(asked), choice="perhaps")
         assert refused.status_code == 409
-        assert viewer.do("answer", number=number_in(asked), choice="accept").status_code == 200
-        assert running.episode().status is EpisodeStatus.COMPLETED
-        again = viewer.do("answer", number=number_in(asked), choice="veto")
+        assert viewer.do("answer", number=number_in(asked), choice="do", by="Ann").status_code == 200
+        episode = running.episode()
+        assert episode.status is EpisodeStatus.COMPLETED
+        again = viewer.do("answer", number=number_in(asked), choice="another")
         assert "made already" in again.json()["message"]
+        assert episode.records[0].decided == (Decided("yes", "Ann"),)
     assert agent.supervisor is not page
 
 
@@ -134,18 +131,18 @@ def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
 def test_a_veto_leads_to_another_way_and_in_the_end_to_help(settled: str) -> None:
     world = FactWorld(hook=after(1, WINE))
     agent = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), world)
-    with nsrecover.live.page(agent, approve=True) as page:
+    with nsrecover.live.page(agent, approve=True, undo_s=0) as page:
         viewer, number = Client(page.url), "0"
         running = Running(agent, WATER)
         vetoed = ["Pour the pot out into the sink"]
         shown = viewer.wait_for(vetoed[0], "decision")
         assert "Pick up the mug" not in shown
-        for choice in ("veto", "accept") if settled == "second way" else ("veto",) * MOST_VETOES:
+        for choice in ("another", "do") if settled == "second way" else (*("another",) * MOST_VETOES, "stop"):
             shown = viewer.wait_for_another(number, "decision")
             number = number_in(shown)
             assert viewer.do("answer", number=number, choice=choice).status_code == 200
         episode = running.episode()
-        assert "Rejected: Pour the pot out" in viewer.wait_for("Rejected", "talk")
+        assert "Pour the pot out" in viewer.wait_for("Not this", "talk")
         assert "Pick up the mug" in viewer.wait_for("Pick up the mug", "way")
     actions = [str(action) for action in world.done]
     assert "pour(pot, sink)" not in actions
@@ -164,9 +161,9 @@ def test_a_veto_leads_to_another_way_and_in_the_end_to_help(settled: str) -> Non
 
 def test_a_way_that_is_stopped_while_it_waits_is_not_replaced() -> None:
     agent = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE)))
-    with nsrecover.live.page(agent, approve=True) as page:
+    with nsrecover.live.page(agent, approve=True, undo_s=0) as page:
         running = Running(agent, WATER)
-        Client(page.url).wait_for("Execute this recovery?", "decision")
+        Client(page.url).wait_for("Take this way back?", "decision")
         agent.stop()
         assert running.episode().reason == "it was stopped while a recovery waited for a person"
 
@@ -174,14 +171,17 @@ def test_a_way_that_is_stopped_while_it_waits_is_not_replaced() -> None:
 def test_a_veto_without_another_way_ends_the_run() -> None:
     world = BoxTable(pushed)
     agent = agent_on(world)
-    with nsrecover.live.page(agent) as page:
+    with nsrecover.live.page(agent, undo_s=0) as page:
         viewer = Client(page.url)
         viewer.do("approve")
         running = Running(agent, PLAN)
-        asked = viewer.wait_for("Execute this recovery?", "decision")
-        viewer.do("answer", number=number_in(asked), choice="veto")
+        asked = viewer.wait_for("Take this way back?", "decision")
+        viewer.do("answer", number=number_in(asked), choice="another", by="Ann")
+        asked = viewer.wait_for("and no other one exists", "decision")
+        viewer.do("answer", number=number_in(asked), choice="stop")
         episode = running.episode()
         assert "vetoed" in viewer.wait_for("vetoed", "state")
+    assert [each.by for each in episode.records[-1].decided] == ["Ann"]
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
     assert "a person vetoed the recovery" in episode.reason
     assert len(world.done) == 1
@@ -303,4 +303,4 @@ def test_names_cannot_become_markup() -> None:
 def test_nothing_of_the_page_is_fetched_from_elsewhere() -> None:
     folder = Path(nsrecover.live.__file__).parent / "templates"
     for file in folder.iterdir():
-        assert not re.search(r"https?://|url\(|@import", file.read_text()), file.name
+        assert not re.search(r"https?://|url\((?!#)|@import", file.read_text()), file.name

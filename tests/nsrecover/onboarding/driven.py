@@ -11,13 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 from nsrecover.cli import app
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode
 from nsrecover.core.sessions.requests import Answer, Question
 from nsrecover.records import episode_log, scenes_recording
-from tests.nsrecover.live.live_worlds import Client
+from tests.nsrecover.live.live_worlds import Client, number_in
 from tests.scenarios import LostConnection, Refusing, Scenario, ScriptedWorld
 
 _worlds = list[ScriptedWorld]()
@@ -49,15 +50,13 @@ class _Opening(io.StringIO):
         return super().write(text)
 
     def _decide(self, viewer: Client) -> None:
-        with viewer.changes() as changes:
-            number = next(
-                re.findall(r'name="number" value="(\d+)"', html)[0]
-                for _, panel, html in changes
-                if panel == "decision" and 'name="number"' in html
-            )
+        asked = viewer.wait_for_another("0", "decision")
         answer = self._person.decide(SimpleNamespace(question=Question.APPROVE))  # type: ignore[arg-type]
         assert answer is Answer.NO
-        viewer.do("answer", number=number, choice="veto")
+        number = number_in(asked)
+        viewer.do("answer", number=number, choice="another")
+        asked = viewer.wait_for_another(number, "decision")  # there is none: the robot asks for help
+        viewer.do("answer", number=number_in(asked), choice="stop")
 
 
 def by_watch(made: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episode[Any]:
@@ -69,7 +68,8 @@ def by_watch(made: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episo
         page = ["--live", "--port", "0"] if scenario.vetoes else []
         factories = [f"{__name__}:world", "--system", f"{__name__}:system"]
         arguments = ["watch", *factories, "--plan", str(made.plan()), "--budget-s", "30", "--out", log, *page]
-        with contextlib.redirect_stderr(_Opening(person)), contextlib.redirect_stdout(io.StringIO()):
+        at_once = mock.patch("nsrecover.live.desk.UNDO_S", 0.0)
+        with contextlib.redirect_stderr(_Opening(person)), contextlib.redirect_stdout(io.StringIO()), at_once:
             code = app(arguments, standalone_mode=False) or 0
         episode = episode_log.load(log)
     assert code == (episode.why is not None)

@@ -36,14 +36,14 @@ def test_a_robot_is_watched_on_its_page_to_the_end(tmp_path: Path) -> None:
         assert not log.exists()
         viewer.do("approve")
         viewer.do("resume")
-        assert "Put the red cube on the blue cube" in viewer.wait_for("Execute this recovery?", "decision")
+        assert "Put the red cube on the blue cube" in viewer.wait_for("Take this way back?", "decision")
         with viewer.changes() as changes:
             number = next(
                 html.split('name="number" value="')[1].split('"')[0]
                 for _, panel, html in changes
                 if panel == "decision" and 'name="number"' in html
             )
-        assert viewer.do("answer", number=number, choice="accept").status_code == 200
+        assert viewer.do("answer", number=number, choice="do").status_code == 200
         said, _ = process.communicate(timeout=30)
     finally:
         process.kill()
