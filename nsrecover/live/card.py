@@ -147,7 +147,7 @@ def summary_of(episode: Episode, recovery: Recovery) -> str:
         f"about {seconds:.0f} s" if seconds >= 1 else "",
         f"touches {amount(len(touched), 'object')}" if touched else "touches nothing",
         f"leaves {listed(left)} where {'it is' if len(left) == 1 else 'they are'}" if left else "",
-        "no way costs less" if recovery.proven_optimal else "others may cost less" if not record.vetoed else "",
+        "no other way costs less" if recovery.proven_optimal else "others may cost less" if not record.vetoed else "",
         "a cheaper way was not wanted" if any(each.cost < recovery.cost for each in record.vetoed) else "",
     ]
     return ", ".join(filter(None, parts))

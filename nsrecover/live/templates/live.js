@@ -46,7 +46,7 @@
 
   // The title and a sound call for a person, again and again until there is an answer.
   const title = document.title;
-  const sound = document.getElementById("sound");
+  const sound = document.getElementById("call");
   const AGAIN_S = 20;
   let called = { asked: "", at: 0 };
   let audio;

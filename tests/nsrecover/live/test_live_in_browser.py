@@ -340,7 +340,7 @@ def test_what_is_typed_stays_when_the_page_of_many_robots_is_drawn_again(browser
             threads[0].start()
             viewer.wait_for("first", "hall 1")
             viewer.page.fill("#first input[name=text]", "the blue")
-            viewer.page.focus("#sound")
+            viewer.page.focus("#call")
             threads[1].start()
             viewer.wait_for("others", "Which?")
             viewer.page.reload()
