@@ -48,7 +48,7 @@ def safety_line(scene: SceneGraph | FactScene, domain: Domain, still: bool) -> t
     return (
         f"held: {listed([the(each) for each in held]) if held else 'nothing, as far as it was seen'}",
         f"on, hot or broken: {listed([domain.text(fact) for fact in dangers]) if dangers else 'nothing is known'}",
-        "moving: no, it waits" if still else "moving: it may at any time",
+        "moving: no, it stands still" if still else "moving: it may at any time",
         "Pause and Stop are no emergency stop",
     )
 

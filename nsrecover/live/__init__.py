@@ -40,7 +40,6 @@ def page(
     approve: bool = False,
     answer_s: float = 300.0,
     injector: Injector | None = None,
-    undo_s: float | None = None,
 ) -> Iterator[LivePage]:
     """Serve a live page while a robot runs.
 
@@ -58,19 +57,17 @@ def page(
         approve: whether every recovery waits for a person at first; viewers can switch that.
         answer_s: time after which a question of the robot counts as not answered, seconds.
         injector: makes things go wrong on demand, for simulators.
-        undo_s: time in which a choice can be taken back before it is carried out, seconds; None: 5.
 
     Raises:
         InvalidConfiguration: the extra is not installed, the token is too short, or the address is in use.
     """
     need_extra()
     from nsrecover.explanation.language_model.explainer import LanguageExplainer
-    from nsrecover.live.desk import UNDO_S
     from nsrecover.live.live_page import LivePage
     from nsrecover.live.serving import served
 
     with served(title, host, port, token) as server:
-        shown = LivePage(server, paused, approve, answer_s, injector, UNDO_S if undo_s is None else undo_s)
+        shown = LivePage(server, paused, approve, answer_s, injector)
         if agent is not None:
             before, agent.supervisor = agent.supervisor, shown
             system = agent.system

@@ -93,6 +93,7 @@ class Desk:
         approve: whether every recovery waits for a person.
         decision: what the run waits for; None if it does not.
         waiting: whether the run waits because it is paused.
+        undo_s: see there.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class Desk:
         clock: Clock | None = None,
         undo_s: float = 0.0,
     ) -> None:
-        self._changed, self._undo_s = threading.Condition(), undo_s
+        self._changed, self.undo_s = threading.Condition(), undo_s
         self._on_change, self._clock = on_change, clock or Clock()
         self.paused, self.waiting, self.approve = paused, False, approve
         self.decision: Decision | None = None
@@ -222,7 +223,7 @@ class Desk:
                 raise InvalidConfiguration(f"expected a decision that is open, found that {who} has decided: {words}")
             if decision.options and text not in dict(decision.options):
                 raise InvalidConfiguration(f"expected one of {', '.join(dict(decision.options))}, found {text[:40]!r}")
-            chosen = Chosen(text, by, self._clock.now() + (self._undo_s if decision.options else 0.0))
+            chosen = Chosen(text, by, self._clock.now() + (self.undo_s if decision.options else 0.0))
             self.decision = replace(decision, chosen=chosen)
             self._changed.notify_all()
         self._on_change()

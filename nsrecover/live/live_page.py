@@ -26,7 +26,7 @@ from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested
 from nsrecover.live.card import Card, card_of
 from nsrecover.live.deciding import LOOK, Deciding
-from nsrecover.live.desk import MOST_NAME, MOST_TEXT, Desk
+from nsrecover.live.desk import MOST_NAME, MOST_TEXT, UNDO_S, Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.live.panels import Chances, Said, Status
 from nsrecover.live.serving import PageServer
@@ -59,7 +59,6 @@ class LivePage(Deciding):
         approve: whether every recovery waits for a person at first.
         answer_s: time after which a question of the robot counts as not answered, seconds.
         injector: makes things go wrong on demand.
-        undo_s: time in which a choice can be taken back before it is carried out, seconds.
     """
 
     def __init__(
@@ -69,7 +68,6 @@ class LivePage(Deciding):
         approve: bool = False,
         answer_s: float = 300.0,
         injector: Injector | None = None,
-        undo_s: float = 0.0,
     ) -> None:
         self._board, self._injector = server, injector
         self.url = server.url
@@ -86,7 +84,7 @@ class LivePage(Deciding):
         self._said: list[Said] = []
         self._questions: list[str] = []
         self._talking = threading.Lock()
-        super().__init__(Desk(paused, approve, self._show_desk, undo_s=undo_s), answer_s, self._heading)
+        super().__init__(Desk(paused, approve, self._show_desk, undo_s=UNDO_S), answer_s, self._heading)
         self._painter.start()
         self._show_desk()
         self._show_talk()

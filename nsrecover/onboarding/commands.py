@@ -324,7 +324,7 @@ def watch(
                 print(f"open {url}", file=sys.stderr, flush=True)
             page.enter_context(running_robot.stopped_by_ctrl_c(agent))
             episode = agent.run(due, None if shown.as_json else Printer(Console()).recorded)
-    episode_log.save(episode, shown.out, judges.domain)
+            episode_log.save(episode, shown.out, judges.domain)  # whatever interrupts what follows
     if shown.rerun is not None:
         write_rerun(episode, shown.rerun, domain=judges.domain)
     errors = sum(step.discrepancy.deviates for step in episode.records)

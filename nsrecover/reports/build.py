@@ -16,6 +16,7 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.numbering import turns
+from nsrecover.explanation.safety import safety_line
 from nsrecover.records import episode_log
 from nsrecover.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
 from nsrecover.reports.media import Clip, Extra, Judgement, Media
@@ -106,10 +107,12 @@ def report_of(
     stored += sum(len(sound.wav) * 4 // 3 for sound in sounds if sound is not None and sound.wav)  # in base64
     fitting = [each for each in films if len(each.content) * 4 / 3 <= PAGE_BYTES - MARKUP_BYTES - stored]
     outcome, outcome_kind = _outcome(episode, judgement)
+    ended = episode.status in (EpisodeStatus.COMPLETED, EpisodeStatus.ASKED_FOR_HELP)
     return Report(
         title=title,
         description=description,
         summary=summary_of(episode, moments, words, judgement),
+        safety=safety_line(episode.records[-1].graph if episode.records else episode.start, words.domain, ended),
         outcome=outcome,
         outcome_kind=outcome_kind,
         answers=answers_of(episode, moments, words, judgement),

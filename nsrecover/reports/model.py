@@ -301,6 +301,7 @@ class Report:
         title: of the page.
         description: what the run was about; may be empty.
         summary: what happened, in one sentence.
+        safety: what is held, on or hot, as it was seen last.
         outcome: the outcome in two or three words.
         outcome_kind: how it is marked.
         answers: to the questions of readers.
@@ -317,6 +318,7 @@ class Report:
     title: str
     description: str
     summary: str
+    safety: tuple[str, ...]
     outcome: str
     outcome_kind: Kind
     answers: tuple[Answer, ...]

@@ -5,7 +5,7 @@ import threading
 import nsrecover
 import nsrecover.live
 from nsrecover.core.episode import EpisodeStatus
-from tests.nsrecover.live.live_worlds import PLAN, Boxes, BoxTable, Client, Running, number_in, pushed
+from tests.nsrecover.live.live_worlds import PLAN, Boxes, BoxTable, Client, Running, at_once, number_in, pushed
 
 
 def test_what_a_person_decides_during_a_motion_counts_after_it() -> None:
@@ -19,7 +19,7 @@ def test_what_a_person_decides_during_a_motion_counts_after_it() -> None:
 
     world = BoxTable(hook)
     agent = nsrecover.RecoveryAgent(nsrecover.geometric(), world)
-    with nsrecover.live.page(agent, undo_s=0) as page:
+    with at_once(agent) as page:
         viewer, running = Client(page.url), Running(agent, PLAN)
         assert moving.wait(20)
         viewer.do("approve")

@@ -9,7 +9,9 @@ from typing import Any
 import httpx
 
 import nsrecover
+import nsrecover.live
 from nsrecover.core import Action, Episode, Plan
+from nsrecover.live.live_page import LivePage
 
 SIDE = 0.05
 PLAN = Plan.parse("top(red cube, blue cube); top(green cube, red cube)")
@@ -70,6 +72,14 @@ class Running:
         self._thread.join(20)
         assert self._episode is not None, "the run did not end"
         return self._episode
+
+
+@contextmanager
+def at_once(agent: Any = None, undo_s: float = 0.0, **options: Any) -> Iterator[LivePage]:
+    """A live page on which a choice can be taken back for another time than usual, by default for none."""
+    with nsrecover.live.page(agent, **options) as page:
+        page.desk.undo_s = undo_s
+        yield page
 
 
 class Client:

@@ -18,7 +18,7 @@ from nsrecover.live.fleet_page import STAYS, FleetPage
 from nsrecover.live.live_page import LivePage
 from nsrecover.onboarding.answering import named
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
-from tests.nsrecover.live.live_worlds import Client, Running
+from tests.nsrecover.live.live_worlds import Client, Running, at_once
 
 LATE_S = 20.0
 
@@ -40,7 +40,7 @@ class Asking:
     """A robot that waits for an answer to one question, in place of an agent."""
 
     def __init__(self, stack: ExitStack, question: str, stake: float, limit_s: float | None = None) -> None:
-        self.page: LivePage = stack.enter_context(nsrecover.live.page(undo_s=0))
+        self.page: LivePage = stack.enter_context(at_once())
         self.answers: list[str] = []
         self._arguments = (question, (("yes", "Yes"), ("no", "No")), (), "nobody", limit_s, stake)
         self._thread = threading.Thread(target=self._ask, daemon=True)
@@ -141,8 +141,8 @@ def test_each_answer_reaches_its_robot_in_the_order_of_what_depends_on_it() -> N
         nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, goal), worlds[1]),
     ]
     with ExitStack() as stack:
-        pages = [stack.enter_context(nsrecover.live.page(each, approve=each is agents[0], undo_s=0)) for each in agents]
-        quiet = stack.enter_context(nsrecover.live.page(undo_s=0))
+        pages = [stack.enter_context(at_once(each, approve=each is agents[0])) for each in agents]
+        quiet = stack.enter_context(at_once())
         fleet = stack.enter_context(
             nsrecover.live.fleet({"pot": pages[0].url, "plant": pages[1].url, "quiet": quiet.url})
         )
@@ -201,8 +201,8 @@ def test_an_answer_that_comes_too_late_says_so_and_the_first_one_counts() -> Non
 def test_a_question_stays_in_front_while_it_is_read() -> None:
     with ExitStack() as stack:
         small = Asking(stack, "Small?", 1.0)
-        pages = {"small": small.page.url, "large": stack.enter_context(nsrecover.live.page(undo_s=0)).url}
-        other = stack.enter_context(nsrecover.live.page(undo_s=0))
+        pages = {"small": small.page.url, "large": stack.enter_context(at_once()).url}
+        other = stack.enter_context(at_once())
         pages["large"] = other.url
         fleet = stack.enter_context(nsrecover.live.fleet(pages))
         until(lambda: asked(fleet) == ["small"], "it asks")

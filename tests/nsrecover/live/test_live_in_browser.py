@@ -14,7 +14,7 @@ import nsrecover
 import nsrecover.live
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.live.serving import EXPIRES_S
-from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Running, pushed
+from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Running, at_once, pushed
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 LIMIT_MS = 20_000
@@ -94,7 +94,7 @@ def test_an_episode_is_watched_to_its_end_and_two_viewers_see_the_same(browser: 
 
 def test_a_veto_with_the_keyboard_alone(browser: Any) -> None:
     robot = agent()
-    with nsrecover.live.page(robot, approve=True, undo_s=0) as page:
+    with at_once(robot, approve=True) as page:
         viewer = Viewer(browser, page.url)
         running = Running(robot, PLAN)
         viewer.wait_for("decision", "Take this way back?")
@@ -145,7 +145,7 @@ def frozen() -> Iterator[None]:
 
 def test_nobody_clicks_on_a_page_that_is_frozen_and_it_catches_up(browser: Any) -> None:
     robot = agent()
-    with nsrecover.live.page(robot, approve=True, undo_s=0) as page:
+    with at_once(robot, approve=True) as page:
         viewer = Viewer(browser, page.url)
         running = Running(robot, PLAN)
         viewer.wait_for("decision", "Take this way back?")
@@ -168,7 +168,7 @@ def test_nobody_clicks_on_a_page_that_is_frozen_and_it_catches_up(browser: Any) 
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", DESKTOP), ("dark", PHONE)])
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(browser: Any, scheme: str, size: dict[str, int]) -> None:
     robot = agent()
-    with nsrecover.live.page(robot, approve=True, undo_s=0) as page:
+    with at_once(robot, approve=True) as page:
         viewer = Viewer(browser, page.url, viewport=size, color_scheme=scheme, bypass_csp=True)
         running = Running(robot, PLAN)
         viewer.wait_for("decision", "Take this way back?")
@@ -186,7 +186,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(browser: Any, scheme:
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)])
 def test_one_person_answers_for_many_robots_by_keyboard(browser: Any, scheme: str, size: dict[str, int]) -> None:
     robot, answers = agent(), list[str]()
-    with nsrecover.live.page(robot, approve=True, undo_s=0) as one, nsrecover.live.page() as two:
+    with at_once(robot, approve=True) as one, nsrecover.live.page() as two:
         gone = "http://127.0.0.1:9/enter?token=nobody"
         with nsrecover.live.fleet({"hall 1": one.url, "hall 2": two.url, "hall 3": gone}) as page:
             viewer = Viewer(browser, page.url, viewport=size, color_scheme=scheme, bypass_csp=True)
@@ -231,7 +231,7 @@ def answer_to(viewer: Viewer, question: str) -> str:
 def asking(browser: Any, undo_s: float = 0.0) -> Iterator[tuple[Viewer, Running, BoxTable, Any]]:
     """A viewer called Ann, a run whose recovery waits for a person, its world, and its page."""
     robot = agent()
-    with nsrecover.live.page(robot, approve=True, undo_s=undo_s) as page:
+    with at_once(robot, approve=True, undo_s=undo_s) as page:
         viewer = Viewer(browser, page.url)
         viewer.page.fill("#operator", "Ann")
         running = Running(robot, PLAN)
@@ -315,7 +315,7 @@ def test_of_two_operators_one_decides_and_the_other_can_take_it_back(browser: An
         ann.wait_for("decision", "Bob has chosen I will fix it")
         assert ann.page.input_value("#operator") == "Ann"
         assert len(world.done) == 1
-        page.desk._undo_s = 0.0
+        page.desk.undo_s = 0.0
         bob.page.click("#undo")
         bob.page.click("#choice-fix")
         bob.wait_for("decision", "Put it right now")

@@ -15,7 +15,7 @@ from nsrecover.core.episode import Decided
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.vetoes import MOST_VETOES
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
-from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, number_in, pushed
+from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, at_once, number_in, pushed
 
 
 def agent_on(world: BoxTable) -> nsrecover.RecoveryAgent:
@@ -109,7 +109,7 @@ def test_every_better_way_back_is_announced_while_the_search_goes_on(monkeypatch
 def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
     world = BoxTable(pushed)
     agent = agent_on(world)
-    with nsrecover.live.page(agent, approve=True, undo_s=0) as page:
+    with at_once(agent, approve=True) as page:
         viewer = Client(page.url)
         running = Running(agent, PLAN)
         asked = viewer.wait_for("Take this way back?", "decision")
@@ -131,7 +131,7 @@ def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
 def test_a_veto_leads_to_another_way_and_in_the_end_to_help(settled: str) -> None:
     world = FactWorld(hook=after(1, WINE))
     agent = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), world)
-    with nsrecover.live.page(agent, approve=True, undo_s=0) as page:
+    with at_once(agent, approve=True) as page:
         viewer, number = Client(page.url), "0"
         running = Running(agent, WATER)
         vetoed = ["Pour the pot out into the sink"]
@@ -161,7 +161,7 @@ def test_a_veto_leads_to_another_way_and_in_the_end_to_help(settled: str) -> Non
 
 def test_a_way_that_is_stopped_while_it_waits_is_not_replaced() -> None:
     agent = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE)))
-    with nsrecover.live.page(agent, approve=True, undo_s=0) as page:
+    with at_once(agent, approve=True) as page:
         running = Running(agent, WATER)
         Client(page.url).wait_for("Take this way back?", "decision")
         agent.stop()
@@ -171,7 +171,7 @@ def test_a_way_that_is_stopped_while_it_waits_is_not_replaced() -> None:
 def test_a_veto_without_another_way_ends_the_run() -> None:
     world = BoxTable(pushed)
     agent = agent_on(world)
-    with nsrecover.live.page(agent, undo_s=0) as page:
+    with at_once(agent) as page:
         viewer = Client(page.url)
         viewer.do("approve")
         running = Running(agent, PLAN)
