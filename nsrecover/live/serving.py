@@ -25,7 +25,7 @@ from nsrecover.live.app import BEAT_S, ENTRANCE
 from nsrecover.live.board import CLICKED, Command
 from nsrecover.live.page_process import Answer, Asked, Beat, Begin, Show
 
-BEGIN_S, SEND_S = 30.0, 10.0
+BEGIN_S, SEND_S = 120.0, 10.0
 """Time for the process to begin, and to take what is sent, seconds."""
 EXPIRES_S = 3.0
 """Age of a command from which on it is not carried out, seconds."""
