@@ -218,7 +218,7 @@ SQLITE: dict[str, Bytes] = {
     "endless messages": _endless("messages", _MESSAGE),
     "endless topics": _endless("topics", _TOPIC),
     "endless and silent": _endless("messages", _MESSAGE, "WHERE i < 0"),
-    "large messages": _sqlite("UPDATE messages SET data = zeroblob(200000000) WHERE id < 4"),
+    "large messages": _sqlite("UPDATE messages SET data = zeroblob(50000000) WHERE id < 4"),
     "no messages": _sqlite("DROP TABLE messages"),
     "texts instead of numbers": _sqlite("UPDATE messages SET timestamp = 'now', topic_id = 'a'"),
     "late": _sqlite("UPDATE messages SET timestamp = 9223372036854775807"),

@@ -17,6 +17,8 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.untrusted_json import JsonObject, read_text
 
+MOST_BYTES = 200_000
+"""Largest accepted file; that of the shipped home has 3,000. YAML takes a second for so many."""
 SHIPPED = Path(__file__).parent / "homes"
 """Folder of the homes that come with the library."""
 
@@ -40,7 +42,7 @@ def load_home(source: str | Path) -> Home:
                 f"{did_you_mean(str(source), known)}"
             )
     try:
-        document = yaml.safe_load(read_text(path))
+        document = yaml.safe_load(read_text(path, MOST_BYTES))
     except RecursionError:
         raise InvalidConfiguration(f"expected a YAML file with a home, found {path}: nested too deeply") from None
     except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: dates that do not exist, and text that is none
