@@ -37,6 +37,10 @@ DARK = 0.08
 FEWEST_PIXELS, FEWEST_CHANGED = 40, 25
 """An object that both images show in fewer pixels is not compared, and a change of fewer pixels does not count."""
 
+LEAST = 0.25
+"""Nor is an object of which both images show less than this share of its earlier mask: what is left next to something
+that fell against it is mostly edge."""
+
 RING_PX, SHADED = 8, 0.08
 """If this share of what surrounds an object, so many pixels wide, has become brighter or darker, a shadow explains
 brightness on the object, too, and only its colour counts."""
@@ -248,7 +252,7 @@ class Pair:
         """
         both = self.masks[0] & self.masks[1]
         same = ndimage.binary_erosion(both & (self.nearer == 0))
-        if same.sum() < FEWEST_PIXELS:
+        if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
             return []
         share = _different(*self.images, same, light)
         if share > CHANGED_SHARE:
