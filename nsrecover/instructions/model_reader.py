@@ -106,7 +106,7 @@ def _clause(answer: object, choices: Mapping[str, Sequence[str]], sentence: str,
     named = all(answer[slot] in choices[slot] for slot in _SLOTS if answer.get(slot))
     if not named or not all(text in sentence for text in told) or not set(answer) <= {*_SLOTS, "do", "say", "only"}:
         return None
-    slots = {_SLOTS[slot]: _phrase(answer[slot], lexicon) for slot in _SLOTS if answer.get(slot)}
+    slots: dict[str, Any] = {_SLOTS[slot]: _phrase(answer[slot], lexicon) for slot in _SLOTS if answer.get(slot)}
     limits = (Constraint(ConstraintKind.MANNER, told[1]),) if told[1] else ()
     return Clause(_VERBS[answer["do"]], **slots, content=told[0], constraints=limits)
 

@@ -173,7 +173,7 @@ def sketch_of(episode: Episode, recovery: Recovery, observation: object) -> Sket
         kinds = dict.fromkeys(found.observed.names, Kind.OK) | kinds_of(found)
         lines = outlines(photo, found.observed, kinds)
         arrows = _arrows(recovery.actions, _outlined(photo, recovery, found.observed))
-        return Sketch("", MAP_PX, (0.0, 0.0, *map(float, MAP_PX)), tuple(lines[:MOST_OUTLINES]), arrows)
+        return Sketch("", MAP_PX, (0.0, 0.0, float(MAP_PX[0]), float(MAP_PX[1])), tuple(lines[:MOST_OUTLINES]), arrows)
     if not drawn:
         return None
     rgb, view, lines, arrows = max(drawn, key=lambda each: len(each[2]) + len(each[3]))
@@ -227,6 +227,6 @@ def _from_above(scenes: Sequence[object]) -> Photo:
     middle, span = (low + high) / 2, np.maximum(high - low, 0.2)
     width, height = MAP_PX
     focal = HIGH_M * (1 - 2 * AROUND) * min(width / span[1], height / span[0])
-    intrinsics = np.array([[focal, 0, width / 2], [0, focal, height / 2], [0, 0, 1]])
-    pose = np.array([[0, -1, 0, middle[0]], [-1, 0, 0, middle[1]], [0, 0, -1, HIGH_M], [0, 0, 0, 1]], np.float64)
+    intrinsics = np.array([[focal, 0, width / 2], [0, focal, height / 2], [0, 0, 1]], np.float32)
+    pose = np.array([[0, -1, 0, middle[0]], [-1, 0, 0, middle[1]], [0, 0, -1, HIGH_M], [0, 0, 0, 1]], np.float32)
     return Photo(np.zeros((height, width, 3), np.uint8), Camera(intrinsics, pose, "from above"))

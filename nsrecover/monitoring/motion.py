@@ -14,7 +14,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ import numpy.typing as npt
 from nsrecover.core.glances import Glance, Numbers
 from nsrecover.errors import InvalidCheckpoint, InvalidRecording
 from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.untrusted_json import read_json
 
 FILE = "motions.json"
 """Its file in the folder of a checkpoint."""
@@ -133,9 +134,9 @@ class MotionModel:
 
     def save(self, folder: str | Path) -> None:
         """Write it into the folder of a checkpoint."""
-        data = {each.name: getattr(self, each.name) for each in fields(self)}
-        data |= {name: value.tolist() for name, value in data.items() if isinstance(value, np.ndarray)}
-        atomic_write_bytes(Path(folder) / FILE, json.dumps(data).encode())
+        data = {each.name: np.asarray(getattr(self, each.name)) for each in fields(self)}
+        plain = {name: np.where(np.isfinite(value), value, None).tolist() for name, value in data.items()}  # type: ignore[call-overload]
+        atomic_write_bytes(Path(folder) / FILE, json.dumps(plain).encode())
 
     @classmethod
     def load(cls, folder: str | Path) -> MotionModel:
@@ -146,10 +147,8 @@ class MotionModel:
         """
         path = Path(folder) / FILE
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            parts: dict[str, Any] = {
-                name: np.asarray(value) if isinstance(value, list) else value for name, value in data.items()
-            }
+            data = cast("dict[str, Any]", read_json(path))
+            parts: dict[str, Any] = {name: _finite_or_not(value) for name, value in data.items()}
             made = cls(**{**parts, "actions": tuple(data["actions"])})
             if made.means.shape != made.scales.shape or made.beyond_m.shape != (len(made.means), 3):
                 raise ValueError("its parts do not fit each other")
@@ -179,6 +178,13 @@ class MotionModel:
         seen = np.nan_to_num(glance.others_m) / self.others_m
         scores = np.maximum(seen, np.where(np.isnan(glance.others_m), glance.others_empty, 0.0) / self.others_empty)
         return float(scores.max()), int(scores.argmax())
+
+
+def _finite_or_not(value: Any) -> Any:
+    """An array or a number from plain data, in which null stands for infinity."""
+    found = np.array(value, dtype=np.float64)
+    found = np.where(np.isnan(found), np.inf, found)
+    return found if found.ndim else float(found)
 
 
 def fit_motions(actions: Sequence[Sequence[Glance]], phases: int = PHASES) -> MotionModel:

@@ -31,19 +31,6 @@ class Answer(StrEnum):
     LOOK_AGAIN = "look_again"
     """The person has changed the scene: observe it and judge it again."""
 
-    @classmethod
-    def of(cls, answer: object) -> Answer:
-        """An answer from one, its code, or a truth value.
-
-        Raises:
-            InvalidConfiguration: it is no answer.
-        """
-        if isinstance(answer, bool):
-            return cls.YES if answer else cls.NO
-        if answer not in tuple(cls):
-            raise InvalidConfiguration(f"expected an answer ({', '.join(cls)}) or a truth value, found {answer!r}")
-        return cls(answer)
-
 
 def decided_by(answer: object) -> Decided:
     """Return a checked answer with whose it is.

@@ -213,13 +213,11 @@ class Pair:
     @classmethod
     def of(cls, before: Picture, numbers_before: Sequence[int], now: Picture, numbers: Sequence[int]) -> Pair | None:
         """The object that has these masks; None if it is not in the same place in both pictures."""
-        windows = before.window(numbers_before), now.window(numbers)
-        if windows[0] is None or windows[1] is None:
+        first, second = before.window(numbers_before), now.window(numbers)
+        if first is None or second is None:
             return None
-        here = (
-            _around(min(w[0].start for w in windows), max(w[0].stop for w in windows)),
-            _around(min(w[1].start for w in windows), max(w[1].stop for w in windows)),
-        )
+        rows, columns = zip(first, second, strict=True)
+        here = tuple(_around(min(s.start for s in each), max(s.stop for s in each)) for each in (rows, columns))
         masks = np.isin(before.instances[here], numbers_before), np.isin(now.instances[here], numbers)
         if (masks[0] & masks[1]).sum() < max(IN_PLACE * min(masks[0].sum(), masks[1].sum()), FEWEST_PIXELS):
             return None
