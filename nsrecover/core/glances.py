@@ -78,12 +78,12 @@ class Glance:
         log = [math.log(0.01 + max(float(each), 0.0)) for each in (near, far)]
         return np.array([*log, up, over, self.opening_m - self.width_m, self.opening_m], dtype=np.float64)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Glance:
+    def from_dict(cls, data: Mapping[str, object]) -> Glance:
         """Read what `to_dict` returns.
 
         Raises:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nsrecover.core.actions import Action
 from nsrecover.core.glances import Numbers, RobotState
 from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core.scene import SceneGraph, SceneT
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.monitoring.motion import Judged, MotionModel
@@ -30,13 +28,13 @@ class During:
         InvalidConfiguration: there is no model, or scenes are facts.
     """
 
-    def __init__(self, model: MotionModel | None, monitor: Monitor[Any, Any], action: Action, time_s: float) -> None:
+    def __init__(self, model: MotionModel | None, monitor: Monitor[SceneT], action: Action, time_s: float) -> None:
         if model is None:
             raise InvalidConfiguration(
                 "expected a system with a model of motions, found none; make it with python -m train.motions"
             )
         before, expected = monitor.graph, monitor.trace.graphs[monitor.num_executed + 1]
-        if not isinstance(before, SceneGraph):
+        if not isinstance(before, SceneGraph) or not isinstance(expected, SceneGraph):
             raise InvalidConfiguration("expected scenes of boxes while actions are watched, found scenes of facts")
         self._model, self._action = model, action
         self._names = tuple(name for name in before.names if name != action.arguments[0])

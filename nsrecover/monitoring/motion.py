@@ -180,7 +180,7 @@ class MotionModel:
         return float(scores.max()), int(scores.argmax())
 
 
-def _finite_or_not(value: Any) -> Any:
+def _finite_or_not(value: object) -> object:
     """An array or a number from plain data, in which null stands for infinity."""
     found = np.array(value, dtype=np.float64)
     found = np.where(np.isnan(found), np.inf, found)
