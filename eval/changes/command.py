@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, paired_interval, share_of
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent, percent_of
-from nsrecover.core import Action, FloatArray, Plan
+from nsrecover.core import Action, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 from nsrecover.perception.objects.detections import AppearanceModel
 from nsrecover.perception.perceiver import ScenePerceiver
@@ -102,6 +102,11 @@ def ours(pair: Episode, system: System[Any], appearance: AppearanceModel) -> tup
     ], refused
 
 
+def colourless(seen: Observation) -> Observation:
+    """The observation with grey images, in which nothing can be compared pixel by pixel."""
+    return replace(seen, rgb=np.full_like(seen.rgb, 128))
+
+
 def oracle(pair: Episode) -> list[Found]:
     """The truth."""
     places = {thing.identity: thing.box[:3] for thing in pair.after}
@@ -149,7 +154,8 @@ def judge(index: int, seed: int, checkpoint: str | None) -> dict[str, Any]:
     pair, system = episode(seed, index), system_of(checkpoint)
     seen, bundle = pair_of(pair.first, pair.second), system.bundle
     told, refused = ours(pair, system, bundle)
-    blind, _ = ours(pair, system, Alike(bundle))
+    grey = replace(pair, first=colourless(pair.first), second=colourless(pair.second))
+    blind, _ = ours(grey, system, Alike(bundle))
     arms = {ORACLE: oracle(pair), OURS: told, WITHOUT: blind} | {name: rule(seen) for name, rule in RULES.items()}
     scores = {name: scored(pair, found) for name, found in arms.items()}
     return {"event": str(pair.event), "refused": refused, "arms": scores}
