@@ -23,7 +23,7 @@ def test_time_passes_only_while_every_thread_waits() -> None:
 
     def robot() -> None:
         for limit_s in (3600.0, 10.0, None):
-            seen.append((desk.decide("?", (), fallback="nobody", limit_s=limit_s), clock.now()))
+            seen.append((desk.decide("?", (), fallback="nobody", limit_s=limit_s).text, clock.now()))
 
     def person() -> None:
         clock.sleep(600.0)

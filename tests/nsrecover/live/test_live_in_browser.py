@@ -352,6 +352,9 @@ def test_what_is_typed_stays_when_the_page_of_many_robots_is_drawn_again(browser
                 who = viewer.page.locator("#first .who").inner_text()
                 viewer.page.keyboard.press("Enter")
                 viewer.wait_for("given", f"{who}: that")
+                viewer.page.wait_for_function(
+                    "who => document.querySelector('#first .who')?.innerText !== who", arg=who
+                )
             for thread in threads:
                 thread.join(20)
             viewer.context.close()
