@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,10 @@ from tqdm import tqdm
 from eval.common.output import write_results
 from eval.common.tables import document, markdown_table, percent
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
-from eval.logs.measuring import figures, fitted, measured, results, tables
+from eval.logs.measuring import figures, fitted, measured, reliability_of, reliability_table, results, tables
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
-from nsrecover.explanation.logs.confidence import FITTED
+from nsrecover.explanation.logs.confidence import FITTED, chance_of, readable
 
 
 @dataclass
@@ -82,6 +82,7 @@ class JudgedLog:
     refused: str
     subgoals: tuple[bool, ...]
     seconds: float
+    features: tuple[float, ...] = ()
 
 
 def judged(log: HouseholdLog, number: int) -> JudgedLog:
@@ -96,7 +97,7 @@ def judged(log: HouseholdLog, number: int) -> JudgedLog:
     seconds = time.perf_counter() - started
     truth = log.extra.get("truth")
     known: dict[str, Any] = truth if isinstance(truth, dict) else {}
-    times = {_seconds(str(step)) for step in known.get("steps", ())}
+    times = {seconds_of(step) for step in known.get("steps", ())}
     wanted = conditions_of(log.success_state, log.plan)
     refused = "no correction" if explained.correction is None else ""
     if wanted is not None and explained.correction is not None:
@@ -105,11 +106,12 @@ def judged(log: HouseholdLog, number: int) -> JudgedLog:
         str(log.extra.get("id", number)),
         report_of(log, explained),
         explained.finding.kind == known["kind"] if "kind" in known else None,
-        bool(explained.finding.times) and _seconds(explained.finding.times[0]) in times if times else None,
+        bool(explained.finding.times) and seconds_of(explained.finding.times[0]) in times if times else None,
         None if wanted is None else not refused,
         refused if wanted is not None else "the success condition is worded in a way the judge does not know",
         tuple(_subgoals(log, explained, times)),
         seconds,
+        explained.features,
     )
 
 
@@ -130,8 +132,31 @@ def _subgoals(log: HouseholdLog, explained: LogExplanation, times: set[int]) -> 
             yield not item.satisfied
 
 
-def _seconds(text: str) -> int:
-    minutes, _, seconds = text.rpartition(":")
+def annotated(log: HouseholdLog) -> HouseholdLog:
+    """A log with its truth as times, whichever way it is annotated."""
+    truth = log.extra.get("truth")
+    given: Mapping[str, Any] = truth if isinstance(truth, dict) else {}
+    steps = list(map(str, given.get("steps") or _times(given.get("gt_failure_step", []))))
+    known = {"steps": steps} | ({"kind": given["kind"]} if "kind" in given else {})
+    return replace(log, extra={**log.extra, "truth": known})
+
+
+def _times(found: Any) -> Iterator[str]:
+    """The times of an annotation: a time, [from, to], or a list of these."""
+    if isinstance(found, str | int):
+        yield str(found)
+    elif len(found) == 2 and not any(isinstance(one, list) for one in found):
+        yield from (
+            f"{second // 60:02d}:{second % 60:02d}" for second in range(seconds_of(found[0]), seconds_of(found[1]) + 1)
+        )
+    else:
+        for one in found:
+            yield from _times(one)
+
+
+def seconds_of(when: object) -> int:
+    """Seconds of a time such as 00:36."""
+    minutes, _, seconds = str(when).rpartition(":")
     return 60 * int(minutes or 0) + int(seconds)
 
 
@@ -223,9 +248,26 @@ def measure(config: LogsConfig) -> dict[str, Any]:
 
 def _row(log: HouseholdLog) -> dict[str, Any]:
     """An annotated log of others, as a row to fit the confidence on."""
-    case = judged(log, 0)
+    case = judged(annotated(log), 0)
     right = {"step_right": case.step_right, "kind_right": case.kind_right is not False}
-    return {"features": explain_log(log).features, **right}
+    return {"features": case.features, "readable": readable(log), "task": log.task, **right}
+
+
+def left_out(rows: Sequence[Mapping[str, Any]], foreign: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How reliable the confidence is for logs by others whose task it was not fitted on.
+
+    Args:
+        rows: generated logs, judged.
+        foreign: logs by others, judged, with their task.
+    """
+    found = list[tuple[float, bool]]()
+    for task in dict.fromkeys(row["task"] for row in foreign):
+        weights = fitted([*rows, *(row for row in foreign if row["task"] != task)])
+        for row in foreign:
+            if row["task"] == task:
+                chance = chance_of(row["features"], weights) * row["readable"]
+                found.append((chance, bool(row["step_right"] and row["kind_right"])))
+    return reliability_of(found)
 
 
 def _fit(config: LogsConfig) -> dict[str, Any]:
@@ -238,14 +280,15 @@ def _fit(config: LogsConfig) -> dict[str, Any]:
         for strength, count in parts.items()
         for row in results(folder / f"fit-{strength}.jsonl", count, config.seed, strength, held_out=False)
     ]
-    rows += [_row(log) for path in config.foreign for log in read_logs(Path(path))]
+    foreign = [_row(log) for path in config.foreign for log in read_logs(Path(path))]
     made = (
         f"python -m eval.logs fit=true count={config.count} others={config.others} wide={config.wide} "
-        f"seed={config.seed} foreign=[{len(config.foreign)} files by others]"
+        f"seed={config.seed} foreign=[{','.join(config.foreign)}]"
     )
-    found = {"weights": fitted(rows), "logs": len(rows), "made_with": made}
+    found = {"weights": fitted([*rows, *foreign]), "logs": len(rows) + len(foreign), "made_with": made}
     FITTED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    write_results(config.out, found, f"{len(rows)} logs: {found['weights']}", config)
+    kept = found | left_out(rows, foreign)
+    write_results(config.out, kept, reliability_table(kept) if foreign else made, config)
     return found
 
 

@@ -22,6 +22,9 @@ from sim.logs.generate import generate
 from sim.logs.writing import STRENGTHS
 
 _BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
+_COARSE = (0.0, 0.5, 0.7, 0.9, 1.01)
+"""Bins for few logs; those of the first one are abstentions."""
+_SURE = 0.9
 
 
 def results(
@@ -53,7 +56,7 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     subgoals = [pair for row in rows for pair in row["subgoals"]]
     named = [held for held, verdict in subgoals if not verdict]
     failed = [verdict for held, verdict in subgoals if not held]
-    sure = [row for row in rows if row["confidence"] >= 0.9]
+    sure = [row for row in rows if row["confidence"] >= _SURE]
     return {
         "logs": len(rows),
         "step": share_of(row["step_right"] for row in rows),
@@ -66,10 +69,11 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "subgoals": share_of(held == verdict for held, verdict in subgoals),
         "failure_precision": share_of(not held for held in named),
         "failure_recall": share_of(not verdict for verdict in failed),
-        "sure": share_of(row["confidence"] >= 0.9 for row in rows),
+        "sure": share_of(row["confidence"] >= _SURE for row in rows),
         "right_if_sure": share_of(map(_right, sure)),
         "abstained": dict(Counter(row["abstained"] for row in rows if row["abstained"])),
         "seconds": round(float(np.mean([row["seconds"] for row in rows])), 3) if rows else None,
+        "slowest_s": max((row["seconds"] for row in rows), default=None),
     }
 
 
@@ -91,6 +95,31 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         mean = round(float(np.mean([row["confidence"] for row in within])), 4) if within else None
         found.append({"from": low, "to": min(high, 1.0), "confidence": mean, "right": share_of(map(_right, within))})
     return found
+
+
+def reliability_of(found: Sequence[tuple[float, bool]]) -> dict[str, Any]:
+    """How often answers are right where they are sure, and wrong where they abstain; and the curve.
+
+    Args:
+        found: confidence, and whether step and kind are right.
+    """
+    return {
+        "right_if_sure": share_of(right for chance, right in found if chance >= _SURE),
+        "wrong_if_abstained": share_of(not right for chance, right in found if chance < SURE_ENOUGH),
+        "reliability": [
+            {"from": low, "to": min(high, 1.0), "right": share_of(right for one, right in found if low <= one < high)}
+            for low, high in pairwise(_COARSE)
+        ],
+    }
+
+
+def reliability_table(metrics: Mapping[str, Any]) -> str:
+    """The curve of `reliability_of` as a table."""
+    bins = [
+        [f"{each['from']:.2f} to {each['to']:.2f}", percent_of(each["right"], 1), each["right"]["of"]]
+        for each in metrics["reliability"]
+    ]
+    return markdown_table(["confidence", "right", "logs"], bins)
 
 
 def fitted(rows: Sequence[Mapping[str, Any]], ridge: float = 1.0) -> list[float]:
@@ -117,12 +146,12 @@ def measured(out: Path, count: int, others: int, ablated: int, seed: int) -> dic
     Args:
         out: folder, in which judged logs are kept so that a run can be continued.
         count: logs of middle strength.
-        others: logs of each other strength.
+        others: logs of each other strength, and of rates drawn for each log (`wide`).
         ablated: logs of middle strength for each ablation, the first of them.
         seed: of the logs.
     """
     out.mkdir(parents=True, exist_ok=True)
-    counts = {name: count if name == "middle" else others for name in STRENGTHS}
+    counts = {name: count if name == "middle" else others for name in (*STRENGTHS, "wide")}
     rows = {
         name: results(out / f"{name}.jsonl", number, seed, name, held_out=True)
         for name, number in sorted(counts.items(), key=lambda item: item[0] != "middle")
@@ -133,7 +162,7 @@ def measured(out: Path, count: int, others: int, ablated: int, seed: int) -> dic
     }
     return {
         "seed": seed,
-        "strengths": {name: summary(rows[name]) for name in STRENGTHS},
+        "strengths": {name: summary(rows[name]) for name in counts},
         "kinds": by_kind(rows["middle"]),
         "reliability": reliability([row for each in rows.values() for row in each]),
         "sure_enough": SURE_ENOUGH,
@@ -204,3 +233,4 @@ def tables(metrics: Mapping[str, Any]) -> str:
 def _rows(strengths: Mapping[str, Any]) -> Iterator[list[str]]:
     for key, words in _ROWS.items():
         yield [words, *(percent_of(each[key], 1) for each in strengths.values())]
+    yield ["seconds a log: mean, longest", *(f"{each['seconds']}, {each['slowest_s']}" for each in strengths.values())]

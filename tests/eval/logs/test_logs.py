@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from eval.logs.command import LogsConfig, measure, with_file_named
+from eval import foreign_logs
+from eval.foreign_logs import ForeignLogsConfig
+from eval.logs.command import LogsConfig, left_out, measure, with_file_named
 from eval.logs.household_world import conditions_of, judge
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
@@ -45,6 +47,27 @@ def test_annotations_are_compared(tmp_path: Path) -> None:
     assert metrics["subgoal_verification"]["fraction"] == 1.0
     table = (tmp_path / "out" / "table.md").read_text()
     assert "- spilt: dropped at 00:09 (kind differs) (step differs)" in table
+
+
+def test_logs_of_others_are_scored_in_figures(tmp_path: Path) -> None:
+    path = tmp_path / "others.jsonl"
+    given = [{"gt_failure_step": [["00:08", "00:10"]]}, {"gt_failure_step": "00:04"}]
+    path.write_text("".join(f"{json.dumps(log(truth))}\n" for truth in given))
+    (found,) = foreign_logs.measure(ForeignLogsConfig([str(path)], str(tmp_path / "out")))["files"].values()
+    assert (found["step"]["value"], found["step"]["of"], found["kind"]["of"]) == (0.5, 2, 0)
+    assert (found["plan_alone"]["of"], found["failures_called_success"]) == (2, 0)
+    assert found["changed_by_one_line"]["of"] == 2
+    assert len((tmp_path / "out" / "cases.jsonl").read_text().splitlines()) == 2
+    assert "50.0 %" in (tmp_path / "out" / "table.md").read_text()
+
+
+def test_confidence_is_judged_on_tasks_that_it_was_not_fitted_on() -> None:
+    row = {"features": (1.0, 5.0), "kind_right": True, "readable": 1.0, "step_right": True}
+    wrong = {**row, "features": (1.0, -5.0), "step_right": False}
+    rows = [{**one, "task": task} for task in "abc" for one in (row, wrong)]
+    assert left_out([], rows)["right_if_sure"]["value"] == 1.0
+    odd = [{**one, "task": "d", "step_right": not one["step_right"]} for one in (row, wrong)]
+    assert left_out([], [*rows, *odd])["right_if_sure"]["value"] < 1.0
 
 
 def test_the_file_is_asked_for_and_may_be_named_without_key(tmp_path: Path) -> None:
