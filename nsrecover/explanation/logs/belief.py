@@ -24,8 +24,9 @@ from nsrecover.explanation.logs.reading.timeline import Slot
 from nsrecover.explanation.logs.simulation import DEFECT, FINAL, PUTTING, Course, Deviation, Simulator
 
 _ENCLOSED = {Trait.DOOR, Trait.MACHINE}
-_WIDTH, _DEPTH, _READINGS = 40, 12.0, 25
-"""Courses that are kept at an event; how much worse than the best they may be; courses that are weighed in the end."""
+_WIDTH, _ATTEMPTS, _DEPTH, _READINGS = 40, 200, 12.0, 25
+"""Courses that are kept at an event, and after each further step at it; how much worse than the best they may be;
+courses that are weighed in the end."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class _Node:
     deviations: tuple[Deviation, ...] = ()
     when: tuple[int, ...] = ()
     defect: bool = False
+
+
+def _likely(nodes: list[_Node], width: int) -> list[_Node]:
+    """The most likely nodes."""
+    nodes.sort(key=lambda one: one.cost)
+    return [node for node in nodes[:width] if node.cost < nodes[0].cost + _DEPTH]
 
 
 class Starts(Simulator):
@@ -189,21 +196,23 @@ class Believer(Starts):
                   node.state, node.deviations, node.when, node.defect)
             for node in nodes
         ]  # fmt: skip
-        seen.sort(key=lambda one: one.cost)
-        return [node for node in seen[:_WIDTH] if node.cost < seen[0].cost + _DEPTH]
+        return _likely(seen, _WIDTH)
 
     def _moments(self, beam: Sequence[_Node], event: int) -> Iterator[_Node]:
         """Every node after what may happen up to an event: drops, and steps that may or must be tried by then."""
         waiting = [*beam, *(dropped for node in beam for dropped in self._drops(node, event))]
         while waiting:
-            node = waiting.pop()
-            number = len(node.when)
-            if number == len(self.slots) or self.slots[number].early > event:
-                yield node
-                continue
-            if self.slots[number].last > event:
-                yield node
-            waiting += self._attempts(node, number, event)
+            tried = list[_Node]()
+            for node in waiting:
+                number = len(node.when)
+                if number == len(self.slots) or self.slots[number].early > event:
+                    yield node
+                    continue
+                if self.slots[number].last > event:
+                    yield node
+                tried += self._attempts(node, number, event)
+            # Steps without a line may all be tried at one event: what is too unlikely goes no further.
+            waiting = _likely(tried, _ATTEMPTS)
 
     def _drops(self, node: _Node, event: int) -> Iterator[_Node]:
         carried, number = holding(node.state), len(node.when)
