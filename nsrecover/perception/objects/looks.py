@@ -37,6 +37,10 @@ DARK = 0.08
 FEWEST_PIXELS, FEWEST_CHANGED = 40, 25
 """An object that both images show in fewer pixels is not compared, and a change of fewer pixels does not count."""
 
+MOST, HIDDEN_SHARE = 0.5, 0.5
+"""Of an object of which both images show less than this share of its earlier mask, so much of the rest must differ: what
+now stands on it or against it shades it, and its mask takes in a little of that."""
+
 LEAST = 0.25
 """Nor is an object of which both images show less than this share of its earlier mask: what is left next to something
 that fell against it is mostly edge."""
@@ -257,7 +261,8 @@ class Pair:
             ring = ndimage.binary_dilation(both, iterations=RING_PX) & self.nothing & (self.nearer == 0)
             shaded = ring.sum() >= FEWEST_PIXELS and _different(*self.images, ring, light, fixed=True) > SHADED
             share = min(_different(*self.images, same, light, by, not shaded) for by in _SHIFTS)
-        return [share]
+        hidden = same.sum() < MOST * self.masks[0].sum()
+        return [0.0 if hidden and share < HIDDEN_SHARE else share]
 
 
 def _around(start: int, stop: int) -> slice:
