@@ -38,8 +38,8 @@ FEWEST_PIXELS, FEWEST_CHANGED = 40, 25
 """An object that both images show in fewer pixels is not compared, and a change of fewer pixels does not count."""
 
 MOST, HIDDEN_SHARE = 0.5, 0.5
-"""Of an object of which both images show less than this share of its earlier mask, so much of the rest must differ: what
-now stands on it or against it shades it, and its mask takes in a little of that."""
+"""Of an object of which both images show less than this share of its earlier mask, so much of the rest must differ:
+what now stands on it or against it shades it, and its mask takes in a little of that."""
 
 LEAST = 0.25
 """Nor is an object of which both images show less than this share of its earlier mask: what is left next to something
