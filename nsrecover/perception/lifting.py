@@ -147,7 +147,8 @@ def _doubtful(instances: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         border[other] |= meet
     whole, doubtful = (np.bincount(instances[part], minlength=1) for part in (instances > 0, border))
     few = np.flatnonzero(doubtful > MOST_DOUBTFUL * whole[: len(doubtful)])
-    return border & ~np.isin(instances, few)
+    border[border] = ~np.isin(instances[border], few)
+    return border
 
 
 def _in_large_parts(
@@ -173,9 +174,13 @@ def _in_large_parts(
         same = instances[rows[own], columns[own]] == instances[rows[other], columns[other]]
         near = np.abs(depth[rows[own], columns[own]] - depth[rows[other], columns[other]]) < gap * (down + right)
         pairs.append(np.stack([own[same & near], other[same & near]]))
-    edges = np.concatenate(pairs, axis=1)
-    graph = coo_matrix((np.ones(edges.shape[1], dtype=np.int8), edges), shape=(len(rows), len(rows)))
-    _, part = connected_components(graph, directed=False)
+    ends = np.ones(len(rows), dtype=np.bool_)
+    ends[pairs[0][0]] = False
+    run = np.cumsum(ends) - ends  # pixels that are connected along a row are one node
+    edges = run[np.concatenate(pairs[1:], axis=1)]
+    edges = edges[:, (edges[0] != edges[1]) & np.diff(edges, axis=1, prepend=-1).any(axis=0)]
+    graph = coo_matrix((np.ones(edges.shape[1], dtype=np.int32), edges), shape=(run[-1] + 1, run[-1] + 1))
+    part = connected_components(graph, directed=False)[1][run]
     size = np.bincount(part)[part]
     largest = np.zeros(int(instances.max()) + 1, dtype=np.int64)
     owner = instances[rows, columns]

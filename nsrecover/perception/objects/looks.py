@@ -65,6 +65,9 @@ BLUR_PX = 2.0
 SHIFTS_PX = 2
 """Pixels by which an image may be shifted in each direction: cameras tremble, and objects are nudged."""
 
+WIDTH_PX = 640
+"""Wider images are compared at about this width, for which the numbers of pixels above are meant."""
+
 STEP = 4
 """Every so many pixels along rows and columns tell the light of a view."""
 
@@ -157,12 +160,9 @@ class Looks:
         Returns:
             How the objects look now, and what this says of them.
         """
-        now = tuple(
-            Picture(*each)
-            for each in zip(
-                observation.cameras, observation.rgb, observation.depth_m, observation.instances, strict=True
-            )
-        )
+        some = slice(None, None, max(observation.rgb.shape[2] // WIDTH_PX, 1))
+        images = (each[:, some, some] for each in (observation.rgb, observation.depth_m, observation.instances))
+        now = tuple(Picture(*each) for each in zip(observation.cameras, *images, strict=True))
         shown, changed, still, lights = dict(self.shown), dict[str, float](), set[str](), dict[int, FloatArray]()
         for name, numbers in masks.items():
             shares, stays = list[float](), list[bool]()
