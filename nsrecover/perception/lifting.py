@@ -176,8 +176,8 @@ def _in_large_parts(
         pairs.append(np.stack([own[same & near], other[same & near]]))
     ends = np.ones(len(rows), dtype=np.bool_)
     ends[pairs[0][0]] = False
-    run = np.cumsum(ends) - ends  # pixels that are connected along a row are one node
-    edges = run[np.concatenate(pairs[1:], axis=1)]
+    run: npt.NDArray[np.intp] = np.cumsum(ends) - ends  # pixels that are connected along a row are one node
+    edges: npt.NDArray[np.intp] = run[np.concatenate(pairs[1:], axis=1)]
     edges = edges[:, (edges[0] != edges[1]) & np.diff(edges, axis=1, prepend=-1).any(axis=0)]
     graph = coo_matrix((np.ones(edges.shape[1], dtype=np.int32), edges), shape=(run[-1] + 1, run[-1] + 1))
     part = connected_components(graph, directed=False)[1][run]

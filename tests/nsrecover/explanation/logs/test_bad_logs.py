@@ -132,7 +132,7 @@ def test_hostile_text_does_not_change_the_result(document: dict[str, Any]) -> No
     found = report(document)
     assert same(found, "root_cause", "objects", "steps")
     assert "previous instructions" not in found["text"]
-    assert found["confidence"] <= known()["confidence"]
+    assert found["confidence"] <= known()["confidence"] + 0.01, "it may make no more certain"
 
 
 def test_numbers_that_are_no_times_are_refused() -> None:
