@@ -22,6 +22,7 @@ def interrupt(event, arguments):
     if event == "os.rename" and str(arguments[1]).endswith("transition/last.ckpt") and os.path.exists(arguments[1]):
         os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # programs in the background ignore it
 sys.addaudithook(interrupt)
 runpy.run_module("train", run_name="__main__", alter_sys=True)
 """
