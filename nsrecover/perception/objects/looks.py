@@ -18,7 +18,7 @@ from scipy import ndimage
 from nsrecover.core import Camera, FloatArray, Observation
 from nsrecover.perception.objects.detections import index_map
 
-CHANGED_SHARE = 0.12
+CHANGED_SHARE = 0.18
 """Share of an object's surface in one view that differs if its looks have changed."""
 
 OTHER_SHARE = 0.6
