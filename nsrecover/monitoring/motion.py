@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from nsrecover.core.glances import Glance, Numbers
 from nsrecover.errors import InvalidCheckpoint, InvalidRecording
+from nsrecover.models.conformal import conformal_threshold
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.untrusted_json import read_json
 
@@ -102,7 +103,7 @@ class MotionModel:
             What it and the frames before it say about the phases, for the next call; and the judgement.
         """
         fits = self._fits(glance.features[None])[0]
-        logs = np.where(np.arange(len(fits)) == 0, 0.0, -np.inf) if frames is None else _moved_on(frames)
+        logs = np.where(np.arange(len(fits)) == 0, 0.0, -np.inf) if frames is None else _ways(frames).max(axis=0)
         logs = logs + fits
         logs -= logs.max()
         scores = np.where(logs >= -UNLIKELY, self._scores(glance), np.inf)
@@ -122,15 +123,15 @@ class MotionModel:
 
         Raises:
             InvalidRecording: there are too few actions for the rate.
+            InvalidConfiguration: the rate is out of its range, see `conformal_threshold`.
         """
-        rank = int(np.ceil((len(actions) + 1) * (1 - alpha)))
-        if rank > len(actions):
+        scores = sorted(-self.score(glances) for glances in actions)  # low is bad there
+        threshold = -conformal_threshold(scores, len(scores), alpha)
+        if len(scores) < (needed := int(np.ceil(1 / alpha)) - 1):
             raise InvalidRecording(
-                f"expected at least {int(np.ceil(1 / alpha)) - 1} successful actions to promise {alpha:g}, found "
-                f"{len(actions)}"
+                f"expected at least {needed} successful actions to promise {alpha:g}, found {len(scores)}"
             )
-        scores = sorted(map(self.score, actions))
-        return replace(self, threshold=scores[rank - 1], alpha=alpha, actions=(self.actions[0], len(actions)))
+        return replace(self, threshold=threshold, alpha=alpha, actions=(self.actions[0], len(scores)))
 
     def save(self, folder: str | Path) -> None:
         """Write it into the folder of a checkpoint."""
@@ -252,17 +253,16 @@ def _likelihoods(features: Numbers, means: Numbers, scales: Numbers) -> Numbers:
     return np.asarray(-0.5 * (z**2).sum(axis=-1) - np.log(scales).sum(axis=-1))
 
 
-def _moved_on(logs: Numbers) -> Numbers:
-    """The best that a phase can have from the frame before: it stays, comes from the one before, or skips one."""
-    one, two = (np.concatenate([np.full(n, -np.inf), logs[:-n]]) for n in (1, 2))
-    return np.asarray(np.maximum(logs, np.maximum(one, two)))
+def _ways(logs: Numbers) -> Numbers:
+    """What each phase has from the frame before, (3, K): if it stays, comes from the one before, or skips one."""
+    return np.stack([np.concatenate([np.full(n, -np.inf), logs[: len(logs) - n]]) for n in range(3)])
 
 
 def _best_path(fits: Numbers) -> Numbers:
     """The likeliest division of T frames into phases that begins with the first, (T,), from likelihoods (T, K)."""
     logs, steps = np.where(np.arange(fits.shape[1]) == 0, fits[0], -np.inf), []
     for row in fits[1:]:
-        ways = np.stack([np.concatenate([np.full(n, -np.inf), logs[: len(logs) - n]]) for n in range(3)])
+        ways = _ways(logs)
         steps.append(ways.argmax(axis=0))
         logs = ways.max(axis=0) + row
     path = [int(logs.argmax())]

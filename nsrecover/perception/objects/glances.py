@@ -61,7 +61,9 @@ class ActionGlances:
         if self._misfit is None:  # a box that was wrong before does not begin to move with the action
             self._misfit = np.nan_to_num(others)
         others = np.maximum(others - self._misfit, 0.0)
-        empty = seen_through(observation, self._places.reshape(-1, 6)).reshape(-1, 2).min(axis=1)
+        empty, hidden = np.zeros(len(others), np.float32), np.isnan(others)
+        hidden[row] = False
+        empty[hidden] = seen_through(observation, self._places[hidden].reshape(-1, 6)).reshape(-1, 2).min(axis=1)
         sides = start[3:]
         return Glance(
             observation.time_s - self._since,
@@ -72,7 +74,7 @@ class ActionGlances:
             beyond,
             seen_through(observation, places),
             np.delete(others, row),
-            np.delete(np.where(np.isnan(others), empty, 0.0), row),
+            np.delete(empty, row),
         )
 
     def _carried(self, tool: Numbers, start: Numbers, goal: Numbers) -> Numbers:
