@@ -108,13 +108,14 @@ class FollowPlan(Behaviour):
     def update(self) -> Status:
         """Do what the session asks for."""
         if self._judging is not None:
-            self._found = self._judging.found
-            if not self._judging.ended.done():
-                self.feedback_message = self._judging.progress
+            judging, ended = self._judging, self._judging.ended.done()
+            self._found = judging.found  # after `ended`, since the thread finds first and ends then
+            if not ended:
+                self.feedback_message = judging.progress
                 self._tell()
                 return Status.RUNNING
-            ended, self._judging = self._judging.ended, None
-            ended.result()
+            self._judging = None
+            judging.ended.result()
         session = self.session
         if self._stop_reason is not None:
             self._drop_action()
