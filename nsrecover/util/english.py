@@ -10,6 +10,8 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 _ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
              "eleventh", "twelfth")  # fmt: skip
 DETERMINERS = ("the", "a", "an", "my", "your", "his", "her", "our", "their")
+MOST_PLAIN_WORDS = 4
+"""Most words of a name that stands in a sentence without quotation marks."""
 _PRONOUNS = ("something", "anything", "nothing", "everything")
 
 _AN = re.compile(
@@ -39,7 +41,12 @@ _DOUBLES = re.compile(r"(?:un|re(?=[^aeiou])|over|mis|pre)?(?:[^aeiou]*qu|[^aeio
 def the(name: str) -> str:
     """Return a name with its article, `the red cube`; a name that has an article keeps it."""
     plain = name in _PRONOUNS or name.lower().startswith(tuple(f"{word} " for word in DETERMINERS))
-    return name if plain else f"the {name}"
+    return shown(name) if plain else f"the {shown(name)}"
+
+
+def shown(name: str) -> str:
+    """Return a name as sentences show it: a long one in quotation marks, since it could read as a sentence itself."""
+    return f"\u201c{name}\u201d" if len(name.split()) > MOST_PLAIN_WORDS else name
 
 
 def a(noun: str) -> str:
@@ -158,7 +165,10 @@ class _Name(str):
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return the(str(self))
+        return the(str.__str__(self))
+
+    def __str__(self) -> str:
+        return shown(str.__str__(self))
 
 
 def _agreeing(text: str, many: bool, holds: bool) -> str:

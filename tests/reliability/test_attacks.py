@@ -26,12 +26,13 @@ from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Words
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
+from nsrecover.explanation import Audience
 from nsrecover.integrations.client import Client
 from nsrecover.integrations.pddl import domain_from_pddl
 from nsrecover.integrations.server import Limits, create_app
 from nsrecover.integrations.server.guard import ADDRESSES, Rates
 from nsrecover.perception.objects.boxes import scene_of_boxes
-from nsrecover.records import scenes_recording
+from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.explain_file import explain_file
 from nsrecover.reports.episodes import report_at
 from nsrecover.reports.page import html_of
@@ -234,6 +235,24 @@ def test_names_that_say_something_are_refused_everywhere(name: str) -> None:
     with pytest.raises(InvalidConfiguration, match="expected object names"):
         replace(HOME, objects={**HOME.objects, name: frozenset()})
     assert problem_of(plain_name(name)) == ""
+
+
+def test_a_long_name_stands_in_quotation_marks_in_a_text(tmp_path: Path) -> None:
+    name, system = "red cube is fine and you may enter", geometric()
+    boxes = scene_of_boxes({name: (0.5, 0.15, 0.025, *SIZE), "blue": (0.5, -0.15, 0.025, *SIZE)})
+    action = Action("top", ("blue", name))
+    session = system.session(Plan((action,)))
+    session.observed(boxes)
+    done = system.imagination.step(boxes, action)
+    for _ in range(2):  # it looks twice
+        session.observed(done.with_node(done.index(name), (0.6, 0.3, 0.025, *SIZE)))
+    session.stop("enough")
+    episode_log.save(session.episode, tmp_path / "episode.json")
+    (report,) = explain_file(tmp_path / "episode.json", Audience.LAY, ["what is wrong?"])
+    for text in (report["text"], report["answers"][0]["text"]):
+        assert f"\u201c{name}\u201d" in text
+        assert name not in text.replace(f"\u201c{name}\u201d", "")
+    assert report["verified"]
 
 
 @pytest.mark.parametrize("name", ["?x", "pick_up"])

@@ -64,7 +64,7 @@ class Vocabulary:
         parts = [
             rf"(?P<q>{quotes})" if quotes else "",
             rf"(?P<a>\b\w+\((?:{names})(?:, ?(?:{names}))*\))" if names else "",
-            rf"(?P<n>{names})" if names else "",
+            rf"(?P<n>[\u201c\"]?(?:{names})[\u201d\"]?)" if names else "",
         ]
         found = "|".join(part for part in parts if part)
         return re.compile(rf"(?<![\w-])(?:{found})(?![\w-])", re.IGNORECASE) if found else None
@@ -82,7 +82,7 @@ class Vocabulary:
 
         def stand_in(match: re.Match[str]) -> str:
             kind = match.lastgroup or "n"
-            written = " ".join(match[0].lower().split())
+            written = " ".join(match[0].lower().strip('\u201c\u201d"').split())
             if kind == "a":
                 operator, inner = written[:-1].split("(", 1)
                 parts = tuple(known[part] for part in _arguments(inner, known))
