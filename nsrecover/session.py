@@ -42,7 +42,7 @@ from nsrecover.monitoring.during import During
 from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.monitoring.parts import Parts
 from nsrecover.monitoring.session_state import Purpose, SessionState
-from nsrecover.planning.vetoes import Vetoes
+from nsrecover.planning.vetoes import other_way
 from nsrecover.util.english import objects
 
 
@@ -76,10 +76,7 @@ class Session(SessionState[SceneT]):
             raise InvalidConfiguration(f"expected nsrecover.session.SessionSettings, found {type(settings).__name__}")
         super().__init__(system, plan, settings or SessionSettings(), listener or Listener())
         self._perceiver = perceiver
-        self._stage, self._attempts, self._kept = Purpose.START, 0, False
-        self._turn: StepRecord[SceneT] | None = None
         self._during: During | None = None
-        self._vetoes = Vetoes[SceneT]()
         self._alarms = Alarms(system.domain, self.settings.max_recoveries)
         if observation is not None:
             self.observed(observation)
@@ -166,7 +163,7 @@ class Session(SessionState[SceneT]):
         elif decided.answer == Answer.YES:
             self._follow(turn)
         else:
-            self._vetoes.ways.append(decision.recovery)
+            self._vetoed = (*self._vetoed, decision.recovery)
             self._other_way(turn)
 
     def repaired(self, by: str = "") -> None:
@@ -256,9 +253,6 @@ class Session(SessionState[SceneT]):
             action = self.monitor.next_action
             when = "after" if self._executed else "before"
             self._stop(StopCode.NO_OBSERVATION, f"the scene {when} {action} cannot be judged: {problem}")
-
-    def _look(self, stage: Purpose, names: tuple[str, ...] = ()) -> None:
-        self._stage, self._attempts, self._request = stage, 0, Look(names)
 
     def _next_turn(self) -> None:
         """Check the next action, or finish if there is none."""
@@ -359,20 +353,17 @@ class Session(SessionState[SceneT]):
         found = turn.discrepancy
         planner, budget_s, cancels = self.system.planner, self.settings.budget_s, self.listener.cancels
         self.listener.searches()
-        other = self._vetoes.other(planner, self.monitor.trace, found, budget_s, cancels)
-        if other is None and cancels():
+        other = other_way(planner, self.monitor.trace, found, self._vetoed, budget_s, cancels)
+        if not isinstance(other, str):
+            turn = replace(turn, recovery=other, explanation=self.system.explainer(found, other), vetoed=self._vetoed)
+            self.listener.reconsiders(turn)
+            self._ask_approval(turn)
+        elif cancels():
             self._turn = None
             self._look(Purpose.ANEW)  # as in `_conclude`
-            return
-        if other is None:
-            reason = self._vetoes.reason
+        else:
             self._keep(replace(turn, fate=Fate.VETOED))
-            self._stop(StopCode.VETOED, reason)
-            return
-        vetoed = tuple(self._vetoes.ways)
-        turn = replace(turn, recovery=other, explanation=self.system.explainer(found, other), vetoed=vetoed)
-        self.listener.reconsiders(turn)
-        self._ask_approval(turn)
+            self._stop(StopCode.VETOED, other)
 
     def _follow(self, turn: StepRecord[SceneT]) -> None:
         """Take the recovery of a turn."""
@@ -382,11 +373,6 @@ class Session(SessionState[SceneT]):
         self.monitor.rejoin(turn.recovery)
         self._recovering = len(turn.recovery.actions) + max(left, 0)
         self._next_turn()
-
-    def _keep(self, turn: StepRecord[SceneT]) -> None:
-        self._turn, self._kept, self._vetoes = None, True, Vetoes()
-        self._records.append(turn)
-        self.listener.recorded(turn)
 
     def _finish(self) -> None:
         """End; parts of the goal that were not seen since they may have changed are looked for first."""
@@ -404,11 +390,6 @@ class Session(SessionState[SceneT]):
             self._stop(StopCode.GOAL_MISSED, f"every action is done, but the goal does not hold: {text}")
         else:
             self._request = Done()
-
-    def _stop(self, why: StopCode, reason: str) -> None:
-        if self._turn is not None:
-            self._keep(self._turn)
-        self._request = Stopped(why, reason)
 
 
 AnySession = Session[Any]

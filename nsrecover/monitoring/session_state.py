@@ -9,7 +9,8 @@ from typing import Any, Generic
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Decided, Episode, EpisodeStatus, StepRecord
+from nsrecover.core.episode import Decided, Episode, EpisodeStatus, StepRecord, StopCode
+from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.sessions.requests import Look, Request, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
@@ -56,7 +57,9 @@ class SessionState(Generic[SceneT]):
         self._plan = plan
         self._monitor: Monitor[SceneT] | None = None
         self._request: Request[SceneT] = Look()
-        self._executed = False
+        self._stage, self._attempts, self._executed, self._kept = Purpose.START, 0, False, False
+        self._turn: StepRecord[SceneT] | None = None
+        self._vetoed: tuple[Recovery[SceneT], ...] = ()
         self._records: list[StepRecord[SceneT]] = []
         self._recovering = 0
         self._start: SceneT | None = None
@@ -135,6 +138,20 @@ class SessionState(Generic[SceneT]):
         elif request.final:
             status = EpisodeStatus.COMPLETED
         return Episode(self._plan, status, reason, self._start, self.records, self._start_s, why)
+
+    def _look(self, stage: Purpose, names: tuple[str, ...] = ()) -> None:
+        self._stage, self._attempts, self._request = stage, 0, Look(names)
+
+    def _keep(self, turn: StepRecord[SceneT]) -> None:
+        """Add a turn to the episode; it is over."""
+        self._turn, self._kept, self._vetoed = None, True, ()
+        self._records.append(turn)
+        self.listener.recorded(turn)
+
+    def _stop(self, why: StopCode, reason: str) -> None:
+        if self._turn is not None:
+            self._keep(self._turn)
+        self._request = Stopped(why, reason)
 
     def _note(self, decided: Decided) -> None:
         """Add what a person decided to the last turn, if there is one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import TakesVetoes
@@ -21,42 +21,29 @@ MOST_VETOES = 5
 Part = TypeVar("Part")
 
 
-class Vetoes(Generic[SceneT]):
-    """The recoveries from one error that a person does not want.
+def other_way(
+    planner: object,
+    trace: Trace[SceneT],
+    found: Discrepancy[SceneT],
+    vetoed: Sequence[Recovery[SceneT]],
+    budget_s: float | None,
+    cancelled: Callable[[], bool],
+) -> Recovery[SceneT] | str:
+    """Another recovery than those that a person does not want; if there is none, why.
 
-    Attributes:
-        ways: the vetoed ways.
-        reason: why there is no other one, after `other` returned None.
+    Args:
+        planner: finds other ways if it takes vetoes (`TakesVetoes`).
+        trace: what the plan was expected to lead through.
+        found: what is wrong.
+        vetoed: the recoveries that are not wanted.
+        budget_s: time of one search, seconds; None: no limit.
+        cancelled: ends the searches.
     """
-
-    def __init__(self) -> None:
-        self.ways: list[Recovery[SceneT]] = []
-        self.reason = ""
-
-    def other(
-        self,
-        planner: object,
-        trace: Trace[SceneT],
-        found: Discrepancy[SceneT],
-        budget_s: float | None,
-        cancelled: Callable[[], bool],
-    ) -> Recovery[SceneT] | None:
-        """Another recovery; None if there is none, or if there were too many vetoes.
-
-        Args:
-            planner: finds other ways if it takes vetoes (`TakesVetoes`).
-            trace: what the plan was expected to lead through.
-            found: what is wrong.
-            budget_s: time of one search, seconds; None: no limit.
-            cancelled: ends the searches.
-        """
-        vetoed = "the recovery" if len(self.ways) == 1 else counted(len(self.ways), "recovery")
-        self.reason = f"a person vetoed {vetoed}"
-        if len(self.ways) >= MOST_VETOES or not isinstance(planner, TakesVetoes):
-            return None
-        other = planner.instead(found.observed, trace, found, self.ways, budget_s=budget_s, cancelled=cancelled)
-        self.reason += ", and no other one exists"
-        return other
+    reason = f"a person vetoed {'the recovery' if len(vetoed) == 1 else counted(len(vetoed), 'recovery')}"
+    if len(vetoed) >= MOST_VETOES or not isinstance(planner, TakesVetoes):
+        return reason
+    other = planner.instead(found.observed, trace, found, vetoed, budget_s=budget_s, cancelled=cancelled)
+    return other or f"{reason}, and no other one exists"
 
 
 def another_way(

@@ -17,10 +17,11 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.server.guard import CLIENT
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.sessions import EventKind, Sessions, StoredSession
-from nsrecover.integrations.server.work.jobs import AnySession, Job, Outcome, SearchNeeded, Systems
+from nsrecover.integrations.server.work.jobs import Job, Outcome, SearchNeeded, Systems
 from nsrecover.integrations.server.work.turns import Turns
 from nsrecover.integrations.server.work.workers import Worker
 from nsrecover.planning.planner import Rejoin
+from nsrecover.session import AnySession
 from nsrecover.util.json_data import Json
 
 

@@ -27,7 +27,7 @@ from nsrecover.core import Discrepancy, Recovery, StepRecord
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.server.answers import compared_event, improvement_event, session_answer, turn_event
-from nsrecover.session import Session
+from nsrecover.session import AnySession, Session
 from nsrecover.system import System
 from nsrecover.util.json_data import Json
 from nsrecover.util.processes import start_worker
@@ -36,7 +36,6 @@ Systems = Mapping[str, System[Any]]
 """The systems that all sessions share: name, as clients request it -> system, the default one first."""
 Load = Callable[[], Systems]
 """Loads them in a worker process; can be pickled."""
-AnySession = Session[Any]
 Work = Callable[[Any], AnySession | None]
 """Makes a report to the session, or makes another session, which takes its place; can be pickled."""
 Tell = Callable[[str, Json], None]
