@@ -12,6 +12,7 @@ class SensorProblem(StrEnum):
 
     NO_DEPTH = "no_depth"
     NO_MASKS = "no_masks"
+    MISPLACED_MASKS = "misplaced_masks"
     DEPTH_UNIT = "depth_unit"
     CAMERA_CONVENTION = "camera_convention"
     INVERTED_POSE = "inverted_pose"
@@ -31,6 +32,7 @@ class SensorProblem(StrEnum):
 ADVICE = {
     SensorProblem.NO_DEPTH: "check that the depth stream is on and aligned with the colour image",
     SensorProblem.NO_MASKS: "check the segmenter",
+    SensorProblem.MISPLACED_MASKS: "give masks in the pixels of the depth image, as they come from the segmenter",
     SensorProblem.DEPTH_UNIT: "give depth_m in metres",
     SensorProblem.CAMERA_CONVENTION: "give world_from_camera in OpenCV's convention: x right, y down, z forward",
     SensorProblem.INVERTED_POSE: "give world_from_camera, the inverse of the extrinsics",

@@ -19,6 +19,7 @@ from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.agreement import contradictions, unmasked
 from nsrecover.perception.cameras.exchange import ROBOT_M, likely_orders
 from nsrecover.perception.cameras.levelling import fitted_plane
+from nsrecover.perception.cameras.mask_fit import misplaced_masks
 from nsrecover.perception.lifting import MIN_PIXELS, mask_pixels, to_world
 
 DEPTH_M = (0.1, 5.0)
@@ -70,12 +71,17 @@ def check_observation(observation: Observation) -> tuple[SensorFinding, ...]:
     broken = tuple(_broken_views(observation)) or tuple(_bent_views(observation))
     if broken:
         return broken
-    if _plausible(observation):
+    remaining = tuple(_remaining(observation))
+    if all(each.problem is SensorProblem.VIEWS_DISAGREE for each in remaining) and (
+        misplaced := tuple(_misplaced_masks(observation))
+    ):
+        return misplaced
+    if not remaining:
         robot = _robot_seen(observation)
         exchanged = (f for f, changed in _exchanged(observation) if robot < 5 and _robot_seen(changed) > 20)
         return (*exchanged,)[:1] or (*_without_masks(observation),)
     likely = next((finding for finding, changed in _other_readings(observation) if _plausible(changed)), None)
-    return (likely,) if likely else tuple(_remaining(observation))
+    return (likely,) if likely else remaining
 
 
 def require_plausible(observation: Observation) -> None:
@@ -139,6 +145,14 @@ def _without_masks(observation: Observation) -> Iterator[SensorFinding]:
         if not (observation.instances[view] > 0).any() and (number := unmasked(observation, view)) >= UNMASKED:
             yield SensorFinding(
                 SensorProblem.NO_MASKS, camera.name, f"no instance mask, although {number} objects are in sight"
+            )
+
+
+def _misplaced_masks(observation: Observation) -> Iterator[SensorFinding]:
+    for view, camera in enumerate(observation.cameras):
+        if how := misplaced_masks(observation, view):
+            yield SensorFinding(
+                SensorProblem.MISPLACED_MASKS, camera.name, f"masks that fit the depth if they are {how}"
             )
 
 

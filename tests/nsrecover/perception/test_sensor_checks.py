@@ -136,6 +136,26 @@ def test_what_sensors_deliver_is_plausible(seen: Observation, preset: str) -> No
         assert check_observation(one_view(observed, seed % 2)) == ()
 
 
+@pytest.mark.parametrize("preset", ["clean", "harsh"])
+@pytest.mark.parametrize(
+    ("how", "change"),
+    [
+        ("mirrored from left", lambda masks: masks[:, :, ::-1]),
+        ("mirrored from top", lambda masks: masks[:, ::-1]),
+        ("turned", lambda masks: masks[:, ::-1, ::-1]),
+        ("shifted by -20 pixels", lambda masks: np.roll(masks, 20, axis=2)),
+    ],
+    ids=["left and right", "top and bottom", "turned", "shifted"],
+)
+def test_masks_in_other_pixels_are_named(
+    seen: Observation, preset: str, how: str, change: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    observed = sensor(preset).stream(2, 0).observe(recorded(seen))
+    findings = check_observation(replace(observed, instances=np.ascontiguousarray(change(observed.instances))))
+    assert {each.problem for each in findings} == {SensorProblem.MISPLACED_MASKS}, findings
+    assert any(how in each.found for each in findings)
+
+
 @pytest.mark.parametrize("preset", presets())
 def test_depth_along_rays_is_named_through_every_sensor(seen: Observation, preset: str) -> None:
     observed = along_rays(sensor(preset).stream(2, 0).observe(recorded(seen)))
