@@ -27,8 +27,8 @@ Recorded = dict[tuple[str, int], int]
 
 
 def _settings(transitions: int, out: Path, workers: int) -> list[str]:
-    few = [f"transitions={transitions}", "seed=3", "objects=[3]", "lengths=[2,3]"]
-    return [*few, f"workers={workers}", f"out={out}"]
+    few = ["seed=3", "objects=[3]", "lengths=[2,3]", "fidelity=kinematic"]
+    return [f"transitions={transitions}", *few, f"workers={workers}", f"out={out}"]
 
 
 def _command(transitions: int, out: Path) -> list[str]:
@@ -132,8 +132,8 @@ def kill_again_and_again(folder: Path, kills: int, transitions: int, pauses_s: I
 
 
 def test_kills_lose_at_most_the_transition_in_hand(tmp_path):
-    """It holds at every moment: right after the first new file, later, and when the collection is complete."""
-    assert len(kill_again_and_again(tmp_path, kills=3, transitions=6, pauses_s=[0.0, 0.2, 1.0])) == 3
+    """It holds right after the first new file, and later."""
+    assert len(kill_again_and_again(tmp_path, kills=2, transitions=10, pauses_s=[0.0, 0.3])) == 2
 
 
 def test_a_kill_before_anything_is_recorded_leaves_a_folder_that_goes_on(tmp_path):
@@ -146,8 +146,8 @@ def test_a_kill_before_anything_is_recorded_leaves_a_folder_that_goes_on(tmp_pat
     _end(process)
     killed = atomic_path(out / "manifest.json")
     killed.__enter__().write_text("{")  # killed while it is written: the block never ends
-    few = CollectConfig(transitions=2, seed=3, objects=[3], lengths=[2, 3], workers=1, out=str(out))
-    assert collect(few)["transitions"] >= 2
+    same = CollectConfig(transitions=2, seed=3, objects=[3], lengths=[2, 3], fidelity="kinematic", workers=1, out=str(out))
+    assert collect(same)["transitions"] >= 2
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from tests.commands import shared_folder
 
 @pytest.fixture(scope="session")
 def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with training and held-out recordings of real physics, some 100 transitions in all.
+    """Folder with training and held-out recordings without the arm, some 100 transitions in all.
 
     They are recorded once, by the process that is first to need them.
     """
@@ -20,6 +20,7 @@ def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not folder.is_dir():
             unfinished = folder.with_suffix(".part")
             for name, transitions, seed in (("train", 90, 11), ("held_out", 20, 12)):
-                collect(CollectConfig(transitions=transitions, seed=seed, out=str(unfinished / name), workers=1))
+                out = str(unfinished / name)
+                collect(CollectConfig(transitions=transitions, seed=seed, fidelity="kinematic", out=out, workers=1))
             unfinished.rename(folder)
     return folder

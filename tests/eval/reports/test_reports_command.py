@@ -12,7 +12,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.page import write_page
 from tests.commands import ROOT
 from tests.nsrecover.kitchen_facts import WINE, FactWorld, after
-from tests.nsrecover.reports.shown_reports import in_kitchen, instructed, recorded
+from tests.nsrecover.reports.shown_reports import in_kitchen
 from tests.tables_text import unpadded
 
 
@@ -44,19 +44,13 @@ def test_pictures_need_the_reports_of_a_demo(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("has_chromium")
 def test_pictures_are_small_and_show_different_moments(tmp_path: Path) -> None:
-    write_page(recorded(), tmp_path / "demo" / "collapse" / "report.html")
-    write_page(in_kitchen(FactWorld(hook=after(1, WINE))), tmp_path / "demo" / "kitchen" / "report.html")
-    write_page(instructed(), tmp_path / "demo" / "apple" / "report.html")
-    pages = pages_of(tmp_path / "demo")
+    pages = {"kitchen": tmp_path / "report.html"}
+    write_page(in_kitchen(FactWorld(hook=after(1, WINE))), pages["kitchen"])
     photograph(pages, tmp_path / "pictures")
     found = {path.stem: path for path in (tmp_path / "pictures").glob("*.jpg")}
-    assert set(found) == {
-        *(f"collapse_{what}" for what in ("before", "failure", "after", "phone", "dark")),
-        *(f"kitchen_{what}" for what in ("failure", "after", "phone", "dark")),  # its failure is at the first step
-        *(f"apple_{what}" for what in ("before", "failure", "after", "phone", "dark")),
-    }
+    assert set(found) == {f"kitchen_{what}" for what in ("failure", "after", "phone", "dark")}  # it fails at once
     assert all(path.stat().st_size <= MOST_BYTES for path in found.values())
-    assert found["collapse_before"].read_bytes() != found["collapse_failure"].read_bytes()
+    assert found["kitchen_after"].read_bytes() != found["kitchen_failure"].read_bytes()
     assert Image.open(found["kitchen_phone"]).size == (390, 844)
     assert Image.open(found["kitchen_dark"]).convert("L").resize((1, 1)).getpixel((0, 0)) < 100
     assert sentences_of(pages)["kitchen"]["What went wrong?"].endswith("the pot is filled with wine.")

@@ -75,7 +75,7 @@ def test_what_cannot_be_told_is_no_alarm_and_names_the_sensor() -> None:
 
 
 def test_a_condition_may_have_scenes_of_its_own(config: SensingConfig) -> None:
-    conditions = {"alike": {"scene": "alike"}, "clean": {}}
+    conditions = {"alike": {"scene": "alike"}}
     metrics = MEASUREMENT.run(
         replace(config, episodes={"I": 1}, conditions=conditions, looks=1, out=f"{config.out}_alike")
     )
