@@ -146,7 +146,9 @@ def test_a_kill_before_anything_is_recorded_leaves_a_folder_that_goes_on(tmp_pat
     _end(process)
     killed = atomic_path(out / "manifest.json")
     killed.__enter__().write_text("{")  # killed while it is written: the block never ends
-    same = CollectConfig(transitions=2, seed=3, objects=[3], lengths=[2, 3], fidelity="kinematic", workers=1, out=str(out))
+    same = CollectConfig(
+        transitions=2, seed=3, objects=[3], lengths=[2, 3], fidelity="kinematic", workers=1, out=str(out)
+    )
     assert collect(same)["transitions"] >= 2
 
 
