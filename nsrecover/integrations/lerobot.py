@@ -12,6 +12,7 @@ Needs pyarrow and, for videos, imageio-ffmpeg: `pip install 'nsrecover[lerobot]'
 """
 
 import io
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,7 @@ def read_episode(
         InvalidRecording: the dataset is of another version, or the episode, a frame or a feature is missing.
         InvalidConfiguration: the extra is not installed.
     """
-    dataset = _Dataset(Path(folder), episode)
+    dataset = EpisodeFiles(Path(folder), episode)
     rows = dataset.rows(moments)
     observations = []
     colours = [dataset.images(view.colour, rows) for view in views]
@@ -86,35 +87,85 @@ def read_episode(
     return Recording(plan, tuple(observations), {"lerobot": f"{dataset.folder.name} episode {episode}"})
 
 
-class _Dataset:
+@dataclass(frozen=True)
+class Listed:
+    """An episode of a dataset.
+
+    Attributes:
+        index: its number.
+        task: in words.
+        row: what a dataset of version 3.0 says about its files.
+    """
+
+    index: int
+    task: str
+    row: JsonMapping
+
+
+def info_of(folder: Path) -> JsonObject:
+    """The contents of meta/info.json.
+
+    Raises:
+        InvalidRecording: it is missing, damaged, or of another version.
+    """
+    try:
+        info: JsonObject = read_json(folder / "meta" / "info.json")
+    except (OSError, ValueError) as problem:
+        raise InvalidRecording(
+            f"expected a LeRobot dataset with meta/info.json in {folder}, found: {problem}; check the path"
+        ) from problem
+    if not isinstance(info, dict):
+        raise InvalidRecording(f"expected an object in {folder / 'meta' / 'info.json'}, found something else")
+    version = str(info.get("codebase_version"))
+    if version not in VERSIONS:
+        raise InvalidRecording(f"expected a LeRobot dataset of version {', '.join(VERSIONS)}, found {version}")
+    return info
+
+
+def episodes_of(folder: str | Path) -> list[Listed]:
+    """The episodes of a dataset, by their numbers.
+
+    Raises:
+        InvalidRecording: the dataset is of another version, or says nothing about its episodes.
+    """
+    meta, rows = Path(folder) / "meta", list[JsonObject]()
+    if info_of(Path(folder))["codebase_version"] == "v3.0":
+        for file in sorted((meta / "episodes").glob("*/*.parquet")):
+            rows += _read_table(file, ("episode_index", "data/chunk_index", "data/file_index"))
+    elif (meta / "episodes.jsonl").is_file():
+        with readable(f"a table in {meta / 'episodes.jsonl'}"):
+            rows = [json.loads(line) for line in (meta / "episodes.jsonl").read_text(encoding="utf-8").splitlines()]
+    if not rows or any(not isinstance(row, dict) or "episode_index" not in row for row in rows):
+        raise InvalidRecording(f"expected the episodes in {meta}, found none; fetch the whole dataset")
+    found = [Listed(int(row["episode_index"]), ", ".join(map(str, row.get("tasks") or ())), row) for row in rows]
+    return sorted(found, key=lambda each: each.index)
+
+
+class EpisodeFiles:
     """Files of one episode.
 
     Args:
         folder: of the dataset.
         episode: index of the episode.
+
+    Attributes:
+        info: the contents of meta/info.json.
     """
 
     def __init__(self, folder: Path, episode: int) -> None:
         self.folder, self._episode, self._length = folder, episode, 0
-        try:
-            self._info: JsonObject = read_json(folder / "meta" / "info.json")
-        except (OSError, ValueError) as problem:
-            raise InvalidRecording(
-                f"expected a LeRobot dataset with meta/info.json in {folder}, found: {problem}; check the path"
-            ) from problem
-        if not isinstance(self._info, dict):
-            raise InvalidRecording(f"expected an object in {folder / 'meta' / 'info.json'}, found something else")
-        version = str(self._info.get("codebase_version"))
-        if version not in VERSIONS:
-            raise InvalidRecording(f"expected a LeRobot dataset of version {', '.join(VERSIONS)}, found {version}")
-        self._in_files = version == "v3.0"
+        self.info = info_of(folder)
+        self._in_files = self.info["codebase_version"] == "v3.0"
         self._place = self._of_files() if self._in_files else self._of_episodes()
 
-    def rows(self, moments: Sequence[int]) -> list[JsonObject]:
-        """The frames of the moments."""
-        table = _read_table(self._file("data_path"), ("episode_index", "frame_index", "timestamp"))
+    def rows(self, moments: Sequence[int] | None = None) -> list[JsonObject]:
+        """The frames of the moments; all of them in their order, if none are given."""
+        needed = ("episode_index", "frame_index", "timestamp")
+        table = _read_table(self.data_file, needed, [("episode_index", "==", self._episode)])
         of_episode = {int(row["frame_index"]): row for row in table if int(row["episode_index"]) == self._episode}
         self._length = len(of_episode)
+        if moments is None:
+            moments = sorted(of_episode)
         missing = [moment for moment in moments if moment not in of_episode]
         if missing:
             raise InvalidRecording(
@@ -122,6 +173,11 @@ class _Dataset:
                 f"index {missing[0]} among {len(of_episode)}"
             )
         return [of_episode[moment] for moment in moments]
+
+    @property
+    def data_file(self) -> Path:
+        """The table with its frames."""
+        return self._file("data_path")
 
     def images(self, feature: str, rows: Sequence[JsonMapping]) -> list[npt.NDArray[np.generic]]:
         """The images of a feature at some frames."""
@@ -135,16 +191,14 @@ class _Dataset:
         return [self._image_of(row.get(feature), feature, int(row["frame_index"])) for row in rows]
 
     def _of_episodes(self) -> JsonObject:
-        chunk = self._episode // int(self._info.get("chunks_size") or 1000)
+        chunk = self._episode // int(self.info.get("chunks_size") or 1000)
         return {"episode_chunk": chunk, "episode_index": self._episode}
 
     def _of_files(self) -> JsonObject:
-        for file in sorted((self.folder / "meta" / "episodes").glob("*/*.parquet")):
-            for row in _read_table(file, ("episode_index", "data/chunk_index", "data/file_index")):
-                if int(row["episode_index"]) == self._episode:
-                    return {
-                        "chunk_index": row["data/chunk_index"], "file_index": row["data/file_index"], "row": row,
-                    }  # fmt: skip
+        for each in episodes_of(self.folder):
+            if each.index == self._episode:
+                row = each.row
+                return {"chunk_index": row["data/chunk_index"], "file_index": row["data/file_index"], "row": row}
         raise InvalidRecording(f"expected an episode of {self.folder}, found none with the index {self._episode}")
 
     def _of_video(self, feature: str, frames: Sequence[int]) -> list[npt.NDArray[np.generic]]:
@@ -205,7 +259,7 @@ class _Dataset:
         Raises:
             InvalidRecording: it is missing, null, or of another type.
         """
-        found = self._info.get(name)
+        found = self.info.get(name)
         if not isinstance(found, kind):
             raise InvalidRecording(f"expected {name} in meta/info.json of {self.folder}, found {found!r}")
         return found
@@ -217,7 +271,7 @@ class _Dataset:
             return self._inside(pattern.format(**(place or self._place)))
         except (KeyError, IndexError, ValueError, AttributeError) as problem:
             raise InvalidRecording(
-                f"expected {name} in meta/info.json of {self.folder} as version {self._info['codebase_version']} has "
+                f"expected {name} in meta/info.json of {self.folder} as version {self.info['codebase_version']} has "
                 f"it, found {pattern!r}"
             ) from problem
 
@@ -249,13 +303,13 @@ def _video_frames(path: Path, wanted: Sequence[int]) -> dict[int, npt.NDArray[np
     return found
 
 
-def _read_table(path: Path, columns: Sequence[str]) -> list[JsonObject]:
+def _read_table(path: Path, columns: Sequence[str], only: list[tuple[str, str, int]] | None = None) -> list[JsonObject]:
     with needs_extra("lerobot", "pyarrow"):
         import pyarrow.parquet as pq
     if not path.is_file():
         raise InvalidRecording(f"expected the file {path} of a LeRobot dataset, found none; fetch the whole dataset")
     with readable(f"a table in {path}", "it is damaged or was not fetched: `git lfs pull` gets files of a hub"):
-        rows: list[JsonObject] = pq.read_table(path).to_pylist()
+        rows: list[JsonObject] = pq.read_table(path, filters=only).to_pylist()
     for row in rows:
         if lost := [name for name in columns if row.get(name) is None]:
             raise InvalidRecording(f"expected a value of {lost[0]} in every row of {path}, found none")

@@ -1,0 +1,187 @@
+"""Writes LeRobot datasets of version 2.1 or 3.0 from recorded episodes, as the format's documentation has them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nsrecover.core.observation import Camera
+from nsrecover.util.atomic_write import atomic_path, atomic_write_bytes
+
+VERSIONS = ("v2.1", "v3.0")
+STATE = ["gripper_opening_m", "tool_x_m", "tool_y_m", "tool_z_m"]
+DATA = {
+    "v2.1": "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet",
+    "v3.0": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
+}
+IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+NUMBERS = pa.list_(pa.float32(), len(STATE))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An episode of a dataset.
+
+    Attributes:
+        frames: with images and state.
+        task: in words.
+    """
+
+    frames: Sequence[dict[str, Any]]
+    task: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What all episodes of a dataset have in common.
+
+    Attributes:
+        version: of the format.
+        fps: frames a second.
+        cameras: that took the images.
+        size: height and width of the images.
+        names: of the objects that masks are numbered after.
+    """
+
+    version: str
+    fps: float
+    cameras: tuple[Camera, ...]
+    size: tuple[int, int]
+    names: tuple[str, ...]
+
+    def features(self) -> dict[str, Any]:
+        """The features of info.json."""
+        found: dict[str, Any] = {}
+        axes = ["height", "width", "channels"]
+        for camera in self.cameras:
+            for kind, channels in (("images", 3), ("depth", 1), ("masks", 1)):
+                found[f"observation.{kind}.{camera.name}"] = {
+                    "dtype": "image", "shape": [*self.size, channels], "names": axes,
+                }  # fmt: skip
+        for name in ("observation.state", "action"):
+            found[name] = {"dtype": "float32", "shape": [len(STATE)], "names": STATE}
+        one = {"shape": [1], "names": None}
+        found["timestamp"] = {"dtype": "float32", **one}
+        return found | {
+            name: {"dtype": "int64", **one} for name in ("frame_index", "episode_index", "index", "task_index")
+        }
+
+    def schema(self) -> pa.Schema:
+        """The columns of the tables with frames."""
+        kinds = {"image": IMAGE, "int64": pa.int64()}
+        features = self.features()
+        return pa.schema(
+            (name, NUMBERS if given["shape"] == [len(STATE)] else kinds.get(given["dtype"], pa.float32()))
+            for name, given in features.items()
+        )
+
+
+def write_dataset(folder: Path, episodes: Iterable[Recorded], layout: Layout) -> None:
+    """Write a dataset; meta/cameras.json, which LeRobot ignores, has the calibration and the names of the masks.
+
+    Args:
+        folder: new or empty.
+        episodes: are written one after another, so that they need not fit into memory.
+        layout: what they have in common.
+    """
+    tasks, described, start = list[str](), list[dict[str, Any]](), 0
+    with ExitStack() as files:
+        table = None
+        if layout.version == "v3.0":
+            part = files.enter_context(atomic_path(folder / DATA["v3.0"].format(chunk_index=0, file_index=0)))
+            table = files.enter_context(pq.ParquetWriter(part, layout.schema()))
+        for number, each in enumerate(episodes):
+            tasks += [each.task] if each.task not in tasks else []
+            rows = pa.Table.from_pylist(_rows(each, number, start, tasks.index(each.task), layout.fps), layout.schema())
+            if table is None:
+                with atomic_path(folder / DATA["v2.1"].format(episode_chunk=0, episode_index=number)) as part:
+                    pq.write_table(rows, part)
+            else:
+                table.write_table(rows)  # a row group of its own, so that it can be read alone
+            described.append({"episode_index": number, "tasks": [each.task], "length": len(each.frames)})
+            start += len(each.frames)
+    _write_meta(folder, described, tasks, layout)
+
+
+def _write_meta(folder: Path, described: Sequence[dict[str, Any]], tasks: Sequence[str], layout: Layout) -> None:
+    if layout.version == "v2.1":
+        _lines(folder / "meta" / "episodes.jsonl", described)
+        _lines(folder / "meta" / "tasks.jsonl", [{"task_index": n, "task": task} for n, task in enumerate(tasks)])
+    else:
+        with atomic_path(folder / "meta/episodes/chunk-000/file-000.parquet") as part:
+            pq.write_table(pa.Table.from_pylist(_placed(described)), part)
+        write_names(folder / "meta/tasks.parquet", "task", tasks)
+    _json(folder / "meta" / "cameras.json", _cameras(layout))
+    video = {"video_path": None} if layout.version == "v3.0" else {"video_path": "", "total_videos": 0}
+    info = {
+        "codebase_version": layout.version, "robot_type": "panda", "fps": layout.fps, "chunks_size": 1000,
+        "total_episodes": len(described), "total_frames": sum(each["length"] for each in described),
+        "total_tasks": len(tasks), "total_chunks": 1, "data_files_size_in_mb": 100, "video_files_size_in_mb": 200,
+        "splits": {"train": f"0:{len(described)}"}, "data_path": DATA[layout.version], **video,
+        "features": layout.features(),
+    }  # fmt: skip
+    _json(folder / "meta" / "info.json", info)
+
+
+def _rows(each: Recorded, number: int, start: int, task: int, fps: float) -> list[dict[str, Any]]:
+    states = [frame["observation.state"] for frame in each.frames]
+    return [
+        {
+            **frame, "action": states[min(n + 1, len(states) - 1)], "timestamp": n / fps, "frame_index": n,
+            "episode_index": number, "index": start + n, "task_index": task,
+        }
+        for n, frame in enumerate(each.frames)
+    ]  # fmt: skip
+
+
+def _placed(described: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of the episodes in version 3.0, which say where each is."""
+    placed, start = [], 0
+    for each in described:
+        end = start + each["length"]
+        files = {f"{table}/{part}_index": 0 for table in ("data", "meta/episodes") for part in ("chunk", "file")}
+        placed.append({**each, **files, "dataset_from_index": start, "dataset_to_index": end})
+        start = end
+    return placed
+
+
+def write_names(path: Path, what: str, names: Sequence[str]) -> None:
+    """A table of names and their numbers, with the names as its index, as pandas writes it."""
+    table = pa.table({f"{what}_index": pa.array(range(len(names)), pa.int64()), what: pa.array(names, pa.string())})
+    pandas = {
+        "index_columns": [what], "column_indexes": [], "pandas_version": "2.0.0", "creator": {},
+        "columns": [
+            {"name": f"{what}_index", "field_name": f"{what}_index", "pandas_type": "int64", "numpy_type": "int64",
+             "metadata": None},
+            {"name": what, "field_name": what, "pandas_type": "unicode", "numpy_type": "object", "metadata": None},
+        ],
+    }  # fmt: skip
+    with atomic_path(path) as part:
+        pq.write_table(table.replace_schema_metadata({b"pandas": json.dumps(pandas).encode()}), part)
+
+
+def _cameras(layout: Layout) -> dict[str, Any]:
+    cameras = [
+        {
+            "colour": f"observation.images.{each.name}", "depth": f"observation.depth.{each.name}",
+            "masks": f"observation.masks.{each.name}", "depth_unit_m": 0.001,
+            "intrinsics": each.intrinsics.tolist(), "world_from_camera": each.world_from_camera.tolist(),
+        }
+        for each in layout.cameras
+    ]  # fmt: skip
+    return {"cameras": cameras, "objects": list(layout.names)}
+
+
+def _lines(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    atomic_write_bytes(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+def _json(path: Path, data: object) -> None:
+    atomic_write_bytes(path, json.dumps(data, indent=2).encode())

@@ -1,0 +1,135 @@
+"""Carries out an episode and keeps its frames, at a fixed rate, and the truth about it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from nsrecover.core.actions import Action
+from nsrecover.core.observation import Observation
+from sim.common.arm import STEP_S
+from sim.policies.tasks import Episode
+from sim.sensors.sensor import Sensor
+from sim.tabletop.demonstrations import DISTURBED_M, PLACED_M, action_failure
+from sim.tabletop.placing import place_for
+from sim.tabletop.poses import PoseEstimates
+from sim.tabletop.world import TabletopWorld
+
+REST_FRAMES = 3
+"""Frames after the last action."""
+UNNAMED = 1000
+"""Masks without a name have numbers from here on."""
+Frame = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What happened in an episode, from the simulator.
+
+    Attributes:
+        succeeded: every action had its effect and no other.
+        step: number of the first action that had not; -1: there is none.
+        objects: that were not as they should be after it.
+        kind: the disturbance; empty: none.
+        reason: see `action_failure`.
+    """
+
+    succeeded: bool
+    step: int = -1
+    objects: tuple[str, ...] = ()
+    kind: str = ""
+    reason: str = ""
+
+
+@dataclass
+class _Recorder:
+    """Takes a frame every so many physics steps.
+
+    Attributes:
+        frames: those taken so far.
+    """
+
+    episode: Episode
+    sensor: Sensor
+    names: tuple[str, ...]
+    frames: list[Frame] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._stream = self.sensor.stream(len(self.episode.rig.views), self.episode.seed)
+
+    def take(self, world: TabletopWorld) -> None:
+        """Take a frame."""
+        arm = world.arm
+        assert arm is not None
+        seen = self._stream.observe(world.observe_from)
+        state = [arm.measured_opening_m(), *arm.tool()[0].tolist()]
+        self.frames.append({**images(seen, self.names), "observation.state": [float(value) for value in state]})
+
+
+def images(seen: Observation, names: tuple[str, ...]) -> Frame:
+    """The images of an observation as LeRobot keeps them: colour, depth in millimetres, and masks."""
+    number = {own: 1 + names.index(name) for own, name in seen.labels.items()}
+    numbers = {int(own): number.get(int(own), UNNAMED + int(own)) for own in np.unique(seen.instances) if own}
+    table = np.zeros(int(seen.instances.max()) + 1, np.uint16)
+    table[list(numbers)] = list(numbers.values())
+    found: Frame = {}
+    for view, camera in enumerate(seen.cameras):
+        millimetres = np.rint(seen.depth_m[view] * 1000).astype(np.uint16)
+        found[f"observation.images.{camera.name}"] = png(seen.rgb[view])
+        found[f"observation.depth.{camera.name}"] = png(millimetres)
+        found[f"observation.masks.{camera.name}"] = png(table[seen.instances[view]])
+    return found
+
+
+def png(pixels: npt.NDArray[Any]) -> Mapping[str, Any]:
+    """An image as a cell of a table."""
+    data = io.BytesIO()
+    Image.fromarray(pixels).save(data, "PNG", compress_level=3)
+    return {"bytes": data.getvalue(), "path": None}
+
+
+def record(episode: Episode, sensor: Sensor, names: tuple[str, ...], rate_hz: float) -> tuple[list[Frame], Truth]:
+    """Carry out an episode; return its frames and what happened.
+
+    Args:
+        episode: the episode.
+        sensor: of the cameras.
+        names: of all objects of the dataset; masks are numbered after them, from 1.
+        rate_hz: frames a second.
+    """
+    recorder, truth = _Recorder(episode, sensor, names), Truth(True, kind=episode.kind)
+    steps = max(1, round(1 / (rate_hz * STEP_S)))
+    with TabletopWorld(episode.scene, episode.faults, episode.rig, seed=episode.seed, frame_steps=steps) as world:
+        recorder.take(world)
+        world.on_frame = recorder.take
+        for number, (action, meant) in enumerate(zip(episode.done, episode.plan, strict=True)):
+            before = world.estimates()
+            if set(action.arguments) <= set(before.names):
+                world.execute(action)
+            failure = action_failure(meant, before, world.estimates())
+            if failure is not None and truth.succeeded:
+                wrong = out_of_place(meant, before, world.estimates())
+                truth = Truth(False, number, wrong, episode.kind, failure[0])
+        for _ in range(REST_FRAMES * steps):
+            world.advance()
+    return recorder.frames, truth
+
+
+def out_of_place(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, ...]:
+    """The objects that are not where they should be after an action."""
+    wrong, place = [], place_for(action, before)
+    for row, name in enumerate(before.names):
+        moved = name == action.arguments[0]
+        if name in after.names:
+            wanted = place[0] if moved and place is not None else before.positions[row]
+            off = np.linalg.norm(after.positions[after.index(name)] - wanted)
+            if off <= (PLACED_M if moved else DISTURBED_M):
+                continue
+        wrong.append(name)
+    return tuple(wrong)
