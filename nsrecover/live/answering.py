@@ -6,14 +6,9 @@ from collections.abc import Sequence
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
-from nsrecover.explanation.answers.numbering import turns
-from nsrecover.explanation.answers.questions import ask, asks_what_if, asks_what_was_done, asks_why
-from nsrecover.explanation.answers.run_questions import about_the_run
+from nsrecover.explanation.answers.questions import ask, asks_what_if
 from nsrecover.explanation.answers.what_if import what_if
-from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.monitoring.watching import FactWatching
-from nsrecover.reports.answers import answers_of
-from nsrecover.reports.build import moments_of
 from nsrecover.reports.wording import Wording
 
 WRONG, DONE = "What went wrong?", "What did you do about it?"
@@ -28,19 +23,9 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording, symboli
         words: how the domain is put into words.
         symbolic: the system of a symbolic domain; None for boxes.
     """
-    if symbolic is None:
-        return ask(episode, questions)[-1].text
-    question = questions[-1]
-    if asks_what_if(question):
-        return what_if(episode, question, symbolic.instance, symbolic.rules.goal)
-    answers = answers_of(episode, moments_of(episode, words), words, None)
-    said = {each.key: " ".join(line.text for line in each.lines) for each in answers}
-    if asks_why(question):
-        return said["why"]
-    run = about_the_run(episode, tuple(turns(episode)), question, Phrasing(Audience.LAY, words.domain))
-    if run is not None:
-        return run
-    return said["done"] if asks_what_was_done(question) else f"{said['what']} {said['when']}"
+    if symbolic is not None and asks_what_if(questions[-1]):
+        return what_if(episode, questions[-1], symbolic.instance, symbolic.rules.goal)
+    return ask(episode, questions, domain=words.domain)[-1].text
 
 
 def suggested(episode: Episode) -> tuple[str, ...]:

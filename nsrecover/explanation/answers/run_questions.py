@@ -1,50 +1,112 @@
-"""Answers about the run as a whole: is it safe, what is held, what comes next, how much is left, did it work."""
+"""Answers about the run as a whole: is it safe, what was done, what comes next, how much is left, did it work."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Deviation, Phase
+from nsrecover.core.discrepancy import AnyDeviation, Cause, Deviation, Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, Fate
+from nsrecover.core.facts import FactScene
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.tabletop.relations import support_name
+from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn, clock
-from nsrecover.explanation.audience import Phrasing
+from nsrecover.explanation.audience import Phrasing, participle
+from nsrecover.explanation.facts import PLACED, facts_of
+from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.phrases import instruction
+from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.safety import safety_sentences
-from nsrecover.util.english import capital, counted, listed, the
+from nsrecover.explanation.templates import PHRASES, in_short
+from nsrecover.util.english import Forms, capital, counted, listed, objects, the
 
-Every = Sequence[Turn]
+MOST_ACTIONS = 8
+"""An answer lists so many actions at most, the last ones."""
 
 
-def about_the_run(episode: Episode, every: Every, question: str, phrasing: Phrasing) -> str | None:
-    """Answer a question about the run as a whole; None if it is none.
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run that is asked about.
 
-    Args:
+    Attributes:
         episode: the run so far.
         every: its turns.
-        question: in plain English.
         phrasing: words and readers.
     """
-    for asked, answer in _ANSWERS:
-        if asked.search(question):
-            return answer(episode, every, phrasing)
-    return None
+
+    episode: Episode
+    every: Sequence[Turn]
+    phrasing: Phrasing
+
+    @property
+    def domain(self) -> Domain:
+        """Has the words of facts and actions."""
+        return self.phrasing.domain
+
+    @property
+    def scene(self) -> SceneGraph | FactScene:
+        """As it was seen last."""
+        return self.every[-1].record.graph if self.every else self.episode.start
+
+    @property
+    def names(self) -> list[str]:
+        """All objects that were seen, or that the plan needs."""
+        scenes = (self.episode.start, *(turn.record.graph for turn in self.every))
+        planned = {name for action in self.episode.plan for name in action.arguments}
+        return sorted(planned.union(*(scene.names for scene in scenes)))
+
+    @property
+    def done(self) -> list[tuple[Turn, Action]]:
+        """The executed actions."""
+        return [(turn, turn.record.action) for turn in self.every if turn.record.action is not None]
+
+    @property
+    def errors(self) -> list[Turn]:
+        """The turns at which something was wrong."""
+        return [turn for turn in self.every if turn.discrepancy.deviates]
+
+    @property
+    def decisive(self) -> Turn | None:
+        """The error that stopped the run, or is being recovered from; of a run that ended well, what cost most."""
+        if self.episode.status in (EpisodeStatus.COMPLETED, EpisodeStatus.REVIEWED):
+            return max(self.errors, key=lambda turn: turn.carried_out, default=None)
+        return self.errors[-1] if self.errors else None
+
+    def when(self, turn: Turn) -> str:
+        """When a turn was."""
+        when = "before" if turn.discrepancy.phase is Phase.BEFORE else "after"
+        step = self.phrasing.step(turn.step) if turn.step else "an action of the recovery"
+        return f"{when} {step}, at {clock(turn.record.time_s - self.episode.start_s)} of the run"
+
+    def instruction(self, action: Action) -> str:
+        """An action as an instruction."""
+        return instruction(action, domain=self.domain)
 
 
-def _safe(episode: Episode, every: Every, phrasing: Phrasing) -> str:
-    scene = every[-1].record.graph if every else episode.start
-    moving = "The run goes on: the robot may move. " if episode.status is EpisodeStatus.RUNNING else ""
-    return moving + " ".join(each.text for each in safety_sentences(scene, phrasing.domain))
+def recoveries(every: Sequence[Turn]) -> list[tuple[Turn, Recovery]]:
+    """Return the recoveries of a run, with the turns at which they were found."""
+    return [(turn, turn.recovery) for turn in every if turn.discrepancy.deviates and turn.recovery is not None]
 
 
-def _held(episode: Episode, every: Every, phrasing: Phrasing) -> str:
-    scene = every[-1].record.graph if every else episode.start
-    return safety_sentences(scene, phrasing.domain)[0].text
+def safe(run: Run) -> str:
+    """Whether it is safe to reach in."""
+    goes_on = run.episode.status is EpisodeStatus.RUNNING
+    moving = "The run goes on: the robot may move." if goes_on else "The run is over: nothing moves by itself."
+    return f"{moving} " + " ".join(each.text for each in safety_sentences(run.scene, run.domain))
 
 
-def _plan(episode: Episode, _every: Every, phrasing: Phrasing) -> str:
-    return f"The plan is to {listed([instruction(action, domain=phrasing.domain) for action in episode.plan])}."
+def held(run: Run) -> str:
+    """What the robot holds."""
+    return safety_sentences(run.scene, run.domain)[0].text
+
+
+def plan(run: Run) -> str:
+    """What the plan is."""
+    return f"The plan is to {listed(map(run.instruction, run.episode.plan))}."
 
 
 def actions_left(episode: Episode) -> tuple[Action, ...]:
@@ -54,89 +116,198 @@ def actions_left(episode: Episode) -> tuple[Action, ...]:
     record = episode.records[-1]
     found = record.discrepancy
     if record.recovery is not None and record.fate is Fate.ACCEPTED:
-        plan = record.plan.actions[record.recovery.resumes_at(len(record.plan)) :]
-        return (*record.recovery.actions, *plan)
+        left = record.plan.actions[record.recovery.resumes_at(len(record.plan)) :]
+        return (*record.recovery.actions, *left)
     return record.plan.actions[found.step + (found.phase is Phase.AFTER) :]
 
 
-def _next(episode: Episode, _every: Every, phrasing: Phrasing) -> str:
-    left = actions_left(episode)
-    if not left:
+def following(run: Run) -> str:
+    """What comes next."""
+    left = actions_left(run.episode)
+    if run.episode.status is EpisodeStatus.COMPLETED or not left:
         return "Nothing: every action is done."
-    todo = instruction(left[0], domain=phrasing.domain)
-    if episode.status is EpisodeStatus.ASKED_FOR_HELP:
+    todo = run.instruction(left[0])
+    if run.episode.status is EpisodeStatus.ASKED_FOR_HELP:
         return f"Nothing: the robot has stopped. The next action would be to {todo}."
     return f"Next is to {todo}."
 
 
-def _remaining(episode: Episode, _every: Every, _phrasing: Phrasing) -> str:
-    left = len(actions_left(episode))
+def remaining(run: Run) -> str:
+    """How much is left."""
+    left = 0 if run.episode.status is EpisodeStatus.COMPLETED else len(actions_left(run.episode))
     return f"{capital(counted(left, 'action'))} {'is' if left == 1 else 'are'} left." if left else "Nothing is left."
 
 
-def _worked(episode: Episode, every: Every, phrasing: Phrasing) -> str:
-    match episode.status:
+def worked(run: Run) -> str:
+    """Whether it worked."""
+    match run.episode.status:
         case EpisodeStatus.COMPLETED:
-            return "Yes: the robot completed the plan."
+            return "The robot completed the plan."
         case EpisodeStatus.ASKED_FOR_HELP:
-            return f"No: the robot stopped and asked for help: {episode.reason.rstrip('. ')}."
+            return f"The robot stopped and asked for help: {run.episode.reason.rstrip('. ')}."
         case EpisodeStatus.REVIEWED:
             return "This is a recording: whether a recovery would have worked is not known."
-    return f"The run goes on. {_remaining(episode, every, phrasing)}"
+    return f"The run goes on. {remaining(run)}"
 
 
-def _vetoes(_episode: Episode, every: Every, _phrasing: Phrasing) -> str:
-    vetoed = sum(len(turn.record.vetoed) + (turn.record.fate is Fate.VETOED) for turn in every)
-    return f"A person vetoed {counted(vetoed, 'recovery')}." if vetoed else "Nobody vetoed a recovery."
+def helped(run: Run) -> str:
+    """Whether a person is needed."""
+    match run.episode.status:
+        case EpisodeStatus.ASKED_FOR_HELP:
+            reason = run.episode.reason.rstrip(". ")
+            return f"A person is needed: {reason}. Put that right and let the robot look again, or finish by hand."
+        case EpisodeStatus.RUNNING:
+            return "No help is needed now; if it is, the live page asks for a decision."
+    return "No help is needed: the run is over."
 
 
-def _wrong(every: Every) -> Turn | None:
-    """The last turn at which something was wrong."""
-    return next((turn for turn in reversed(every) if turn.discrepancy.deviates), None)
+def decided(run: Run) -> str:
+    """What people decided."""
+    vetoed = sum(len(turn.record.vetoed) + (turn.record.fate is Fate.VETOED) for turn in run.every)
+    made = [each for turn in run.every for each in turn.record.decided]
+    text = "Nobody vetoed a recovery."
+    if vetoed:
+        text = f"{capital(counted(vetoed, 'recovery'))} {'was' if vetoed == 1 else 'were'} vetoed."
+    if made:
+        said = [f"{each.answer.replace('_', ' ')} ({each.by or 'without a name'})" for each in made]
+        text += f" The answers were: {', '.join(said)}."
+    if run.episode.status is EpisodeStatus.ASKED_FOR_HELP:
+        text += f" The run stopped: {run.episode.reason.rstrip('. ')}."
+    return text
 
 
-def _when(episode: Episode, every: Every, phrasing: Phrasing) -> str:
-    turn = _wrong(every)
+def when(run: Run) -> str:
+    """When it went wrong."""
+    turn = run.decisive
     if turn is None:
         return "Nothing has gone wrong so far."
-    when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
-    step = phrasing.step(turn.step) if turn.step else "an action of the recovery"
-    return f"{when} {step}, at {clock(turn.record.time_s - episode.start_s)} of the run."
+    return f"{capital(run.when(turn))}; it was to {run.instruction(turn.discrepancy.action)}."
 
 
-def _which(_episode: Episode, every: Every, _phrasing: Phrasing) -> str:
-    turn = _wrong(every)
+def which(run: Run) -> str:
+    """Which objects are wrong."""
+    turn = run.decisive
     if turn is None:
         return "None: every object is as expected."
-    names = [the(name) for name in turn.discrepancy.deviating]
-    return f"{capital(listed(names))}." if names else "No object: a condition of the step does not hold."
+    states = [state_of(each, turn.record.graph, run.domain) for each in turn.discrepancy.deviations]
+    return f"{capital('; '.join(states))}." if states else "No object: a condition of the step does not hold."
 
 
-def _sure(_episode: Episode, every: Every, _phrasing: Phrasing) -> str:
-    turn = _wrong(every)
+def sure(run: Run) -> str:
+    """How sure the robot is, and what that rests on."""
+    turn = run.decisive
     if turn is None:
         return "Nothing has gone wrong so far."
     likely = [each for each in turn.discrepancy.deviations if isinstance(each, Deviation)]
     said = [f"{the(each.name)} is wrong with a probability of {100 * (1 - each.probability):.0f} %" for each in likely]
     looks = counted(turn.discrepancy.looks, "observation")
-    return f"{capital(listed(said))}, after {looks}." if said else f"It was seen in {looks}."
+    compared = "The scene was compared with the one that the plan leads to"
+    return f"{compared}: {listed(said)}, after {looks}." if said else f"{compared}, in {looks}."
 
 
-_ANSWERS: tuple[tuple[re.Pattern[str], Callable[[Episode, Every, Phrasing], str]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), answer)
-    for pattern, answer in (
-        (r"\bsafe(?:ly)?\b|\breach in\b|\bhands?\b.*\bin\b|\bdanger|\bemergency\b|\btouch it\b", _safe),
-        (r"\bhold(?:ing)?\b|\bin (?:the|your) (?:gripper|hand)\b", _held),
-        (r"\bveto|\bwho (?:decided|said|stopped)\b|\bsaid no\b", _vetoes),
-        (r"\b(?:comes|do|doing|happens?) next\b|\bnext (?:step|action)\b|\bwhat now\b|\bwill you\b"
-         r"|\bgoing to\b", _next),
-        (r"\bhow (?:much|many|long)\b.*\b(?:left|remain\w*|will it take|more|until)\b"
-         r"|\balmost (?:done|finished)\b", _remaining),
-        (r"\b(?:what|which) is (?:the|your) (?:plan|goal|task)\b|\bsupposed to\b", _plan),
-        (r"\bhow (?:sure|certain|confident)\b|\bare you sure\b|\bprobab", _sure),
-        (r"\bwhich (?:objects?|things?|ones?|parts?)\b", _which),
-        (r"\b(?:since )?when\b|\bwhat time\b|\bat which step\b|\bhow long ago\b", _when),
-        (r"\bdid (?:it|that) work\b|\bare you (?:done|finished|ready|stuck)\b|\bis it (?:done|over|finished)\b"
-         r"|\bsucce|\bstatus\b|\bhow is it going\b|\bwhy (?:did|have) you stop", _worked),
+def lasted(run: Run) -> str:
+    """How long the run took, and what the recoveries cost."""
+    total = run.every[-1].record.time_s - run.episode.start_s if run.every else 0.0
+    extra = [turn for turn in run.every if turn.record.recovering and turn.record.action is not None]
+    text = f"{'So far it' if run.episode.status is EpisodeStatus.RUNNING else 'It'} took {clock(total)} (mm:ss)."
+    if not extra:
+        return f"{text} None of that was for recoveries."
+    many = capital(counted(len(extra), "action"))
+    return f"{text} {many} of {len(run.done)} belonged to recoveries: {lost_s(run.episode):.0f} s."
+
+
+def lost_s(episode: Episode) -> float:
+    """Return the time of the actions of recoveries, seconds."""
+    times = (episode.start_s, *(record.time_s for record in episode.records))
+    return sum(
+        max(now - before, 0.0)
+        for before, now, record in zip(times, times[1:], episode.records, strict=False)
+        if record.recovering and record.action is not None
     )
-)  # fmt: skip
+
+
+def number_of_errors(run: Run) -> str:
+    """How often something went wrong."""
+    return f"{capital(counted(len(run.errors), 'error'))} {'was' if len(run.errors) == 1 else 'were'} noticed."
+
+
+def acted(run: Run) -> str:
+    """What was done."""
+    done = run.done
+    if not done:
+        return "No action has been carried out."
+    shown = [participle(action, run.domain) for _, action in done[-MOST_ACTIONS:]]
+    begun = f"{capital(counted(len(done), 'action'))} {'was' if len(done) == 1 else 'were'} carried out"
+    return f"{begun}{', the last ones' if len(done) > len(shown) else ''}: {listed(shown)}."
+
+
+def moved(run: Run) -> str:
+    """Which objects were moved, and how many."""
+    names = list(dict.fromkeys(action.arguments[0] for _, action in run.done if action.arguments))
+    return f"{capital(counted(len(names), 'object'))}: {objects(names)}." if names else "None so far."
+
+
+def wrong(run: Run) -> str:
+    """What went wrong: the decisive error, and in short what else there was."""
+    turn, doubts = run.decisive, [turn for turn in run.every if not turn.discrepancy.as_expected]
+    turn = turn or (doubts[-1] if doubts else None)
+    if turn is None:
+        stopped = run.episode.status is EpisodeStatus.ASKED_FOR_HELP
+        return f"The robot stopped: {run.episode.reason.rstrip('. ')}." if stopped else "Nothing went wrong."
+    text = GroundedExplainer(run.domain, run.phrasing.audience)(turn.discrepancy, None).text
+    others = [each for each in doubts if each is not turn]
+    if not others:
+        return text
+    short = dict.fromkeys(in_short(facts_of(each.discrepancy, None, run.domain), run.domain) for each in others)
+    return f"{text} There {'was' if len(others) == 1 else 'were'} also: {'; '.join(short)}."
+
+
+def recovered(run: Run) -> str:
+    """What was done about it."""
+    texts = []
+    for turn, recovery in recoveries(run.every):
+        if not recovery.found:
+            texts.append(f"There was no recovery: {reason_text(recovery).rstrip('. ')}.")
+        elif not recovery.actions:
+            texts.append(_went_on(recovery, turn, run.phrasing))
+        else:
+            steps = [goal(action, recovery, number, run.domain) for number, action in enumerate(recovery.actions)]
+            texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)}")
+    return " ".join(texts) or "Nothing went wrong, so no recovery was needed."
+
+
+def goal(action: Action, recovery: Recovery, number: int, domain: Domain) -> str:
+    """Return an action of a recovery as an instruction, with the support of the object afterwards."""
+    graphs = recovery.graphs
+    boxes = number < len(graphs) and isinstance(graphs[number], SceneGraph)
+    place = support_name(graphs[number], graphs[number].index(action.arguments[0])) if boxes else None
+    return instruction(action, place, domain)
+
+
+def _went_on(recovery: Recovery, turn: Turn, phrasing: Phrasing) -> str:
+    """Return with what the plan went on without a recovery, or would have."""
+    at = phrasing.step(recovery.subgoal + 1) if turn.step and recovery.subgoal is not None else "its next step"
+    if turn.record.fate is Fate.ACCEPTED:
+        return f"No recovery was needed: the plan went on with {at}."
+    who = ", and a person vetoed that" if turn.record.fate is Fate.VETOED else ", which was not done"
+    return f"The plan could go on with {at}{who}."
+
+
+def state_of(deviation: AnyDeviation, scene: SceneGraph | FactScene, domain: Domain) -> str:
+    """Return the deviation of an object as a clause."""
+    name, cause = deviation.name, deviation.cause
+    phrase = PHRASES[cause].partition(",")[0].replace("[is]", "[was]").replace("[has]", "had")
+    if cause is Cause.SWAPPED:
+        phrase += f" with {the(deviation.other or 'something else')}"
+    elif cause is Cause.REPLACED:
+        phrase += f" by {the(deviation.other or 'something else')}"
+    elif cause is Cause.BLOCKING and deviation.other:
+        phrase += f" of {the(deviation.other)}"
+    elif not isinstance(scene, SceneGraph):
+        now = [domain.text(fact) for fact in deviation.observed or ()]
+        now = now or [domain.text(fact, holds=False) for fact in deviation.expected]
+        phrase += f": {listed(now)}"
+    elif cause in PLACED:
+        still = "still " if cause is Cause.NOT_LIFTED else ""
+        phrase += f", and [was] {still}on {the(support_name(scene, scene.index(name)))}"
+    return f"{the(name)} {Forms.of([name]).agree(phrase)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Action, Plan
@@ -11,11 +11,11 @@ from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import PLACE, FactScene, StateFact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.domains.base import Role, State, StateVariable
+from nsrecover.domains.base import Role, State
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
 from nsrecover.domains.values import stored
-from nsrecover.explanation.answers.questions import mentioned
+from nsrecover.explanation.answers.asked import mentioned, values_named
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.phrases import instruction
 from nsrecover.monitoring.facts.expected_trace import imagined_trace, what_it_leaves
@@ -105,7 +105,7 @@ def _change(question: str, state: State, instance: Instance) -> Change | None:
     names = mentioned(question, [name for name in instance.objects if name not in values])
     negated = bool(_NOT.search(question))
     for name in names or tuple(dict.fromkeys(fact[1] for fact in sorted(state) if len(fact) > 1)):
-        for variable, value in _values(question, instance):
+        for variable, value in values_named(question, instance.domain):
             if variable.trait and variable.trait not in instance.objects[name]:
                 continue
             has = stored((variable.name, name, value), instance.domain.variables)
@@ -130,17 +130,6 @@ def _change(question: str, state: State, instance: Instance) -> Change | None:
         held = (holding, names[0])
         return Change((), (held,)) if negated else Change((held,), tuple(fact for fact in places if fact != held))
     return None
-
-
-def _values(question: str, instance: Instance) -> Iterator[tuple[StateVariable, str]]:
-    """The values of state variables that a question names."""
-    for variable in instance.domain.variables.values():
-        for value in variable.values:
-            words = instance.domain.words.get(value)
-            said = {value} if words is None else {value, words.imperative.removeprefix("{0} ").removeprefix("is ")}
-            said |= {text.replace("turned", "switched") for text in said}
-            if any(re.search(rf"\b{re.escape(text)}\b", question, re.I) for text in said):
-                yield variable, value
 
 
 def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[StateFact]) -> str:

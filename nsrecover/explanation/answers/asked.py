@@ -1,0 +1,128 @@
+"""What a question names: objects, actions, values, words that the run does not have; and the nearest known ones."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from nsrecover.core.actions import Action
+from nsrecover.domains.base import StateVariable
+from nsrecover.domains.domain import Domain
+from nsrecover.explanation.phrases import instruction
+
+NEAREST = 3
+"""So many known questions are offered for one that is not understood."""
+DETERMINERS = "the|a|an|my|your|our|any|this|that|these|those|some"
+_WORD = re.compile(r"[a-z][a-z-]*")
+_ANY_VERB = {"put", "set", "do", "go", "move"}
+_ENDINGS = ("", "s", "es", "ed", "ing", "d", "n")
+_TOGETHER = 3
+"""Length of the pieces of words that are compared."""
+
+
+def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the objects that a text names, in order; `the red block` is the red cube if it is the only red object."""
+    found: dict[int, str] = {}
+    masked = text.lower()
+    for name in sorted(names, key=len, reverse=True):
+        place = re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", masked)
+        if place:
+            found[place.start()] = name
+            masked = masked[: place.start()] + " " * len(place[0]) + masked[place.end() :]
+    if not found:
+        for place in re.finditer(r"(\w+) (?:block|one|thing|object|piece)\b", masked):
+            fitting = [name for name in names if name.lower().split()[0] == place[1]]
+            if len(fitting) == 1:
+                found[place.start()] = fitting[0]
+    return tuple(found[place] for place in sorted(found))
+
+
+def strange(question: str, names: Iterable[str], domain: Domain) -> tuple[str, ...]:
+    """Return the words of a question that neither questions about runs have, nor the objects and words of this run."""
+    own = {word for name in names for word in _WORD.findall(name.lower())} | words_of(domain)
+    return tuple(
+        word for word in dict.fromkeys(_WORD.findall(question.lower())) if not any(each in own for each in _stems(word))
+    )
+
+
+def fits(action: Action, question: str, domain: Domain) -> bool:
+    """Whether a question asks for an action by its verb, `turn off` for instance, or by none that the domain has."""
+    asked = {stem for word in _WORD.findall(question.lower()) for stem in _stems(word)}
+    verb, *rest = instruction(action, domain=domain).split()
+    if not asked & _verbs(domain) - _ANY_VERB:
+        return True
+    own, named = {"on", "off"} & set(rest), {"on", "off"} & asked
+    return verb in asked and (not own or not named or bool(own & named))
+
+
+def values_named(question: str, domain: Domain) -> Iterator[tuple[StateVariable, str]]:
+    """Yield the values of state variables that a question names."""
+    for variable in domain.variables.values():
+        for value in variable.values:
+            words = domain.words.get(value)
+            said = {value} if words is None else {value, words.imperative.removeprefix("{0} ").removeprefix("is ")}
+            said |= {text.replace("turned", "switched") for text in said}
+            patterns = [rf"\b{re.escape(text)}\b" for text in said]
+            patterns += [rf"\b{text.split()[-1]}\W*$" for text in said if text.endswith((" on", " off"))]  # "is it on?"
+            if any(re.search(pattern, question, re.IGNORECASE) for pattern in patterns):
+                yield variable, value
+
+
+def nearest(question: str, known: Sequence[str]) -> list[str]:
+    """Return the known questions that are most like another one, by the pieces of their rarer words."""
+    pieces = [_pieces(each) for each in known]
+    often = Counter(piece for each in pieces for piece in each)
+    asked = _pieces(question)
+
+    def likeness(number: int) -> float:
+        common = sum(1 / often[piece] for piece in asked & pieces[number])
+        return common / math.sqrt(1 + sum(1 / often[piece] for piece in pieces[number]))
+
+    return [known[i] for i in sorted(range(len(known)), key=likeness, reverse=True)[:NEAREST]]
+
+
+def _pieces(text: str) -> set[str]:
+    padded = (f" {word} " for word in _WORD.findall(text.lower()))
+    return {word[i : i + _TOGETHER] for word in padded for i in range(len(word) - _TOGETHER + 1)}
+
+
+def _stems(word: str) -> Iterator[str]:
+    """Yield a word without its endings, as far as it may have some."""
+    for ending in _ENDINGS:
+        if word.endswith(ending):
+            stem = word[: len(word) - len(ending)]
+            yield from (stem, f"{stem}e")
+            if ending in ("ed", "ing") and stem[-1:] == stem[-2:-1]:
+                yield stem[:-1]
+
+
+def _verbs(domain: Domain) -> set[str]:
+    return {each.words.imperative.partition(" ")[0] for each in domain.operators.values()} - {""}
+
+
+@cache
+def known_questions() -> Mapping[str, Any]:
+    """Return the kinds of questions that are understood, and the words that they may have; see `questions.yaml`."""
+    text = resources.files(__package__).joinpath("questions.yaml").read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.safe_load(text)
+    return found
+
+
+@cache
+def _words(texts: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for text in (known_questions()["plain"], *texts) for word in _WORD.findall(text.lower()))
+
+
+def words_of(domain: Domain) -> frozenset[str]:
+    """Return the words that every question may have, and those of a domain."""
+    texts = {*domain.predicates, *(words.imperative for words in domain.words.values())}
+    texts |= {value for variable in domain.variables.values() for value in variable.values}
+    texts |= {text for each in domain.operators.values() for text in (each.words.imperative, each.words.past)}
+    return _words(frozenset(text.replace("_", " ") for text in texts))
