@@ -113,7 +113,7 @@ class UnseenReason(CodeWithMeaning):
 
     OCCLUDED = "occluded", "Something stands in front of its place, or its place is outside every image."
     NO_MASK = "no_mask", "Something is in its place, but no mask shows it."
-    NO_DEPTH = "no_depth", "No camera has depth readings at its place."
+    NO_DEPTH = "no_depth", "No camera has enough depth readings of it, or at its place."
     MERGED_MASKS = "merged_masks", "A mask at its place shows another object, too."
     NO_CAMERA = "no_camera", "Every camera has moved or is covered."
     LOOKS_DISAGREE = "looks_disagree", "The observations disagree on whether it is in its place."

@@ -14,7 +14,7 @@ NOWHERE = "nowhere"
 _WHY = {
     UnseenReason.OCCLUDED: "no camera sees the place of {0}",
     UnseenReason.NO_MASK: "something is in the place of {0}, but the segmenter gives no mask of it",
-    UnseenReason.NO_DEPTH: "no camera has depth readings at the place of {0}",
+    UnseenReason.NO_DEPTH: "no camera has enough depth readings of {0}, or at its place",
     UnseenReason.MERGED_MASKS: "{0} and {1} share one mask",
     UnseenReason.NO_CAMERA: "no camera can be relied on to see {0}",
     UnseenReason.LOOKS_DISAGREE: "the observations disagree on whether {0} is in its place",

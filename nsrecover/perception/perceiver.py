@@ -25,8 +25,9 @@ from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.masks.repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.objects.association import UNMATCHED, associate, association_costs
+from nsrecover.perception.objects.depthless import Depthless, depthless
 from nsrecover.perception.objects.detections import AppearanceModel, Detections, detect, detect_masks
-from nsrecover.perception.objects.looks import NOT_COMPARED, OTHER_SHARE, Looks
+from nsrecover.perception.objects.looks import NOT_COMPARED, OTHER_SHARE, Beside, Looks
 from nsrecover.perception.objects.memory import Memory, supported
 from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided
 from nsrecover.perception.states import StateReader, read_states
@@ -163,7 +164,9 @@ class ScenePerceiver:
         check_kind(observation, Observation, "camera images")
         if self._memory is None:
             memory, observation, origin, detections = self._begin(observation)
-            found, self._unseen = _by_label(memory.names, detections), {}
+            found = _by_label(memory.names, detections)
+            dim = [name for name, unknown in zip(memory.names, memory.unknown, strict=True) if unknown]
+            self._unseen = {name: Unseen(name, UnseenReason.NO_DEPTH) for name in dim}
             self._looks, self._compared = Looks().look(observation, _masks(memory.names, detections, found))
         else:
             usable = self._with_working_cameras(aligned(observation, self._offsets))
@@ -218,7 +221,8 @@ class ScenePerceiver:
         if not observation.shared_ids:
             observation, origin = separate_by_other_views(observation, detect_masks(observation, self._appearance))
         lifted = lift_views(observation)
-        detections = join_parts(detect(observation, self._appearance, lifted=lifted))
+        without = depthless(observation, lifted)
+        detections = join_parts(detect(observation, self._appearance, lifted=lifted, without=without))
         if len(observation.cameras) > 1:
             self._offsets = offsets(observation, lifted, detections.numbers)
             first = aligned(first, self._offsets)
@@ -226,9 +230,9 @@ class ScenePerceiver:
             detections = detections.lifted_again(lift_views(observation))
         if self._watch_cameras:
             self._cameras = CameraWatch.begin(first)
-        return self._remembered(observation, detections), observation, origin, detections
+        return self._remembered(observation, detections, without), observation, origin, detections
 
-    def _remembered(self, observation: Observation, detections: Detections) -> Memory:
+    def _remembered(self, observation: Observation, detections: Detections, without: frozenset[int]) -> Memory:
         """The memory of an episode that begins with these detections."""
         names = object_names(observation)
         if not names:
@@ -248,8 +252,13 @@ class ScenePerceiver:
             boxes = supported(boxes, partial(seen_through, observation))
         pixels = np.zeros(len(names), dtype=np.float32)
         pixels[rows] = detections.pixels[shown]
-        through = partial(seen_through, observation) if self._remember else None
-        return replace(Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels, through), seen=seen)
+        through, dim = partial(seen_through, observation) if self._remember else None, np.zeros_like(seen)
+        for row in np.flatnonzero(~seen):
+            own = {number for number in without if observation.labels.get(number) == names[row]}
+            if own:
+                boxes[row], dim[row] = Depthless.of(observation, without).standing(own), True
+        memory = Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels, through)
+        return replace(memory, seen=seen, unknown=dim)
 
     def _follow(
         self, memory: Memory, observation: Observation, guesses: FloatArray
@@ -260,33 +269,35 @@ class ScenePerceiver:
             The memory after it; the observation with merged masks divided; of which mask each new one is a part;
             detections and matches.
         """
-        origin = dict[int, int]()
+        origin, lifted = dict[int, int](), lift_views(observation)
+        without = depthless(observation, lifted)
         if self._association is Association.KNOWN:
-            detections = detect(observation, self._appearance)
+            detections = detect(observation, self._appearance, lifted=lifted, without=without)
             found = _by_label(memory.names, detections)
             self._looks, self._compared = self._looks.look(observation, _masks(memory.names, detections, found))
         else:
             sizes = np.stack([memory.first_sizes, memory.sizes], axis=1)
             places = np.stack([memory.boxes, guesses], axis=1)
-            lifted = lift_views(observation)
             observation, origin = separate_merged(observation, lifted, places, sizes)
             costs = partial(_costs, self._appearance, memory, guesses, self._unnamed)
-            detections = detect(observation, self._appearance, costs, lifted)
+            detections = detect(observation, self._appearance, costs, lifted, without)
             fits = costs(detections)
+            beside = self._looks.beside(observation)
+            _certain(fits, memory.names, detections, beside)
             found = associate(fits)
-            before = self._looks
-            self._looks, self._compared = before.look(observation, _masks(memory.names, detections, found))
+            self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
             other = [
                 row for row, name in enumerate(memory.names) if self._compared.changed.get(name, 0.0) > OTHER_SHARE
             ]
             if other:
                 fits[other, found[other]] = UNMATCHED
                 found = associate(fits)
-                self._looks, self._compared = before.look(observation, _masks(memory.names, detections, found))
+                self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
             detections, found = absorb_fragments(detections, found, sizes)
-        through = partial(seen_through, observation) if self._remember else _opaque
+        dim = Depthless.of(observation, without.difference(*detections.numbers))
+        through = partial(seen_through, dim.observation) if self._remember else _opaque
         earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
-        empty = partial(visibly_empty, observation) if self._remember else None
+        empty = (lambda places: visibly_empty(dim.observation, places) & ~dim.at(places)) if self._remember else None
         now = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses, empty)
         others = np.delete(detections.boxes, found[found >= 0], axis=0)
         now = replace(now, occluded=now.occluded & ~same_room(now.boxes, others).any(axis=1))
@@ -296,8 +307,9 @@ class ScenePerceiver:
             if index >= 0
             for number in detections.numbers[index]
         }
-        hidden = np.flatnonzero(now.occluded)
-        self._unseen = {now.names[i]: why_unseen(observation, now.names[i], now.boxes[i], shows) for i in hidden}
+        hidden = [(now.names[i], now.boxes[i]) for i in np.flatnonzero(now.occluded)]
+        self._unseen = {name: why_unseen(dim.observation, name, box, shows) for name, box in hidden}
+        self._unseen |= {name: Unseen(name, UnseenReason.NO_DEPTH) for name, box in hidden if dim.at(box[None])[0]}
         in_view = [name for name, why in self._unseen.items() if why.reason is not UnseenReason.OCCLUDED]
         return now.in_view(in_view), observation, origin, detections, found
 
@@ -335,6 +347,15 @@ def _costs(
     # one that has no name may be a part of a named one that was not recognised once
     nameless = np.array([name in unnamed for name in memory.names], dtype=np.bool_)
     return np.where(nameless[:, None] & (costs < UNMATCHED), costs + NAMELESS, costs).astype(np.float32)
+
+
+def _certain(fits: FloatArray, names: tuple[str, ...], detections: Detections, beside: Beside) -> None:
+    """Let objects that look the same in the same place be themselves, in costs (N, M)."""
+    there = {name: index for name, index in beside.in_place(detections.numbers).items() if name in names}
+    same = beside.look({name: detections.numbers[index] for name, index in there.items()})[1].same
+    for name in same:
+        row, index = names.index(name), there[name]
+        fits[row], fits[:, index], fits[row, index] = UNMATCHED, UNMATCHED, 0.0
 
 
 def _masks(names: tuple[str, ...], detections: Detections, found: npt.NDArray[np.intp]) -> dict[str, tuple[int, ...]]:

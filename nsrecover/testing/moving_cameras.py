@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.observation import Observation
-from nsrecover.perception.cameras.agreement import readings_at
+from nsrecover.perception.cameras.visibility import readings
 from nsrecover.perception.lifting import to_world
 from nsrecover.testing.rules import Limits, Rule, RuleLog
 
@@ -62,8 +62,9 @@ def _seen_through(
     points = to_world(one, view, rows[free], columns[free])
     fixed_m = np.where(_mask(two, other, portable), 0.0, two.depth_m[other])
     depth_m = np.stack([fixed_m if number == other else each for number, each in enumerate(two.depth_m)])
-    reading, distance = readings_at(replace(two, depth_m=depth_m.astype(np.float32)), other, points)
-    return int(((reading > 0) & (distance < reading - _FREE_M)).sum()), int((reading > 0).sum())
+    seen = readings(replace(two, depth_m=depth_m.astype(np.float32)), other, points)
+    judged = seen.depth_m > 0
+    return int((judged & (seen.expected_m < seen.depth_m - _FREE_M)).sum()), int(judged.sum())
 
 
 def _mask(observation: Observation, view: int, chosen: Callable[[str], bool]) -> npt.NDArray[np.bool_]:

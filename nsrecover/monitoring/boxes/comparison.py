@@ -77,7 +77,9 @@ class Comparison:
             A discrepancy that is false in a condition if nothing deviates and the preconditions hold.
         """
         action = trace.plan[step]
+        without = {name for name, why in circumstances.unseen.items() if why.reason is UnseenReason.NO_DEPTH}
         unmet = self._domain.operator_of(action).violated(graph, action)
+        unmet = tuple(fact for fact in unmet if without.isdisjoint(fact.arguments))
         return self._compare(graph, trace, step, Phase.BEFORE, unmet, circumstances)
 
     def after(
@@ -179,12 +181,13 @@ def _missing_to_tell(
     """What keeps one from saying that the scene is as expected.
 
     Objects that were moved and not seen since matter, and those on which observations disagree; before an action only
-    if it uses them. Every object matters if none at all is seen.
+    if it uses them. Objects without depth matter if the action uses them, and every object if none at all is seen.
     """
     matters = [
         each
         for each in unseen
         if not graph.seen.any()
+        or (each.reason is UnseenReason.NO_DEPTH and each.name in action.arguments)
         or (
             (each.moved or each.reason is UnseenReason.LOOKS_DISAGREE)
             and (phase is Phase.AFTER or each.name in action.arguments)

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation
+from nsrecover.perception.cameras.visibility import readings
 from nsrecover.perception.lifting import MIN_PIXELS, mask_pixels, to_world
 
 ABOVE_M = 0.02
@@ -81,23 +82,10 @@ def unmasked(observation: Observation, view: int) -> int:
     for other in range(len(observation.cameras)):
         found = 0
         for points in _objects(observation, other) if other != view else ():
-            reading, distance = readings_at(observation, view, points)
-            found += bool((np.abs(reading - distance) < SAME_M).mean() > 0.25)
+            seen = readings(observation, view, points)
+            found += bool((np.abs(seen.depth_m - seen.expected_m) < SAME_M).mean() > 0.25)
         shown.append(found)
     return max(shown)
-
-
-def readings_at(observation: Observation, view: int, points: FloatArray) -> tuple[FloatArray, npt.NDArray[np.float64]]:
-    """What one view measures in the direction of points (M, 3): depth (M,), 0 for none, and their own (M,)."""
-    camera, depth = observation.cameras[view], observation.depth_m[view]
-    pose, k = camera.world_from_camera, camera.intrinsics
-    x, y, z = ((points - pose[:3, 3]) @ pose[:3, :3]).T.astype(np.float64)
-    ahead = np.maximum(z, 1e-6)
-    column = np.floor(k[0, 0] * x / ahead + k[0, 2]).astype(int)
-    row = np.floor(k[1, 1] * y / ahead + k[1, 2]).astype(int)
-    inside = (z > 0) & (column >= 0) & (column < depth.shape[1]) & (row >= 0) & (row < depth.shape[0])
-    reading = depth[np.clip(row, 0, depth.shape[0] - 1), np.clip(column, 0, depth.shape[1] - 1)]
-    return np.where(inside, reading, 0.0).astype(np.float32), z
 
 
 def _objects(observation: Observation, view: int) -> list[FloatArray]:

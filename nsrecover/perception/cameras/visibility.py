@@ -59,7 +59,7 @@ def sees_through(observation: Observation, points: FloatArray) -> npt.NDArray[np
     """Whether a camera sees something farther away at each of some points (..., 3): (...,)."""
     empty = np.zeros(points.shape[:-1], dtype=np.bool_)
     for view in range(len(observation.cameras)):
-        empty |= _readings(observation, view, points).through
+        empty |= readings(observation, view, points).through
     return empty
 
 
@@ -71,7 +71,7 @@ def visibly_empty(observation: Observation, boxes: FloatArray) -> npt.NDArray[np
     """
     empty = seen_through(observation, boxes) >= TOLERATED
     for row in np.flatnonzero(empty):
-        faces = _faces_in_view(observation, boxes[row])
+        faces = faces_in_view(observation, boxes[row])
         empty[row] = sum(int(each.through.sum() - each.fits.sum()) for each in faces) > 0
     return np.asarray(empty)
 
@@ -87,7 +87,7 @@ def why_unseen(observation: Observation, name: str, box: FloatArray, masks: Mapp
     """
     shows = Counter[UnseenReason]()
     others = Counter[str]()
-    for seen in _faces_in_view(observation, box):
+    for seen in faces_in_view(observation, box):
         others.update(masks[number] for number in seen.instances[seen.fits].tolist() if number in masks)
         shows[UnseenReason.NO_MASK] += int(seen.fits.sum())
         shows[UnseenReason.NO_DEPTH] += int((seen.inside & (seen.depth_m <= 0)).sum())
@@ -102,7 +102,7 @@ def why_unseen(observation: Observation, name: str, box: FloatArray, masks: Mapp
 
 
 @dataclass(frozen=True, eq=False)
-class _Readings:
+class Readings:
     """What one view shows where points would be.
 
     Attributes:
@@ -128,17 +128,17 @@ class _Readings:
         return np.asarray(self.inside & (self.depth_m > self.expected_m + DEPTH_SLACK_M))
 
 
-def _faces_in_view(observation: Observation, box: FloatArray) -> list[_Readings]:
+def faces_in_view(observation: Observation, box: FloatArray) -> list[Readings]:
     """What each view shows where the faces of a box (6,) that are turned to it would be."""
     faces, found = _SAMPLES.reshape(5, -1, 3), []
     for view, camera in enumerate(observation.cameras):
         away = camera.world_from_camera[:3, 3] - (box[:3] + faces.mean(axis=1) * box[3:])
         points = box[:3] + faces[(away * _NORMALS).sum(axis=1) > 0].reshape(-1, 3) * box[3:]
-        found.append(_readings(observation, view, points))
+        found.append(readings(observation, view, points))
     return found
 
 
-def _readings(observation: Observation, view: int, points: FloatArray) -> _Readings:
+def readings(observation: Observation, view: int, points: FloatArray) -> Readings:
     """What a view shows where points (..., 3) would be."""
     camera, depth_m = observation.cameras[view], observation.depth_m[view]
     rotation, origin = camera.world_from_camera[:3, :3], camera.world_from_camera[:3, 3]
@@ -150,4 +150,4 @@ def _readings(observation: Observation, view: int, points: FloatArray) -> _Readi
     inside = (z > 0) & (column >= 0) & (column < width) & (row >= 0) & (row < height)
     pixel = np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)
     instances = observation.instances[view][pixel]
-    return _Readings(inside, z, np.where(inside, depth_m[pixel], 0.0), np.where(inside, instances, 0))
+    return Readings(inside, z, np.where(inside, depth_m[pixel], 0.0), np.where(inside, instances, 0))

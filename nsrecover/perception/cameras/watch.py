@@ -14,10 +14,11 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from nsrecover.core import Camera, FloatArray, Observation, SensorFinding, SensorProblem
-from nsrecover.perception.cameras.agreement import STRIDE_OF, readings_at
+from nsrecover.perception.cameras.agreement import STRIDE_OF
 from nsrecover.perception.cameras.checks import READINGS
 from nsrecover.perception.cameras.landmarks import Landmarks, landmarks_of
 from nsrecover.perception.cameras.motion import CameraMotion, motion_of
+from nsrecover.perception.cameras.visibility import readings
 from nsrecover.perception.lifting import MIN_PIXELS, depth_noise, to_world
 
 SHIFT_M, TURN_DEG = 0.015, 1.5
@@ -174,7 +175,8 @@ class CameraWatch:
             if len(rows) < MIN_PIXELS:
                 continue
             points = to_world(seen, other, rows, columns)
-            reading, distance = readings_at(observation, view, points)
+            found = readings(observation, view, points)
+            reading, distance = found.depth_m, found.expected_m
             # what came should be seen, or hidden; what left should not be seen
             against = reading > distance + CHANGED_M if appeared else np.abs(reading - distance) < SURFACE_M
             if np.count_nonzero(against & (reading > 0)) >= MIN_PIXELS:

@@ -206,6 +206,7 @@ def detect(
     appearance: AppearanceModel,
     costs: Callable[[Detections], FloatArray] | None = None,
     lifted: Sequence[ViewPixels] | None = None,
+    without: frozenset[int] = frozenset(),
 ) -> Detections:
     """The objects that are visible in an observation; views that number their masks by themselves are joined.
 
@@ -215,11 +216,15 @@ def detect(
         costs: how badly each of M detections of one view fits each of N known objects (N, M). It helps to join views;
             labels do not count then.
         lifted: pixels of each view that show objects, if they are known; their instances are those of the observation.
+        without: numbers of masks that show no object by themselves.
     """
     single = detect_masks(observation, appearance, lifted)
     if not observation.shared_ids:
         single = _joined(observation, single, costs)
-    return single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS])
+    kept = [
+        not without.issuperset(n) and len(p) >= MIN_PIXELS for n, p in zip(single.numbers, single.points, strict=True)
+    ]
+    return single.chosen(np.flatnonzero(kept).tolist())
 
 
 def detect_masks(

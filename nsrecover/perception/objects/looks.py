@@ -7,9 +7,11 @@ depth says, do not count. What differs then is another object, or another state:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +69,9 @@ SHIFTS_PX = 2
 
 WIDTH_PX = 640
 """Wider images are compared at about this width, for which the numbers of pixels above are meant."""
+
+LARGE_PX = 2500
+"""Windows with several times as many pixels are compared at every second or third row and column."""
 
 STEP = 4
 """Every so many pixels along rows and columns tell the light of a view."""
@@ -128,10 +133,12 @@ class Compared:
             does.
         still: objects that have not moved, as no view shows their outlines elsewhere: what is more or less of them is
             due to something nearer.
+        same: those of them that look the same and are mostly in view: they cannot be other objects.
     """
 
     changed: Mapping[str, float] = field(default_factory=dict)
     still: frozenset[str] = frozenset()
+    same: frozenset[str] = frozenset()
 
 
 NOT_COMPARED = Compared()
@@ -150,40 +157,101 @@ class Looks:
 
     shown: Mapping[str, Portrait] = field(default_factory=dict)
 
+    def beside(self, observation: Observation) -> Beside:
+        """These looks beside those that another observation shows."""
+        some = slice(None, None, max(observation.rgb.shape[2] // WIDTH_PX, 1))
+        images = (each[:, some, some] for each in (observation.rgb, observation.depth_m, observation.instances))
+        return Beside(self, tuple(Picture(*each) for each in zip(observation.cameras, *images, strict=True)))
+
     def look(self, observation: Observation, masks: Mapping[str, tuple[int, ...]]) -> tuple[Looks, Compared]:
-        """Compare with another observation.
+        """`Beside.look` at an observation."""
+        return self.beside(observation).look(masks)
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Earlier looks beside new pictures.
+
+    Attributes:
+        looks: the earlier ones.
+        now: the pictures.
+    """
+
+    looks: Looks
+    now: tuple[Picture, ...]
+    _lights: dict[int, FloatArray] = field(default_factory=dict)
+    _found: dict[tuple[str, tuple[int, ...]], list[Sight]] = field(default_factory=dict)
+
+    def look(self, masks: Mapping[str, tuple[int, ...]]) -> tuple[Looks, Compared]:
+        """Compare objects.
 
         Args:
-            observation: what is seen now.
-            masks: object -> numbers of the masks that show it.
+            masks: object -> numbers of the masks that show it now.
 
         Returns:
             How the objects look now, and what this says of them.
         """
-        some = slice(None, None, max(observation.rgb.shape[2] // WIDTH_PX, 1))
-        images = (each[:, some, some] for each in (observation.rgb, observation.depth_m, observation.instances))
-        now = tuple(Picture(*each) for each in zip(observation.cameras, *images, strict=True))
-        shown, changed, still, lights = dict(self.shown), dict[str, float](), set[str](), dict[int, FloatArray]()
+        shown, changed, still, same = dict(self.looks.shown), dict[str, float](), set[str](), set[str]()
         for name, numbers in masks.items():
-            shares, stays = list[float](), list[bool]()
-            earlier, earlier_numbers = self.shown.get(name, ((), ()))
-            for view, before in enumerate(earlier):
-                if view < len(now) and before.comparable(now[view]):
-                    pair = Pair.of(before, earlier_numbers, now[view], numbers)
-                    if pair is None:
-                        continue
-                    stays.append(pair.still)
-                    if id(before) not in lights:
-                        lights[id(before)] = light_between(before, now[view])
-                    shares += pair.changed_share(lights[id(before)])
-            share = max(shares, default=None)
+            sights = self._sights(name, numbers)
+            share = max((each.changed for each in sights if each.changed is not None), default=None)
             if share is None or share > CHANGED_SHARE:
-                shown[name] = now, numbers
+                shown[name] = self.now, numbers
             if share is not None and share > CHANGED_SHARE:
                 changed[name] = share
-            if stays and all(stays):
+            if sights and all(each.still for each in sights):
                 still.add(name)
-        return Looks(shown), Compared(changed, frozenset(still))
+                if name not in changed and any(each.whole for each in sights):
+                    same.add(name)
+        return Looks(shown), Compared(changed, frozenset(still), frozenset(same))
+
+    def in_place(self, numbers: Sequence[tuple[int, ...]]) -> dict[str, int]:
+        """Object -> position of the masks, of some that are seen now, which are where most of its masks were."""
+        owner = {number: place for place, each in enumerate(numbers) for number in each}
+        found = dict[str, int]()
+        for name, (earlier, own) in self.looks.shown.items():
+            pixels = Counter[int]()
+            for before, now in _pairs(earlier, self.now):
+                if (window := before.window(own)) is not None:
+                    there = now.instances[window][np.isin(before.instances[window], own)]
+                    for number, count in zip(*np.unique(there, return_counts=True), strict=True):
+                        pixels[owner.get(int(number), -1)] += int(count)
+            place, most = next(iter(pixels.most_common(1)), (-1, 0))
+            if place >= 0 and most > IN_PLACE * pixels.total():
+                found[name] = place
+        return found
+
+    def _sights(self, name: str, numbers: tuple[int, ...]) -> list[Sight]:
+        """What each view that shows an object in the same place, then and now, says of it."""
+        if (name, numbers) not in self._found:
+            found = self._found[name, numbers] = []
+            earlier, own = self.looks.shown.get(name, ((), ()))
+            for before, now in _pairs(earlier, self.now):
+                pair = Pair.of(before, own, now, numbers)
+                if pair is not None:
+                    if id(before) not in self._lights:
+                        self._lights[id(before)] = light_between(before, now)
+                    found.append(pair.sight(self._lights[id(before)]))
+        return self._found[name, numbers]
+
+
+def _pairs(earlier: Sequence[Picture], now: Sequence[Picture]) -> list[tuple[Picture, Picture]]:
+    """Pictures of the same views."""
+    return [(before, after) for before, after in zip(earlier, now, strict=False) if before.comparable(after)]
+
+
+class Sight(NamedTuple):
+    """What one view says of an object in its place.
+
+    Attributes:
+        still: whether it has not moved.
+        changed: share of its surface that looks different; None if too little of it is to be seen.
+        whole: whether most of it is to be seen.
+    """
+
+    still: bool
+    changed: float | None
+    whole: bool
 
 
 def light_between(before: Picture, now: Picture) -> FloatArray:
@@ -222,6 +290,8 @@ class Pair:
             return None
         rows, columns = zip(first, second, strict=True)
         here = tuple(_around(min(s.start for s in each), max(s.stop for s in each)) for each in (rows, columns))
+        step = max(int(np.sqrt(np.prod([each.stop - each.start for each in here]) / LARGE_PX)), 1)
+        here = tuple(slice(each.start, each.stop, step) for each in here)
         masks = np.isin(before.instances[here], numbers_before), np.isin(now.instances[here], numbers)
         if (masks[0] & masks[1]).sum() < max(IN_PLACE * min(masks[0].sum(), masks[1].sum()), FEWEST_PIXELS):
             return None
@@ -246,8 +316,8 @@ class Pair:
         both = first & second & (self.depths[0] > 0) & (self.depths[1] > 0)
         return not both.any() or float(np.median(np.abs(self.depths[1] - self.depths[0])[both])) < SAME_M
 
-    def changed_share(self, light: FloatArray) -> list[float]:
-        """Share of the surface that looks different; nothing if too little of it is to be seen.
+    def sight(self, light: FloatArray) -> Sight:
+        """What the two pictures say.
 
         Args:
             light: (3,) from `light_between`.
@@ -255,14 +325,14 @@ class Pair:
         both = self.masks[0] & self.masks[1]
         same = ndimage.binary_erosion(both & (self.nearer == 0))
         if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
-            return []
+            return Sight(self.still, None, False)
         share = _different(*self.images, same, light)
         if share > CHANGED_SHARE:
             ring = ndimage.binary_dilation(both, iterations=RING_PX) & self.nothing & (self.nearer == 0)
             shaded = ring.sum() >= FEWEST_PIXELS and _different(*self.images, ring, light, fixed=True) > SHADED
             share = min(_different(*self.images, same, light, by, not shaded) for by in _SHIFTS)
-        hidden = same.sum() < MOST * self.masks[0].sum()
-        return [0.0 if hidden and share < HIDDEN_SHARE else share]
+        whole = bool(same.sum() >= MOST * self.masks[0].sum())
+        return Sight(self.still, share if whole or share >= HIDDEN_SHARE else 0.0, whole)
 
 
 def _around(start: int, stop: int) -> slice:

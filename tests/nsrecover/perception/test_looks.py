@@ -50,8 +50,8 @@ def covered(seen: Observation) -> Observation:
     ids=["the same", "less light", "a shadow", "covered"],
 )
 def test_light_shadow_and_cover_are_no_change(after: Observation) -> None:
-    assert compared(after) == Compared({}, frozenset({"cup"}))
-    assert compared(scene(), after) == Compared({}, frozenset({"cup"}))
+    assert compared(after) == Compared({}, frozenset({"cup"}), frozenset({"cup"}))
+    assert compared(scene(), after) == Compared({}, frozenset({"cup"}), frozenset({"cup"}))
 
 
 def test_a_stain_is_another_state_and_other_colours_are_another_object() -> None:

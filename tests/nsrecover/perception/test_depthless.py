@@ -1,0 +1,63 @@
+"""Objects with masks and without depth: nothing is told of their places, and it is noticed when they are gone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover.core import Action, Observation, Plan, UnseenReason, Verdict
+from nsrecover.core.discrepancy import Cause
+from nsrecover.core.scene import Visibility
+from nsrecover.perception.lifting import to_world
+from nsrecover.records.recording import example
+
+GLASS = 2
+
+
+@pytest.fixture(scope="module")
+def seen() -> Observation:
+    return example().observations[0]
+
+
+def of_glass(seen: Observation, holes: float) -> Observation:
+    """The depth of one object is that of the table, with so many holes."""
+    depth, rng = seen.depth_m.copy(), np.random.default_rng(0)
+    for view, (image, camera) in enumerate(zip(seen.instances, seen.cameras, strict=True)):
+        rows, columns = np.nonzero(image == GLASS)
+        points = to_world(replace(seen, depth_m=np.ones_like(depth)), view, rows, columns)
+        eye = camera.world_from_camera[2, 3]
+        depth[view][rows, columns] = np.where(rng.random(len(rows)) < holes, 0, eye / (eye - points[:, 2]))
+    return replace(seen, depth_m=depth)
+
+
+def without(seen: Observation) -> Observation:
+    """The object taken away: the table has its depth already."""
+    instances = np.where(seen.instances == GLASS, 0, seen.instances)
+    return replace(
+        of_glass(seen, 0.0), instances=instances, labels={n: a for n, a in seen.labels.items() if n != GLASS}
+    )
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.2, 0.6, 1.0])
+@pytest.mark.parametrize("before", ["glass", "solid"])
+def test_the_place_of_glass_cannot_be_told(seen: Observation, holes: float, before: str) -> None:
+    name = seen.labels[GLASS]
+    other = next(each for each in seen.labels.values() if each != name)
+    glass = of_glass(seen, holes)
+    monitor = nsrecover.load().monitor(Plan((Action("top", (name, other)),)), glass if before == "glass" else seen)
+    true = nsrecover.load().monitor(Plan(()), seen).graph
+    found = monitor.check(glass)
+    row = monitor.graph.index(name)
+    assert monitor.graph.visibility(row) is Visibility.UNKNOWN
+    np.testing.assert_allclose(monitor.graph.boxes[row, :3], true.boxes[true.index(name), :3], atol=0.02)
+    assert found.verdict is Verdict.CANNOT_TELL
+    assert [(each.name, each.reason) for each in found.unseen] == [(name, UnseenReason.NO_DEPTH)]
+    gone = monitor.check(without(seen))
+    assert [(each.name, each.cause) for each in gone.deviations] == [(name, Cause.MISSING)]
+
+
+def test_glass_that_no_action_uses_keeps_nobody_from_going_on(seen: Observation) -> None:
+    one, two = (name for number, name in list(seen.labels.items())[:3] if number != GLASS)
+    monitor = nsrecover.load().monitor(Plan((Action("top", (one, two)),)), of_glass(seen, 0.2))
+    assert monitor.check(of_glass(seen, 0.2)).verdict is Verdict.AS_EXPECTED
