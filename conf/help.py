@@ -118,12 +118,6 @@ def groups_of(name: str, schema: type) -> dict[str, Any]:
     return {key.split("@")[0]: option for key, option in found.items() if not key.startswith(("override ", "hydra"))}
 
 
-def single_options(group: str) -> list[str]:
-    """Return the options of a group that stand for one entry, not for several."""
-    files = sorted((CONF / group).glob("*.yaml"))
-    return [path.stem for path in files if path.read_text(encoding="utf-8").startswith(f"# @package {group}.")]
-
-
 def comments(path: Path) -> dict[str, str]:
     """Return the explanations in a YAML file: dotted key -> the comment above it; "" -> the first comment."""
     found, above, parents = dict[str, str](), list[str](), list[tuple[int, str]]()

@@ -26,12 +26,11 @@ COMMANDS = {
     "fidelity": "sim.fidelity",
     "sound": "sim.sound.show",
     "sounds": "eval.sounds",
-    "tables": "eval.tables",
     "states": "eval.states",
     "kitchen": "sim.kitchen.show",
     "film": "sim.film",
     "train": "train",
-    "eval": "eval",
+    "sweep": "eval",
     "demo": "eval.demo",
     "reports": "eval.reports",
     "models": "eval.models",
@@ -45,7 +44,6 @@ COMMANDS = {
     "planning": "eval.planning",
     "scaling": "eval.checks.scaling",
     "anytime": "eval.anytime",
-    "arms": "eval.arms",
     "preconditions": "eval.preconditions",
     "logs": "eval.logs",
     "foreign_sentences": "eval.foreign_sentences",
@@ -80,7 +78,7 @@ TAKEN_BY = {
 """Group -> a command that takes it."""
 
 CHOICES = [
-    (group, path.stem, "eval" if path.stem.startswith("table_") or path.stem == "baselines" else module)
+    (group, path.stem, module)
     for group, module in sorted(TAKEN_BY.items())
     for path in sorted((CONF / group).glob("*.yaml"))
 ]
@@ -116,7 +114,6 @@ def test_it_composes_and_resolves(module: str) -> None:
         "eval.real",
         "eval.foreign_sentences",
         "eval.foreign_logs",
-        "eval.tables",
     ), "nothing there is drawn"
 
 
@@ -135,7 +132,6 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         "results": ("level", "leval"),
         "foreign_sentences": ("files", "fiels"),
         "foreign_logs": ("files", "fiels"),
-        "tables": ("folders", "foldres"),
     }.get(name, ("seed", "sede"))
     done = run(module, f"{misspelt}=1")
     assert (done.code, done.out) == (2, "")
@@ -148,20 +144,11 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
     ("arguments", "said"),
     [
         ("eval planner=our", "planner, found 'our'. Did you mean 'ours'?"),
-        ("eval planner.chekpoint=x", "found 'chekpoint'. Did you mean 'checkpoint'?"),
-        ("eval planner=[ours,none]", "expected one option of planner, found several"),
+        ("eval planner.ours.chekpoint=x", "found 'chekpoint'. Did you mean 'checkpoint'?"),
+        ("eval sensor=[clean,d435]", "expected one option of sensor, found several"),
         ("eval -m dataset=I planner=ours,replann episodes=1", "found 'replann'. Did you mean 'replan'?"),
-        (
-            "eval planner=anytime",
-            "found 'anytime', which stands for several; choose one",
-        ),
-        (
-            "eval -m planner=ours,null",
-            "found 'null', which stands for none; choose one",
-        ),
-        ("eval episodes=1 planner.budget_s=fast", "limits of a planner as numbers of at least 0"),
+        ("eval episodes=1 planner.ours.budget_s=fast", "limits of a planner as numbers of at least 0"),
         ("eval.models variants=null", "expected an option of a group, found null"),
-        ("eval.tables folders=[nowhere]", "expected the results of `python -m eval` in nowhere"),
         ("sim.bench --placements 0", "expected options as in --help, found: Invalid value for '--placements'"),
         ("sim.soak --minuets 1", "expected options as in --help, found: No such option: --minuets"),
         ("eval scene=crowd", "expected a known setting, found 'scene'."),
@@ -179,7 +166,6 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         ("sim.datasets shipped=perhaps", "expected shipped as true or false, found shipped=perhaps"),
         ("sim.fidelity episodes=2.5", "expected episodes as a whole number, found episodes=2.5"),
         ("train stage=encode", "stage as one of all, encoder, transition"),
-        ("train experiment=table_3", "'dataset'"),
     ],
 )  # fmt: skip
 def test_a_wrong_setting_is_one_line(arguments: str, said: str) -> None:
@@ -216,9 +202,9 @@ def test_every_option_of_every_group_has_an_explanation() -> None:
 
 
 def test_help_shows_what_is_chosen() -> None:
-    done = run("eval", "planner=replan", "seed=3", "--help")
-    assert "  planner=replan  (one option)\n" in done.out
-    assert "    planner.max_expansions=1000\n" in done.out
+    done = run("eval", "planner=replan", "sensor=d435", "seed=3", "--help")
+    assert "  sensor=d435  (one option)\n" in done.out
+    assert "    sensor.name=d435\n" in done.out
     assert "  seed=3  (a whole number)\n" in done.out
 
 

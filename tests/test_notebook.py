@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from eval.tables.notebook import NOTEBOOK, PAGE, PART, notebook
+from eval.results.notebook import NOTEBOOK, PAGE, PART, notebook
 
 
 def test_it_is_the_one_of_the_page() -> None:
     found = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    assert found == notebook(PAGE.read_text(encoding="utf-8")), "run `python -m eval.tables.notebook`"
+    assert found == notebook(PAGE.read_text(encoding="utf-8")), "run `python -m eval.results.notebook`"
 
 
 def test_every_command_of_the_page_is_in_a_cell_in_order() -> None:

@@ -124,6 +124,12 @@ class Run:
         return [found[key(item)] for item in items]
 
 
+def rows_in(folder: Path, kind: type[Row]) -> list[Row]:
+    """Return the finished rows of a measurement, all of which are of one kind, in the order of their lines."""
+    lines = read_ledger(folder / ROWS, json.loads, None)
+    return [TypeAdapter(kind).validate_python(line["row"]) for line in lines]
+
+
 def _content(item: Any) -> str:
     """Hash of the episodes in an item, so that another episode of the same name is measured again."""
     return content_of(each for each in (item if isinstance(item, tuple) else (item,)) if isinstance(each, Specified))

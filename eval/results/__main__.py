@@ -17,7 +17,6 @@ from eval.common.tables import markdown_table
 from eval.results.cells import (
     LEVELS,
     PROVENANCE,
-    SWEEPS,
     Command,
     Result,
     clean_revision,
@@ -42,6 +41,7 @@ class ResultsConfig:
       python -m eval.results                        all; 2.5 hours on 2 cores
       python -m eval.results level=quick            the same with few episodes, for a look; results/ stays as it is
       python -m eval.results only=[sensing,shapes]  some of them
+      python -m eval.results level=quick dry=true   the commands, and which results are done; measures nothing
       python -m eval.results level=pages            measures nothing, writes the pages again
       python -m eval.results level=check            says which results are of older code, or not of what is shipped
 
@@ -52,12 +52,14 @@ class ResultsConfig:
     Attributes:
         level: how many episodes: quick, normal or full; pages or check measure nothing.
         only: names of results; all if empty.
+        dry: whether only to say what is to be done.
         workers: number of processes of each command.
         out: folder of the work; it can be deleted.
     """
 
     level: str = "normal"
     only: list[str] = field(default_factory=list)
+    dry: bool = False
     workers: int = 2
     out: str = "outputs/results"
 
@@ -66,6 +68,11 @@ def main(config: ResultsConfig) -> None:
     """Measure what is not finished, and write results and pages."""
     if config.level == "check":
         sys.exit(_check())
+    if config.dry:
+        results = results_of(config.level, config.only)
+        rows = [[each.name, _state(_work(config, each)), each.command.text] for each in results]
+        print(markdown_table(("result", "", "command"), rows))
+        return
     if config.level != "pages":
         _measure_all(config, results_of(config.level, config.only))
     if config.level != LEVELS[0]:
@@ -82,13 +89,11 @@ def _measure_all(config: ResultsConfig, results: list[Result]) -> None:
     for number, result in enumerate(results, 1):
         folder, began, used = _work(config, result), time.monotonic(), _processor_s()
         left = (began - begun) / max(number - 1, 1) * (len(results) - number + 1) / 60
-        wrong = ""
-        for command in result.commands:
-            about = f", about {left:.0f} min left" if number > 1 else ""
-            print(f"[{number}/{len(results)}{about}] {result.name}: {command.text}", file=sys.stderr, flush=True)
-            if not finished(folder / command.part) and (wrong := _run(command, folder / command.part, config.workers)):
-                failed.append(f"{result.name}: `{command.text}` {wrong}")
-                break
+        about = f", about {left:.0f} min left" if number > 1 else ""
+        print(f"[{number}/{len(results)}{about}] {result.name}: {result.command.text}", file=sys.stderr, flush=True)
+        wrong = "" if finished(folder) else _run(result.command, folder, config.workers)
+        if wrong:
+            failed.append(f"{result.name}: `{result.command.text}` {wrong}")
         if not wrong and not (folder / PROVENANCE).is_file():
             write_json(folder / PROVENANCE, provenance(result, folder, time.monotonic() - began))
         minutes = [f"{value / 60:.1f}" for value in (time.monotonic() - began, _processor_s() - used)]
@@ -102,6 +107,10 @@ def _measure_all(config: ResultsConfig, results: list[Result]) -> None:
     if config.level != LEVELS[0]:
         for result in results:
             _publish(result, _work(config, result))
+
+
+def _state(work: Path) -> str:
+    return "done" if finished(work) else "begun" if work.exists() else "to do"
 
 
 def _processor_s() -> float:
@@ -118,8 +127,6 @@ def _work(config: ResultsConfig, result: Result) -> Path:
 def _run(command: Command, out: Path, workers: int) -> str:
     """Run a command; return how it failed, or an empty text."""
     given = [f"workers={workers}"] if command.takes_workers else []
-    if command.module == "eval":
-        given = [f"parallel={workers}"]
     done = subprocess.run(
         [sys.executable, "-m", command.module, *command.settings, *given, f"out={out.resolve()}"],
         cwd=ROOT, stdout=subprocess.DEVNULL, check=False,
@@ -134,10 +141,6 @@ def _publish(result: Result, work: Path) -> None:
     for name in KEPT:
         if (work / name).is_file():
             shutil.copy(work / name, folder / name)
-    if result.commands[0].part:
-        shutil.rmtree(folder / SWEEPS, ignore_errors=True)
-        given = [f"folders=[{work / SWEEPS}]", f"kept={folder}", f"out={work / 'tables'}"]
-        subprocess.run([sys.executable, "-m", "eval.tables", *given], cwd=ROOT, check=True)
     for figure in _figures(work):
         shutil.copy(figure, DOCS / "results" / figure.name)
 

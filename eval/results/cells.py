@@ -6,7 +6,7 @@ import hashlib
 import json
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,8 +26,6 @@ from sim.datasets.shipped import shipped
 LIST = Path(__file__).parent / "list.yaml"
 PROVENANCE = "provenance.json"
 """Where the numbers of a folder come from: command, revision, hashes of weights, episodes and code."""
-SWEEPS = "sweeps"
-"""Folder of whole episodes in a folder of results, PLANNER-DATASET each."""
 LEVELS = ("quick", "normal", "full")
 WRITTEN = ("results", "docs", "README.md")
 """What this command itself changes: it does not make a checkout unclean."""
@@ -35,18 +33,16 @@ WRITTEN = ("results", "docs", "README.md")
 
 @dataclass(frozen=True)
 class Command:
-    """A command whose output belongs to a result.
+    """A command that measures a result.
 
     Attributes:
         module: without `python -m`.
         settings: of the command line, without folders and processes.
-        part: folder in the result; "" if it is the result itself.
         takes_workers: whether it has a setting `workers`.
     """
 
     module: str
     settings: tuple[str, ...]
-    part: str = ""
     takes_workers: bool = True
 
     @property
@@ -61,20 +57,20 @@ class Result:
 
     Attributes:
         name: of the folder.
-        commands: one, or several for whole episodes.
+        command: that measures it.
         weights: shipped checkpoint that it uses; None for none.
         needs: what not every machine has; "" for nothing.
     """
 
     name: str
-    commands: tuple[Command, ...]
+    command: Command
     weights: str | None = DEFAULT
     needs: str = ""
 
     @property
     def identity(self) -> dict[str, str | None]:
         """Hashes of code, with the presets in conf/, and of weights, as they are now."""
-        module = self.commands[0].module
+        module = self.command.module
         weights = None if self.weights is None else weights_of(self.weights)
         return {"code": _code("eval.sweep" if module == "eval" else module), "weights": weights}
 
@@ -109,23 +105,9 @@ def results_of(level: str, only: Sequence[str] = ()) -> list[Result]:
 
 
 def _result(name: str, entry: Mapping[str, Any], level: str) -> Result:
-    weights = entry.get("weights", DEFAULT)
-    if "planners" in entry:
-        commands = [
-            Command("eval", (f"dataset={dataset}", f"planner={planner}", *settings.split(), f"episodes={size}"),
-                    f"{SWEEPS}/{planner}-{dataset}")
-            for planner in entry["planners"]
-            for dataset, settings in entry["datasets"].items()
-            for size in [_at(entry["size"], level)]
-        ]  # fmt: skip
-    else:
-        module, *settings = shlex.split(f"{entry['run']} {_at(entry, level)}")
-        commands = [Command(module, tuple(settings), "", entry.get("workers", True))]
-    return Result(name, tuple(commands), weights, entry.get("needs", ""))
-
-
-def _at(sizes: Mapping[str, Any], level: str) -> Any:
-    return sizes.get(level, sizes.get("normal", ""))
+    module, *settings = shlex.split(f"{entry['run']} {entry.get(level, entry.get('normal', ''))}")
+    command = Command(module, tuple(settings), entry.get("workers", True))
+    return Result(name, command, entry.get("weights", DEFAULT), entry.get("needs", ""))
 
 
 @cache
@@ -152,27 +134,30 @@ def provenance(result: Result, folder: Path, seconds: float) -> dict[str, Any]:
         seconds: that the commands took.
     """
     return {
-        "commands": [command.text for command in result.commands],
+        "commands": [result.command.text],
         "revision": clean_revision(),
         "seconds": round(seconds),
         "checkpoint": result.weights,
         **result.identity,
-        "episodes": episodes_in(folder / command.part for command in result.commands),
+        "episodes": episodes_in(folder),
+        "first_episodes": first_episodes(folder),
     }
 
 
-def episodes_in(folders: Iterable[Path]) -> dict[str, str]:
-    """Return the hashes of the episodes of error datasets that outputs were measured on, by part of the result."""
-    found = {}
-    for folder in folders:
-        manifest = _read(folder / MANIFEST)
-        if "content_of_episodes" in manifest:
-            found[folder.name] = str(manifest["content_of_episodes"])
-        elif "first_episode" in manifest:
-            found[folder.name] = str(manifest["first_episode"])
-        elif content := {line["content"] for line in read_ledger(folder / ROWS, json.loads, None)}:
-            found[folder.name] = hashlib.sha256("".join(sorted(content)).encode()).hexdigest()[:16]
-    return found
+def episodes_in(folder: Path) -> str | None:
+    """Return a hash of the episodes of error datasets that outputs were measured on; None without any."""
+    manifest = _read(folder / MANIFEST)
+    if "content_of_episodes" in manifest:
+        return str(manifest["content_of_episodes"])
+    content = {line["content"] for line in read_ledger(folder / ROWS, json.loads, None)}
+    return hashlib.sha256("".join(sorted(content)).encode()).hexdigest()[:16] if content else None
+
+
+def first_episodes(folder: Path) -> dict[str, str]:
+    """Return the hash of the first episode of each error dataset that outputs were measured on."""
+    lines = read_ledger(folder / ROWS, json.loads, None)
+    named = ((line["key"].split()[-2:], line["content"]) for line in lines)
+    return {key[0]: content for key, content in named if key[0] in DATASETS and key[1:] == ["0"]}
 
 
 def finished(folder: Path) -> bool:
@@ -205,11 +190,9 @@ def standing(folder: Path, name: str) -> tuple[str, ...]:
         said.append("older code")
     if origin and origin.get("weights") != weights:
         said.append("other weights")
-    sweeps = [_read(path) for path in sorted(folder.glob(f"{SWEEPS}/*/{MANIFEST}"))]
-    other = [
-        each["dataset"] for each in sweeps if each["first_episode"] != _first_episode(each["dataset"], each["seed"])
-    ]
-    return (*said, f"other episodes of {', '.join(dict.fromkeys(other))}") if other else tuple(said)
+    first, seed = origin.get("first_episodes", {}), manifest.get("seed", 0)
+    other = [dataset for dataset, content in first.items() if content != _first_episode(dataset, seed)]
+    return (*said, f"other episodes of {', '.join(other)}") if other else tuple(said)
 
 
 def _read(path: Path) -> dict[str, Any]:

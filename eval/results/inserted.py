@@ -10,15 +10,12 @@ from pathlib import Path
 
 from eval.common.command import TABLE
 from eval.common.tables import markdown_table, percent
+from eval.results import households
 from eval.results.cells import PROVENANCE, standing
-from eval.tables import kitchen
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.origin import RUN
 
 _BLOCK = re.compile(r"<!-- begin: (results/[\w/]+)((?: \d+)*)(?: with (.+?))? -->\n.*?<!-- end -->", re.DOTALL)
-_HOUSEHOLD = ("noticed in time", "false alarms per comparison", "goal reached, if it can be",
-              "of those that the oracle reaches")  # fmt: skip
-"""Columns of household episodes on a page."""
 
 
 def with_tables(text: str, root: Path) -> str:
@@ -78,14 +75,13 @@ def _with_columns(table: str, columns: Sequence[str], folder: Path) -> str:
 
 def _households(folder: Path) -> tuple[str, list[str]]:
     """Revisions, and one table, of a folder with a folder for each planner and dataset of household episodes."""
-    sweeps = sorted(kitchen.sweeps_in([folder]), key=lambda each: (each["dataset"], -(each["as_oracle"] or 0.0)))
-    keys = [kitchen.COLUMNS[name] for name in _HOUSEHOLD]
+    sweeps = sorted(households.sweeps_in([folder]), key=lambda each: (each["dataset"], -(each["as_oracle"] or 0.0)))
     rows = [
         [f"{each['dataset']}: {each['planner']}", str(each["episodes"]),
-         *(percent(each[key], each["intervals"][key], 1) for key in keys)]
+         *(percent(each[key], each["intervals"][key], 1) for key in households.COLUMNS.values())]
         for each in sweeps
     ]  # fmt: skip
     revisions = ", ".join(sorted({each["revision"] for each in sweeps}))
     return f"Revisions {revisions}; files: `results/{folder.name}`.", [
-        markdown_table(("dataset: planner", "episodes", *_HOUSEHOLD), rows)
+        markdown_table(("dataset: planner", "episodes", *households.COLUMNS), rows)
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from eval.common.command import METRICS
 from eval.common.tables import document, number, percent, percent_of
-from eval.results.cells import PROVENANCE, SWEEPS, standing
+from eval.results.cells import PROVENANCE, standing
 from eval.results.inserted import with_tables
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -45,7 +45,7 @@ def page(results: Path) -> str:
     Raises:
         InvalidConfiguration: there are no results.
     """
-    every = {path.parent: _read(path) for path in sorted(results.rglob(METRICS)) if path.parent.parent.name != SWEEPS}
+    every = {path.parent: _read(path) for path in sorted(results.rglob(METRICS))}
     if not every:
         raise InvalidConfiguration(
             f"expected results in {results}, found no {METRICS}; run this command from the root of the checkout"
@@ -68,26 +68,19 @@ def _section(name: Path, folder: Path, metrics: Mapping[str, Any]) -> Iterator[s
     yield f"## {name}"
     run = _read(folder / RUN) if (folder / RUN).is_file() else {}
     origin = _read(folder / PROVENANCE) if (folder / PROVENANCE).is_file() else {}
-    sweeps: Sequence[Mapping[str, Any]] = metrics.get(SWEEPS, ())
-    commands = origin.get("commands") or [run.get("command") or f"python -m eval.{name}"]
-    if sweeps:
-        commands = [f"python -m eval {found.get('asked') or _asked(found)}" for found in sweeps]
+    commands = origin.get("commands") or run.get("commands") or [run.get("command") or f"python -m eval.{name}"]
     yield "\n".join(_typed(command) for command in commands)
     seconds = origin.get("seconds", run.get("seconds", metrics.get("seconds")))
-    revisions = {str(each["revision"]): None for found in sweeps for each in found.get("runs") or [found["last_run"]]}
-    said = origin.get("revision") or ", ".join(revisions) or run.get("revision") or "not recorded"
+    said = origin.get("revision") or run.get("revision") or "not recorded"
     facts = [
         f"revision {said}" + ("" if seconds is None else f", {seconds / 60:.0f} min"),
         ", ".join(standing(folder, str(name))) or "code, weights and episodes are those of this checkout",
         f"weights {_hashed(origin, 'weights')}, code {_hashed(origin, 'code')}" if origin else "",
     ]
-    if episodes := origin.get("episodes"):
-        facts.append("episodes " + ", ".join(sorted(set(episodes.values()))))
-    yield "\n".join(_item(fact) for fact in [*facts, *_sweep_lines(sweeps), "; ".join(_numbers(metrics))] if fact)
-
-
-def _asked(found: Mapping[str, Any]) -> str:
-    return f"dataset={found['dataset']} planner={found['planner']} seed={found['seed']}"
+    if origin.get("episodes"):
+        facts.append(f"episodes {origin['episodes']}")
+    facts += _sweep_lines(metrics.get("sweeps", ()))
+    yield "\n".join(_item(fact) for fact in [*facts, "; ".join(_numbers(metrics))] if fact)
 
 
 def _hashed(origin: Mapping[str, Any], key: str) -> str:
@@ -113,7 +106,8 @@ def _filled(text: str) -> str:
 
 
 def _sweep_lines(sweeps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for found in sweeps:
+    """Of whole episodes, what ours reached."""
+    for found in (each for each in sweeps if each["planner"] == "ours"):
         yield (
             f"{found['planner']} on {found['dataset']}, {found['episodes']} episodes: goals reached "
             f"{percent(found['completion'], found['intervals']['completion'])}, errors recovered "

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from eval.common.identity import content_of
 from eval.common.rejoin import unmet_promises
 from eval.sweep.evaluation_world import Controller, EvaluationWorld
 from eval.sweep.fault_schedule import FaultSchedule
@@ -26,7 +25,6 @@ class Job:
     """Task of a worker.
 
     Attributes:
-        index: number of its record, from 0.
         episode: scene, plan and faults.
         controller: the planner.
         during_recovery: see `eval.sweep.fault_schedule.FaultSchedule`.
@@ -34,7 +32,6 @@ class Job:
         seed: of the dataset.
     """
 
-    index: int
     episode: ErrorEpisode
     controller: Controller
     during_recovery: float = 0.0
@@ -62,7 +59,6 @@ def run_job(job: Job) -> EpisodeRecord:
             status, reason = CRASHED, str(error)
         should = world.fault_free[-1]
         return EpisodeRecord(
-            index=job.index,
             dataset=episode.dataset,
             episode=episode.number,
             objects=len(episode.scene.objects),
@@ -82,5 +78,4 @@ def run_job(job: Job) -> EpisodeRecord:
             planning_cpu_s=round(sum(recovery.cpu_s for recovery in world.recoveries), 5),
             planner=job.controller.name,
             seed=job.seed,
-            content=content_of([episode]),
         )

@@ -1,18 +1,14 @@
-"""Records of episodes: all data for the tables, one JSON line each."""
+"""Records of episodes: all data for the tables, one row of rows.jsonl each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from eval.common.record_lines import data_of, line_of
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.recovery import RecoveryStatus
-
-FORMAT = 2
-"""Version of a line; increased when its content changes."""
 
 CRASHED = "crashed"
 """Status of an episode that could not continue, next to those of `nsrecover.core.episode.EpisodeStatus`."""
@@ -148,7 +144,6 @@ class EpisodeRecord:
     """Record of an episode under a planner.
 
     Attributes:
-        index: number of the line, from 0.
         dataset: of the episode.
         episode: its number there.
         objects: number of objects.
@@ -166,13 +161,11 @@ class EpisodeRecord:
         cpu_s: processor time of the same.
         planning_s: wall time of all planning.
         planning_cpu_s: processor time of all planning.
-        planner: name of the planner; empty in older lines.
+        planner: name of the planner.
         seed: of the dataset.
-        content: hash of the episode's specification; empty in older lines.
         extra: columns that others have added.
     """
 
-    index: int
     dataset: str
     episode: int
     objects: int
@@ -192,7 +185,6 @@ class EpisodeRecord:
     planning_cpu_s: float
     planner: str = ""
     seed: int = 0
-    content: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -214,33 +206,3 @@ class EpisodeRecord:
     def decided_right(self) -> bool:
         """Whether it asked for help if, and only if, no recovery exists."""
         return self.status != CRASHED and (self.status == EpisodeStatus.ASKED_FOR_HELP) != self.recoverable
-
-    def label(self) -> str:
-        """Name in lists, e.g. `I 12`."""
-        return f"{self.dataset} {self.episode}"
-
-    def to_json(self) -> str:
-        """Return one line, without a line feed."""
-        return line_of(self, FORMAT)
-
-    @classmethod
-    def from_json(cls, line: str) -> EpisodeRecord:
-        """Read the result of `to_json`; unknown columns go to `extra`.
-
-        Raises:
-            ValueError, KeyError, TypeError: the line is no record of this format.
-        """
-        data = data_of(line, FORMAT)
-        known = {each.name for each in fields(cls)}
-        added = {key: data.pop(key) for key in set(data) - known}
-        data["extra"] = {**data.get("extra", {}), **added}
-        data["actions"] = tuple(ActionRecord(**_tuples(item)) for item in data["actions"])
-        data["recoveries"] = tuple(
-            RecoveryRecord(**(_tuples(item) | {"best": item["best"] and OptimumRecord(**item["best"])}))
-            for item in data["recoveries"]
-        )
-        return cls(**_tuples(data))
-
-
-def _tuples(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}

@@ -82,7 +82,7 @@ def test_a_result_has_its_command_time_hashes_and_numbers(tmp_path: Path) -> Non
     assert "## timing\n\n    python -m eval.checks.timing repeats=40\n\n- revision not recorded, 2 min\n" in text
     assert "- steps 40; recall 50.00 % [40.00, 60.00]\n" in text
     origin = {"commands": ["python -m eval.checks.timing 'only=[a, b]' " + "key=value " * 9], "revision": "abc",
-              "code": "c0de", "weights": "f00d", "checkpoint": "tabletop_sensors", "episodes": {"I": "e1"}}  # fmt: skip
+              "code": "c0de", "weights": "f00d", "checkpoint": "tabletop_sensors", "episodes": "e1"}  # fmt: skip
     (folder / "provenance.json").write_text(json.dumps(origin))
     text = page(tmp_path / "results")
     assert "- older code, other weights\n" in text

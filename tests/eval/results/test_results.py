@@ -1,14 +1,13 @@
 """`python -m eval.results`: its list can be run, and numbers that are not of what is shipped say so."""
 
 import json
-import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from eval.results import cells
-from eval.results.cells import LEVELS, PROVENANCE, Result, episodes_in, provenance, results_of, standing
+from eval.results.cells import LEVELS, PROVENANCE, Result, provenance, results_of, standing
 from nsrecover.errors import InvalidConfiguration
 from tests.commands import run
 
@@ -20,13 +19,20 @@ def test_every_command_of_the_list_exists(level: str) -> None:
     assert len(names) == len(set(names))
     for result in results_of(level):
         assert result.identity["code"]
-        for command in result.commands:
-            assert find_spec(command.module), command.text
+        assert find_spec(result.command.module), result.command.text
+
+
+def test_every_command_of_the_list_composes() -> None:
+    commands = [result.command for result in results_of("quick")]
+    different = {(each.module, *(word.partition("=")[0] for word in each.settings)): each for each in commands}
+    for command in different.values():
+        done = run(command.module, *command.settings, "--cfg", "job")
+        assert done.code == 0, done.err
 
 
 def test_levels_differ_in_size_and_what_is_not_there_is_left_out() -> None:
     quick, full = ({each.name: each for each in results_of(level)} for level in ("quick", "full"))
-    assert quick["sensing"].commands != full["sensing"].commands
+    assert quick["sensing"].command != full["sensing"].command
     assert "real" not in full
     assert [each.name for each in results_of("normal", ["real"])] == ["real"]
     for wrong in ("quack", "normal"):
@@ -37,18 +43,16 @@ def test_levels_differ_in_size_and_what_is_not_there_is_left_out() -> None:
 def test_a_result_of_other_weights_episodes_or_code_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "clean_revision", lambda: "abc")
     (result,) = results_of("quick", ["fresh_d435"])
-    sweep = tmp_path / result.commands[0].part
-    sweep.mkdir(parents=True)
-    episode = {"dataset": "I", "seed": 0, "first_episode": cells._first_episode("I", 0)}
-    (sweep / "manifest.json").write_text(json.dumps(episode))
+    (tmp_path / "manifest.json").write_text(json.dumps({"seed": 0}))
+    row = {"key": "ours: I 0", "content": cells._first_episode("I", 0)}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
     kept = provenance(result, tmp_path, 1.0)
-    assert kept["episodes"] == {sweep.name: episode["first_episode"]} == episodes_in([sweep])
+    assert kept["first_episodes"] == {"I": row["content"]}
     assert standing(tmp_path, "fresh_d435") == ("code not recorded",)
     (tmp_path / PROVENANCE).write_text(json.dumps(kept))
     assert standing(tmp_path, "fresh_d435") == ()
-    (sweep / "manifest.json").write_text(json.dumps(episode | {"first_episode": "another"}))
+    (tmp_path / PROVENANCE).write_text(json.dumps(kept | {"first_episodes": {"I": "another"}}))
     assert standing(tmp_path, "fresh_d435") == ("other episodes of I",)
-    shutil.rmtree(sweep)
     (tmp_path / PROVENANCE).write_text(json.dumps(kept | {"weights": "another"}))
     assert standing(tmp_path, "fresh_d435") == ("other weights",)
     (tmp_path / PROVENANCE).write_text(json.dumps(kept))
@@ -59,7 +63,8 @@ def test_a_result_of_other_weights_episodes_or_code_says_so(tmp_path: Path, monk
 def test_a_finished_result_is_not_measured_again_until_its_code_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ("eval.results", "level=quick", "only=[own_operators]", "workers=1", f"out={tmp_path}")
+    arguments = ("eval.results", "level=quick", "only=[anytime]", "workers=1", f"out={tmp_path}")
+    assert "to do" in run(*arguments, "dry=true").out
     done = run(*arguments)
     assert (done.code, "1 of 1 done at revision" in done.out) == (0, True), done.err
     (metrics,) = tmp_path.rglob("metrics.json")
@@ -67,5 +72,4 @@ def test_a_finished_result_is_not_measured_again_until_its_code_changes(
     assert run(*arguments).code == 0
     assert metrics.stat().st_mtime_ns == before
     monkeypatch.setattr(Result, "identity", {"code": "another", "weights": None})
-    assert run(*arguments).code == 0
-    assert len(list(tmp_path.rglob("metrics.json"))) == 2
+    assert "to do" in run(*arguments, "dry=true").out

@@ -26,7 +26,7 @@ def recovery(after: int = 1, **changes: Any) -> RecoveryRecord:
 def record(number: int = 0, **changes: Any) -> EpisodeRecord:
     """An episode with one error that is noticed and recovered."""
     given: dict[str, Any] = {
-        "index": number, "dataset": "I", "episode": number, "objects": 5, "length": 3, "scheduled": 1,
+        "dataset": "I", "episode": number, "objects": 5, "length": 3, "scheduled": 1,
         "recoverable": True, "actions": (action("a", culprits="a"), *[action()] * 4), "recoveries": (recovery(),),
         "status": "completed", "reason": "", "deviations": {}, "unmet": (), "unnoticed": (), "seconds": 2.0,
         "cpu_s": 1.5, "planning_s": 0.02, "planning_cpu_s": 0.01,

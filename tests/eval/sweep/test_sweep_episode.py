@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 
-from conf.command import register
+from conf.command import register, settings_of
+from eval.sweep.command import EvalConfig, controllers_of
 from eval.sweep.controllers import Blind, Repeating, recovering
 from eval.sweep.evaluation_world import Controller, EpisodeEnd, EvaluationWorld, PlannerTurn
 from eval.sweep.failures import failure_of
@@ -16,11 +17,9 @@ from eval.sweep.ideal_executor import IdealExecutor
 from eval.sweep.judged_episode import Job, run_job
 from eval.sweep.oracle import OURS, Oracle, clear_of_neighbours
 from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
-from eval.sweep.run import EvalConfig
 from nsrecover.core import Action, EpisodeStatus, Recovery, RecoveryStatus
 from nsrecover.core.geometry import as_box
 from nsrecover.errors import InvalidConfiguration
-from sim.common.groups import instantiate_group
 from sim.datasets.inject import in_reach
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.sensors.presets import sensor
@@ -36,17 +35,17 @@ BOX = (0.45, 0.2, 0.025, 0.05, 0.05, 0.05)
 
 
 def run(controller: Controller, episode: ErrorEpisode, during_recovery: float = 0.0) -> EpisodeRecord:
-    return run_job(Job(0, episode, controller, during_recovery))
+    return run_job(Job(episode, controller, during_recovery))
 
 
 def test_planners_see_through_the_sensor_and_are_judged_by_the_truth() -> None:
     controller = recovering("ours", {})
-    found, again = (run_job(Job(0, EPISODES[0], controller, sensor=sensor("d435"))) for _ in range(2))
+    found, again = (run_job(Job(EPISODES[0], controller, sensor=sensor("d435"))) for _ in range(2))
     assert found.completed
     assert found.actions == again.actions
     (recovery,) = found.recoveries
     assert recovery.culprits.keys() == recovery.wrong.keys() == {"green lego"}
-    blind = run_job(Job(0, EPISODES[0], controller, sensor=sensor("clean", masks={"missing": 1.0})))
+    blind = run_job(Job(EPISODES[0], controller, sensor=sensor("clean", masks={"missing": 1.0})))
     assert not blind.completed
     assert not blind.actions
     assert blind.deviations
@@ -97,10 +96,11 @@ def test_other_planners_put_it_right_too(name: str) -> None:
 
 def carried_out_by(name: str) -> EpisodeRecord:
     """The first episode under a planner as it is configured."""
-    register("eval", EvalConfig)
+    register("sweep", EvalConfig)
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        option = compose("eval", [f"planner={name}"]).planner
-        controller = instantiate_group("planner", {key: option[key] for key in option if key != "label"})
+        (controller,) = controllers_of(
+            settings_of(compose("sweep", [f"planner=[{name}]"]), EvalConfig, "sweep")
+        ).values()
     controller.prepare()
     assert controller.name == name
     return run(controller, EPISODES[0])

@@ -7,7 +7,7 @@ import pytest
 from eval.common.statistics import paired_interval
 from eval.sweep.failures import failure_of
 from eval.sweep.metrics import summary
-from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
+from eval.sweep.records import Failure, OptimumRecord
 from tests.eval.sweep.records import action, record, recovery
 
 
@@ -149,11 +149,6 @@ def test_consequences_of_an_unnoticed_error_are_no_drift() -> None:
 
 def test_a_crashed_run_has_no_right_decision() -> None:
     assert not record(status="crashed").decided_right
-
-
-def test_a_record_is_read_back_as_it_was() -> None:
-    given = record(recoveries=(recovery(), recovery(best=None, right=None)))
-    assert EpisodeRecord.from_json(given.to_json()) == given
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`python -m eval.tables.notebook`: docs/your_robot.ipynb from the page, so that it can be run cell by cell."""
+"""`python -m eval.results.notebook`: docs/your_robot.ipynb from the page, so that it can be run cell by cell."""
 
 from __future__ import annotations
 

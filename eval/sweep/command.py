@@ -1,0 +1,176 @@
+"""`python -m eval`: whole episodes in the simulator under planners, judged by ground truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from conf.command import option, options
+from eval.common.episodes import episodes_of
+from eval.common.runner import Measurement, Run, Settings
+from eval.common.statistics import grouped, paired_interval, share_of
+from eval.sweep import metrics
+from eval.sweep.evaluation_world import Controller
+from eval.sweep.failures import succeeded
+from eval.sweep.judged_episode import Job, run_job
+from eval.sweep.records import EpisodeRecord
+from eval.sweep.tables import OURS, markdown
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.common.cameras import DEFAULT_RIG
+from sim.common.groups import instantiate_group
+from sim.datasets.kinds import DATASETS
+from sim.datasets.spec import ErrorEpisode
+from sim.sensors.presets import sensor_of
+
+ALL = "all"
+"""All datasets together."""
+
+
+@dataclass
+class EvalConfig(Settings):
+    """Execute episodes of error datasets with planners, and measure detection, recovery and completion by ground truth.
+
+      python -m eval dataset=I                                all 750 episodes of dataset I with our planner
+      python -m eval dataset=[I,II,III] episodes=[50,50,20] seed=7 out=DIR     fewer, and fresh ones
+      python -m eval dataset=I episodes=100 planner=[ours,replan,nofree]       Table III of Kalithasan et al.
+      python -m eval dataset=I sensor=d435                    seen through a realistic sensor (docs/sensors.md)
+      python -m eval during_recovery=0.2                      a fault at every fifth action of a recovery, too
+      python -m eval parallel=ray workers=64                  on a Ray cluster
+
+    All planners run the same episodes. More datasets or episodes extend a folder. Writes every finished episode
+    (rows.jsonl), metrics.json and table.md to out=DIR. Household episodes: eval.kitchen. Of VII to IX:
+    eval.own_operators, eval.changes and eval.clutter.
+
+    Attributes:
+        dataset: I, II, III, IV, V, VI or X, or a list of them (python -m sim.datasets --help explains them).
+        episodes: number of episodes, the first ones of each dataset, or a list with a number for each; all if null.
+        errors: folder of the datasets; data/errors, or data/errors_SEED for another seed, if null.
+        planner: options of conf/planner.
+        sensor: an option of conf/sensor.
+        during_recovery: share of the recovery actions with an additional random fault.
+    """
+
+    dataset: Any = "I"
+    episodes: Any = None
+    errors: str | None = None
+    planner: dict[str, Any] = options([OURS])
+    sensor: Any = option("clean")
+    during_recovery: float = 0.0
+    out: str = "outputs/eval"
+
+
+def sizes(config: EvalConfig) -> dict[str, int]:
+    """Dataset -> number of episodes.
+
+    Raises:
+        InvalidConfiguration: there is no such dataset, or the numbers do not fit.
+    """
+    datasets = [config.dataset] if isinstance(config.dataset, str) else list(config.dataset)
+    given = list(config.episodes) if isinstance(config.episodes, Sequence) else [config.episodes] * len(datasets)
+    for name in datasets:
+        if name not in DATASETS:
+            raise InvalidConfiguration(
+                f"expected dataset as one of {', '.join(DATASETS)}, found {name!r}.{did_you_mean(str(name), DATASETS)}"
+            )
+    if len(given) != len(datasets) or not all(each is None or (isinstance(each, int) and each >= 1) for each in given):
+        raise InvalidConfiguration(
+            f"expected a number of episodes of at least 1 for each dataset, found dataset={config.dataset}, "
+            f"episodes={config.episodes}"
+        )
+    most = {name: DATASETS[name].episodes for name in datasets}
+    return {name: min(count or most[name], most[name]) for name, count in zip(datasets, given, strict=True)}
+
+
+def controllers_of(config: EvalConfig) -> dict[str, Controller]:
+    """Name -> planner.
+
+    Raises:
+        NsrecoverError: one cannot be made.
+    """
+    kept = [{key: value for key, value in each.items() if key != "label"} for each in config.planner.values()]
+    every = [instantiate_group("planner", settings) for settings in kept]
+    return {each.name: each for each in every}
+
+
+def check(config: EvalConfig) -> None:
+    """Refuse what cannot be used; a missing part is an error of the command, not of an episode."""
+    sizes(config)
+    if not 0.0 <= config.during_recovery <= 1.0:
+        raise InvalidConfiguration(f"expected during_recovery between 0 and 1, found {config.during_recovery}")
+    sensor_of(config.sensor).stream(len(DEFAULT_RIG.views), config.seed)
+    if not (found := controllers_of(config)):
+        raise InvalidConfiguration("expected at least one planner, found none; set planner=[ours]")
+    for controller in found.values():
+        controller.prepare()
+
+
+def judged(cell: tuple[str, ErrorEpisode], config: EvalConfig, controllers: Mapping[str, Controller]) -> EpisodeRecord:
+    """One episode under one planner."""
+    planner, episode = cell
+    return run_job(Job(episode, controllers[planner], config.during_recovery, sensor_of(config.sensor), config.seed))
+
+
+def key_of(cell: tuple[str, ErrorEpisode]) -> str:
+    """Name of a planner and an episode."""
+    return f"{cell[0]}: {cell[1].dataset} {cell[1].number}"
+
+
+def measure(config: EvalConfig, run: Run) -> dict[str, Any]:
+    """Run every episode with every planner."""
+    controllers = controllers_of(config)
+    cells = [(planner, episode) for episode in run.episodes for planner in controllers]
+    task = partial(judged, config=config, controllers=controllers)
+    return summary(run.each(task, cells, "episode", key_of), list(controllers)) | {
+        "seed": config.seed,
+        "sensor": sensor_of(config.sensor).name,
+        "during_recovery": config.during_recovery,
+    }
+
+
+def summary(records: Sequence[EpisodeRecord], planners: Sequence[str]) -> dict[str, Any]:
+    """Metrics of each planner on each dataset; with several planners and ours, differences on the same episodes."""
+    by_dataset = grouped(records, lambda record: record.dataset)
+    sweeps = [
+        {"dataset": dataset, "planner": planner, "episodes": len(mine), **metrics.summary(mine)}
+        for dataset, found in by_dataset.items()
+        for planner in planners
+        for mine in [[record for record in found if record.planner == planner]]
+    ]
+    if len(planners) == 1 or OURS not in planners:
+        return sweeps[0] if len(sweeps) == 1 else {"sweeps": sweeps}
+    every = {**by_dataset, ALL: list(records)} if len(by_dataset) > 1 else by_dataset
+    ends = {
+        name: {planner: [succeeded(record) for record in found if record.planner == planner] for planner in planners}
+        for name, found in every.items()
+    }
+    return {
+        "sweeps": sweeps,
+        "as_they_should": {
+            name: {planner: share_of(good) for planner, good in found.items()} for name, found in ends.items()
+        },
+        "ours_minus": {
+            name: {planner: difference(found[OURS], good) for planner, good in found.items() if planner != OURS}
+            for name, found in ends.items()
+        },
+    }
+
+
+def difference(ours: Sequence[bool], other: Sequence[bool]) -> dict[str, Any]:
+    """Difference of two shares on the same episodes, with its 95 % interval."""
+    counts = Counter(zip(ours, other, strict=True))
+    low, high = paired_interval(counts[True, True], counts[True, False], counts[False, True], len(ours))
+    return {"value": (sum(ours) - sum(other)) / len(ours), "low": low, "high": high, "of": len(ours)}
+
+
+MEASUREMENT = Measurement(
+    EvalConfig,
+    measure,
+    markdown,
+    check=check,
+    episodes=lambda config: episodes_of(sizes(config), config.seed, config.errors, config.workers),
+    checkpoints=lambda config: [each["checkpoint"] for each in config.planner.values() if "checkpoint" in each],
+    adds=("dataset", "episodes"),
+)

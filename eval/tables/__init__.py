@@ -1,1 +1,0 @@
-"""Tables from the output of `python -m eval`: `python -m eval.tables`."""
