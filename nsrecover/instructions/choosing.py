@@ -65,7 +65,7 @@ class Candidate:
 
 
 def candidates(
-    read: Callable[[frozenset[str]], Reading | Refusal],
+    read: Callable[[frozenset[str]], Reading | Question | Refusal],
     ground: Callable[[Reading], Task | Question | Refusal],
     trust: Trust,
 ) -> tuple[list[Candidate], Task | Question | Refusal]:
@@ -77,7 +77,7 @@ def candidates(
         trust: probabilities of doubts.
     """
     usual = read(frozenset())
-    if isinstance(usual, Refusal):
+    if not isinstance(usual, Reading):
         return [], usual
     first = ground(usual)
     found: dict[tuple[object, ...], Candidate] = {}

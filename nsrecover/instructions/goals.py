@@ -31,6 +31,9 @@ NUMBERS = {"two": 2, "2": 2, "both of the": 2, "three": 3, "3": 3, "four": 4, "4
 """How many a number word means; of more, a home has hardly ever as many by name."""
 
 
+_TAKES_THINGS = frozenset((Trait.SURFACE, Trait.FLAT, Trait.HOLLOW, Trait.BASIN))
+
+
 def plain(text: str) -> str:
     """A text as the name of an object: without the marks that actions are written with."""
     return " ".join(re.sub(r"[,;()]", " ", text).split())
@@ -77,7 +80,9 @@ class _Grounder:
         reading, clauses = self.reading, taken_first(asked_first(gone_first(self.reading.clauses, self.home)))
         for clause in reading.clauses:
             check_constraints(self.home, clause, self.notes, self.choices)
-        clauses = tuple(each for clause in clauses for each in self._several(clause))
+        clauses = tuple(
+            each for clause in clauses for each in self._several(clause) if not _said_instead(each, clauses)
+        )
         self._check_contradictions(clauses)
         stages = list[Stage]()
         for i, clause in enumerate(clauses):
@@ -86,6 +91,7 @@ class _Grounder:
                 report = Clause(Verb.TELL, person=Phrase(Sort.PERSON, OPERATOR), content=RESULT)
                 stages.append(self._speech(report, len(clauses) + i))
         at = self._place(reading.operator_at) if reading.operator_at is not None else ""
+        self.notes += [f"I take '{text}' as a reason only." for text in reading.background]
         contents = " ".join(clause.content for clause in clauses)
         self.notes += [
             f"I took '{said}' for '{meant}'."
@@ -169,6 +175,8 @@ class _Grounder:
             if clause.target is None:
                 raise StopError(Question(f"Where should I put the {thing}?", Phrase(Sort.PLACE, "?")))
             place = self._surface(self._place(clause.target))
+            if not self.home.places[place].is_room and not self.home.places[place].traits & _TAKES_THINGS:
+                self._refuse(RefusalCode.NO_SKILL, f"I cannot put anything in or on the {place}.")
             if self.home.places[place].is_room:
                 return Stage((("holding", thing), ("at", ROBOT, place)), {thing: within}, {}, (place,))
             if Trait.METAL in traits_of(self.home.kind(thing)) and Trait.MICROWAVES in self.home.places[place].traits:
@@ -351,6 +359,17 @@ class _Grounder:
                 return each
         self.notes.append(f"I know nothing in the {place} to put it on, so I bring it there and hold it.")
         return place
+
+
+def _said_instead(clause: Clause, clauses: tuple[Clause, ...]) -> bool:
+    """Whether a clause that denies something goes on with what to do instead: "not on the desk; put it on the bed"."""
+    return clause.negated and any(
+        other.verb is clause.verb
+        and not other.negated
+        and other.thing == clause.thing
+        and other.target != clause.target
+        for other in clauses
+    )
 
 
 def _unreported(clause: Clause, later: tuple[Clause, ...]) -> bool:

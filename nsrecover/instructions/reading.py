@@ -151,6 +151,7 @@ class Reading:
         corrected: pairs of words and what they were taken for.
         operator_at: where the operator says to be later ("I will be at the sofa"); None if nothing is said.
         doubts: where the sentence may mean two things.
+        background: statements that change nothing, as they were said.
     """
 
     sentence: str
@@ -158,6 +159,7 @@ class Reading:
     corrected: tuple[tuple[str, str], ...] = ()
     operator_at: Phrase | None = None
     doubts: tuple[str, ...] = ()
+    background: tuple[str, ...] = ()
 
 
 THE_OPERATOR = Phrase(Sort.PERSON, OPERATOR)

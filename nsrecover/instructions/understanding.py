@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -12,9 +13,9 @@ from nsrecover.instructions.feedback import read_with_correction, says_yes
 from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.plain.reader import read_plainly
-from nsrecover.instructions.plain.words import Lexicon
+from nsrecover.instructions.plain.words import Lexicon, tokens
 from nsrecover.instructions.planning import TaskPlan, plan_task
-from nsrecover.instructions.reading import Phrase
+from nsrecover.instructions.reading import Phrase, Sort
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
 
 
@@ -44,6 +45,9 @@ class Understanding:
             sentence: in English.
             choices: phrase -> what a person has said that it means; answers to earlier questions.
         """
+        for phrase, meant in (choices or {}).items():
+            if phrase.sort is Sort.PRONOUN and phrase != MEANING:
+                sentence = re.sub(rf"\b{re.escape(phrase.name)}\b", meant, sentence, count=1, flags=re.IGNORECASE)
         refusal = refused(sentence, self.home)
         if refusal is not None:
             return refusal
@@ -81,6 +85,8 @@ class Understanding:
 
     def chosen(self, question: Question, answer: str) -> str | None:
         """Which option of a question an answer names; None if it names none, or several."""
+        if question.phrase.sort is Sort.PRONOUN and not question.options:
+            return " ".join(word for word in tokens(answer) if word[0].isalnum()) or None
         options = question.options or tuple(self.home.places)
         if len(question.options) == 1:
             return question.options[0] if says_yes(answer) else None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.plain.about import Unread, Unserved, about, as_place, located
+from nsrecover.instructions.plain.memory import Memory
 from nsrecover.instructions.plain.parts import Part
 from nsrecover.instructions.reading import (
     PEOPLE,
-    SWITCHED,
     THE_OPERATOR,
     Clause,
     Constraint,
@@ -21,67 +20,14 @@ from nsrecover.instructions.reading import (
     Verb,
 )
 
+_SHARED = ("to", "at", "to_me", "for")
+"""Kinds of parts that are said once for two objects: "the cup from the desk and the plate from the bed to the sink"."""
+
 _NEAR = ("near", "near to", "next to", "beside", "close to", "by")
 
 
-@dataclass
-class Frames:
-    """Gives the parts of clauses their roles, and remembers what pronouns may mean.
-
-    Attributes:
-        home: where the sentence was said.
-        flips: the doubts of which the less usual side is taken.
-        doubts: where the sentence may mean two things, each with a number.
-        thing: the object that was mentioned last.
-        place: the place that was mentioned last.
-        person: the person who was mentioned last.
-        where: object -> where it is said to be.
-        by_pronoun: whether the object of the last clause was named by a pronoun.
-        things: the objects that were mentioned.
-    """
-
-    home: Home
-    flips: frozenset[str]
-    doubts: list[str] = field(default_factory=list)
-    thing: Phrase | None = None
-    place: Phrase | None = None
-    person: Phrase | None = None
-    where: dict[str, Phrase] = field(default_factory=dict)
-    by_pronoun: bool = False
-    things: set[str] = field(default_factory=set)
-    _doubtful: str = ""
-
-    def note(self, *phrases: Phrase | None) -> None:
-        """Remember what pronouns may mean."""
-        for phrase in phrases:
-            if phrase is not None and phrase.sort in (Sort.THING, Sort.CATEGORY):
-                self.thing = phrase
-                self.things.add(phrase.name)
-            elif phrase is not None and phrase.sort is Sort.PLACE:
-                self.place = phrase
-            elif phrase is not None and phrase.sort in PEOPLE and phrase.name != OPERATOR:
-                self.person = phrase
-
-    def settle(self, clause: Clause) -> None:
-        """Take back the doubt about a clause that a later one has made clear."""
-        if self._doubtful and clause.verb is Verb.TAKE and self._doubtful in self.doubts:
-            self.doubts.remove(self._doubtful)
-
-    def _doubt(self, kind: str) -> bool:
-        """Whether the usual side is taken where a clause may mean two things."""
-        self._doubtful = f"{kind} {len(self.doubts)}"
-        self.doubts.append(self._doubtful)
-        return self._doubtful not in self.flips
-
-    def place_of(self, parts: Sequence[Part]) -> Phrase | None:
-        """The first place of some parts, with what the others say about it; None without a place of the home."""
-        found: Phrase | None = None
-        for part in parts:
-            if found is None:
-                found = part.phrase if part.phrase is not None and part.phrase.sort is Sort.PLACE else None
-            else:
-                found = about(found, part)
-        return found
+class Frames(Memory):
+    """Gives the parts of clauses their roles."""
 
     def clauses(self, verb: Verb, said: str, parts: Sequence[Part]) -> list[Clause]:
         """The clauses that a verb and its parts are.
@@ -100,9 +46,11 @@ class Frames:
             if part.kind == "manner" or (part.kind == "particle" and part.text in ("out", "away"))
         )
         rest = [self._named(part) for part in rest if part.kind not in ("manner", "particle")]
+        if verb is Verb.FIND:
+            rest = [replace(part, kind="at") if part.text.endswith("there") else part for part in rest]
         for part in parts:
             if part.kind == "and" and rest and parts.index(part) > parts.index(rest[0]):
-                return self._listed(verb, parts)
+                return self._listed(verb, said, parts)
         if verb is Verb.GO and nouns and nouns[0].sort is Sort.PERSON and said not in ("reach", "approach", "enter"):
             verb = Verb.GUIDE
         if verb is Verb.GO and nouns and not rest and said in ("move", "get"):
@@ -124,30 +72,27 @@ class Frames:
                 made = self._find(nouns, rest)
             case _:
                 made = self._move(verb, said, nouns, rest)
+        things = tuple(clause.thing for clause in made if clause.thing is not None)
+        self.group = things or self.group
+        for clause in made:
+            self.goal, self.source = clause.target or self.goal, clause.source
         self.note(
             *(phrase for clause in made for phrase in (clause.source, clause.target, clause.person, clause.thing))
         )
         return [replace(clause, constraints=(*how, *clause.constraints)) for clause in made]
 
-    def _named(self, part: Part) -> Part:
-        """A part with what its pronoun means: "from it", "to him"."""
-        if part.phrase is None or part.phrase.sort is not Sort.PRONOUN:
-            return part
-        meant = self.person if part.phrase.name == "whom" else self.place
-        if meant is None:
-            raise Unread
-        return replace(part, phrase=meant)
-
-    def _listed(self, verb: Verb, parts: Sequence[Part]) -> list[Clause]:
+    def _listed(self, verb: Verb, said: str, parts: Sequence[Part]) -> list[Clause]:
         """As in "go to the kitchen and the hall", "give the cup to Ann and the plate to Bob": the verb is repeated."""
         k = next(k for k, part in enumerate(parts) if part.kind == "and")
         if verb is not Verb.GO:
-            if {part.kind for part in parts[:k]} - {"np"} != {part.kind for part in parts[k + 1 :]}:
+            first, second = list(parts[:k]), [replace(parts[k], kind="np"), *parts[k + 1 :]]
+            for one, other in ((first, second), (second, first)):
+                kinds = {part.kind for part in one}
+                if one is first or kinds != {"np"}:
+                    one += [part for part in other if part.kind in _SHARED and part.kind not in kinds]
+            if {part.kind for part in first} - {"from"} != {part.kind for part in second} - {"from"}:
                 raise Unread
-            return [
-                *self.clauses(verb, "give", parts[:k]),
-                *self.clauses(verb, "give", [replace(parts[k], kind="np"), *parts[k + 1 :]]),
-            ]
+            return [*self.clauses(verb, said, first), *self.clauses(verb, said, second)]
         return [*self.clauses(verb, "go", parts[:k]), *self.clauses(verb, "go", [replace(parts[k], kind="to")])]
 
     # --- kinds of clauses
@@ -260,15 +205,22 @@ class Frames:
         """Bringing, taking and putting."""
         if len(nouns) > 1 and nouns[0].sort is Sort.PRONOUN and self.person is not None:
             nouns = [self.person, *nouns[1:]]
+        group = self.group if len(self.group) > 1 else ()
+        nouns = [each for noun in nouns for each in (group if group and noun.name == "them" else (noun,))]
         meant = [self._resolved(noun, verb) if noun.sort is Sort.PRONOUN else noun for noun in nouns]
+        meant = list(dict.fromkeys(meant))
         people = [noun for noun in meant if noun.sort in PEOPLE]
         things = [noun for noun in meant if noun.sort not in PEOPLE]
         self.by_pronoun = any(noun.sort is Sort.PRONOUN for noun in nouns)
-        to = [part for part in rest if part.kind == "to" and part.phrase is not None]
         if people and not things:
-            if verb in (Verb.TAKE, Verb.BRING) and to:
-                return self._with_person(Verb.GUIDE, people, rest)
-            raise Unread
+            return self._moved_people(verb, people, rest)
+        pairs = [noun.sort in PEOPLE for noun in meant] == [True, False] * (len(meant) // 2)
+        if pairs and len(people) > 1:
+            return [
+                each
+                for whom, it in zip(people, things, strict=True)
+                for each in self._move(verb, said, [whom, it], rest)
+            ]
         if not things or len(people) > 1:
             raise Unread
         fixed = next((thing for thing in things if thing.sort is Sort.PLACE), None)
@@ -310,6 +262,24 @@ class Frames:
             target = about(target, part) if target is not None else target
         made = self._moved(verb, things, behind, whom, target, tuple(limits))
         return [replace(clause, person_at=at or clause.person_at) for clause in made]
+
+    def _moved_people(self, verb: Verb, people: Sequence[Phrase], rest: Sequence[Part]) -> list[Clause]:
+        """As in "bring Jordan to the sofa", "bring Jordan here", "fetch Jordan from the study (and bring her ...)"."""
+        if verb not in (Verb.TAKE, Verb.BRING):
+            raise Unread
+        if any(part.kind == "to_me" or (part.kind == "to" and part.phrase == THE_OPERATOR) for part in rest):
+            k = next(k for k, part in enumerate(rest) if part.kind == "to_me" or part.phrase == THE_OPERATOR)
+            spoken = [part.phrase.name for part in rest[k:] if part.kind == "at" and part.phrase is not None]
+            rest = [part for part in rest[: k + 1] if part.kind != "to_me"] if spoken else rest
+            here = spoken[0] if spoken else self.home.places[self.home.robot].room
+            rest = [part for part in rest if part.kind != "to_me" and part.phrase != THE_OPERATOR]
+            return self._with_person(Verb.GUIDE, people, [*rest, Part("to", here, Phrase(Sort.PLACE, here))])
+        if any(part.kind == "to" for part in rest):
+            return self._with_person(Verb.GUIDE, people, rest)
+        if len(people) > 1:
+            raise Unread
+        self.fetched = people[0]
+        return self._find(people, rest)
 
     def _is_furniture(self, part: Part) -> bool:
         place = self.home.places.get(part.phrase.name) if part.phrase is not None and part.kind == "at" else None
@@ -362,19 +332,3 @@ class Frames:
                 at = as_place(target) if target is not None else None
                 found.append(Clause(Verb.BRING, thing, source, None, whom or THE_OPERATOR, at, constraints=limits))
         return found
-
-    def _resolved(self, phrase: Phrase, verb: Verb) -> Phrase:
-        """What a pronoun means.
-
-        Raises:
-            Unread: nothing was mentioned that it can mean.
-        """
-        if verb in (Verb.FOLLOW, Verb.GUIDE) or phrase.name == "whom":
-            meant = self.person
-        elif verb in (*SWITCHED, Verb.GO):
-            meant = self.place
-        else:
-            meant = self.thing
-        if meant is None or (phrase.name == "them" and meant is self.thing and len(self.things) > 1):
-            raise Unread
-        return meant

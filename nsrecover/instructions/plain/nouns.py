@@ -15,7 +15,7 @@ MOST_WORDS = 4
 
 _DEFINITE = ("the", "this", "that", "these", "those")
 _INDEFINITE = ("a", "an", "some", "any")
-_OWNERS = {"my": OPERATOR, "our": OPERATOR, "mine": OPERATOR, "your": "", "his": "", "their": ""}
+_OWNERS = {"my": OPERATOR, "our": OPERATOR, "mine": OPERATOR, "your": "", "his": "", "her": "", "their": ""}
 _COUNTS = ("all", "both", "two", "three", "four", "five", "six", "several", "every", "each")
 _THINGS = ("it", "them", "one", "some", "that", "this", "these", "those", "both")
 _PERSONS = ("him", "her", "them", "he", "she", "they")
@@ -92,7 +92,10 @@ class Nouns:
         if entry is not None and entry.sort == "person" and j == i:
             return Noun(Phrase(Sort.PERSON, entry.value), i + 1)
         k = j
-        while k < len(words) and words[k] not in self.stops and not (k > i and ends[k]) and k - j <= MOST_WORDS:
+        while k < len(words) and k - j <= MOST_WORDS:
+            whole = k > j and " ".join(words[k - 1 : k + 1]) in self.lexicon.entries  # "soup can"
+            if not whole and (words[k] in self.stops or (k > i and ends[k])):
+                break
             k += 1
         if k == j or k - j > MOST_WORDS or any(not re.fullmatch(r"[a-z0-9][a-z0-9'-]*", each) for each in words[j:k]):
             return None
@@ -141,6 +144,9 @@ class Nouns:
     def _posed(self, words: Sequence[str], j: int) -> Noun | None:
         """A person who is known by the pose: "person who is sitting", "guest waving"."""
         noun = self.lexicon.entries.get(words[j]) if j < len(words) else None
+        after = self.lexicon.entries.get(words[j + 1]) if j + 1 < len(words) else None
+        if noun is not None and noun.sort == "pose" and after is not None and after.sort == "people":
+            return Noun(Phrase(Sort.POSED, noun.value, constraints=_gender(words[j + 1])), j + 2)
         if noun is None or noun.sort != "people":
             return None
         k = j + 1
@@ -150,9 +156,7 @@ class Nouns:
         pose = self.pose(words, k)
         if pose is None:
             return None
-        gender = words[j] in _CONSTRAINTS["gender"]
-        constraints = (Constraint(ConstraintKind.GENDER, words[j]),) if gender else ()
-        return Noun(Phrase(Sort.POSED, pose[0], constraints=constraints), pose[1])
+        return Noun(Phrase(Sort.POSED, pose[0], constraints=_gender(words[j])), pose[1])
 
     def pose(self, words: Sequence[str], k: int) -> tuple[str, int] | None:
         """The pose whose words begin at an index, and the index behind them."""
@@ -247,6 +251,11 @@ class Nouns:
             if entry is not None and entry.sort in ("thing", "category", "place", "person", "people"):
                 return entry
         return None
+
+
+def _gender(word: str) -> tuple[Constraint, ...]:
+    """What a word for a person says of the person."""
+    return (Constraint(ConstraintKind.GENDER, word),) if word in _CONSTRAINTS["gender"] else ()
 
 
 def _phrase(entry: Lexeme) -> Phrase:

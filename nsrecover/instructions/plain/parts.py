@@ -18,7 +18,9 @@ _HARD = frozenset(
     ("bring", "take", "put", "give", "fetch", "carry", "go", "come", "follow", "find", "grab", "tell", "ask", "say")
 )
 """Verbs that are never part of a noun phrase."""
-_ELSEWHERE, _LYING = frozenset(listed(WORDS["elsewhere"])), frozenset(listed(WORDS["lying"]))
+_ELSEWHERE, LYING = frozenset(listed(WORDS["elsewhere"])), frozenset(listed(WORDS["lying"]))
+_ADVERBS = ("afterwards", "immediately", "quickly", "today", "now", "again", "too", "also")
+_THERE = ("over there", "there")
 _LONGEST = 6
 _CONJUNCTIONS = ("and", ",", "then", ".", "!", "?", ";")
 _AUXILIARY = (
@@ -119,7 +121,7 @@ class Words:
     def of(cls, sentence: str, lexicon: Lexicon) -> Words:
         """The words of a sentence, contractions written out."""
         words, corrected = lexicon.repaired(tokens(sentence))
-        return cls(words, lexicon, corrected)
+        return cls(lexicon.rephrased(" ".join(words)).split(), lexicon, corrected)
 
     def longest(self, i: int, known: Mapping[str, object] | frozenset[str]) -> str:
         """The longest text of a table that begins at a word; empty if none does."""
@@ -170,7 +172,7 @@ class Words:
             *_AUXILIARY,
             *_SUBJECTS,
             *_ELSEWHERE,
-            *(text.split()[0] for text in _LYING),
+            *(text.split()[0] for text in LYING),
             "please",
             "of",
             "here",
@@ -178,6 +180,8 @@ class Words:
             "thanks",
             "it",
             "them",
+            "about",
+            *_ADVERBS,
         }
         harmless, no_nouns = (frozenset(listed(WORDS[name])) for name in ("harmless", "no_nouns"))
         return Nouns(self.lexicon, frozenset(stops), harmless, no_nouns)
@@ -186,7 +190,13 @@ class Words:
         """Whether a new clause or sentence begins at a word."""
         if self.text(i, i + 1) in ("it", "they", "this") and self.text(i + 1, i + 2) in _AUXILIARY:
             return True
+        if self.text(i, i + 1) == "there" and self._apart(i):
+            return False
         return i >= len(self.words) or self.ends[i] or self.words[i] in _CONJUNCTIONS or self.words[i] in _SUBJECTS
+
+    def _apart(self, i: int) -> bool:
+        """Whether no verb follows a word, as in "put it there"."""
+        return self.text(i + 1, i + 2) not in _AUXILIARY
 
     def end(self, i: int) -> int:
         """The index of the mark or conjunction that ends what begins at a word."""
@@ -285,15 +295,18 @@ class Words:
             return Part("side", side[0]), i + side[0].count(" ") + 1
         to_me = self.longest(i, _TO_ME)
         manner = self.longest(i, _MANNERS)
+        there = next((text for text in _THERE if rest.startswith(text)), "")
+        if there and later and self._apart(i):
+            return Part("to", there, Phrase(Sort.PRONOUN, "there")), i + there.count(" ") + 1
         known = re.match(r"(?:that|which|who) i (?!left on|left in)", rest)
         if known is not None and later:
             end = self.end(i)
             named = any(self.lexicon.entries.get(word) for word in self.words[i:end])
             return None if named else (Part("known", self.text(i, end)), end)
         lies = re.match(r"(?:that|which|who) (?:is|are) ", f"{rest} ")
-        size = 2 if lies is not None else len(self.longest(i, _LYING).split())
+        size = 2 if lies is not None else len(self.longest(i, LYING).split())
         if size:
-            size += len(self.longest(i + size, _LYING).split())
+            size += len(self.longest(i + size, LYING).split())
             said = self.part(i + size, True) if later and self.longest(i + size, PREPOSITIONS) else None
             return (replace(said[0], kind="from" if said[0].kind == "at" else said[0].kind), said[1]) if said else None
         preposition = self.longest(i, PREPOSITIONS)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.plain.about import Unread, Unserved
 from nsrecover.instructions.plain.frames import Frames
-from nsrecover.instructions.plain.parts import Words
+from nsrecover.instructions.plain.parts import LYING, Words
 from nsrecover.instructions.plain.words import PREPOSITIONS, SPEECH, UNSERVED, VERBS, WORDS, listed
 from nsrecover.instructions.reading import (
     NAME,
@@ -130,6 +130,8 @@ class Speech:
             if seen is not None:
                 k += len(seen[0].split())
                 posed = words.nouns.pose(words.words, k)
+                if person is None and words.longest(k, LYING):
+                    continue
                 if person is not None and posed is not None:
                     person, k = replace(person, sort=Sort.POSED, name=posed[0]), posed[1]
                 elif (
@@ -142,7 +144,7 @@ class Speech:
                     phrase = replace(phrase, constraints=(*phrase.constraints, limit))
                     k = end
                 continue
-            after = words.skipped(k)
+            after = max(words.skipped(k), k + len(words.longest(k, LYING).split()) * (person is None))
             if after > k:
                 k = after
                 continue
@@ -172,6 +174,8 @@ class Speech:
             raise Unread
         person, k = noun
         at: Phrase | None = None
+        if words.text(k, k + 1) == "there" and self.frames.place is not None:
+            at, k = self.frames.place, k + 1
         while k < len(words.words) and (part := words.part(k, True)) is not None and part[0].phrase is not None:
             if part[0].kind in ("at", "from") and part[0].phrase.sort is Sort.PLACE and at is None:
                 at = part[0].phrase
@@ -213,7 +217,9 @@ class Speech:
             return [Clause(Verb.ASK_WHERE, thing, person=person, person_at=at)], k + len(where[0].split())
         end = self._end(k) if words.text(k, k + 1) != "to" else len(words.words)
         content = words.text(k, end)
-        if not content:
+        if not content and verb is Verb.TELL:
+            content = self.frames.said
+        if not content or content.startswith(("he is in", "she is in", "he is at", "she is at")):
             words.failed = max(words.failed, k)
             raise Unread
         if verb is Verb.TELL:

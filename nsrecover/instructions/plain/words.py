@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import resources
 from typing import Any
 
@@ -18,6 +18,10 @@ from nsrecover.domains.service.kinds import FURNITURE, OPERATOR
 
 WORDS: Mapping[str, Any] = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"))
 """The word lists of words.yaml."""
+
+_REPHRASINGS: Sequence[Mapping[str, str]] = yaml.safe_load(
+    resources.files(__package__).joinpath("rephrasings.yaml").read_text("utf-8")
+)
 
 
 def listed(text: str) -> list[str]:
@@ -34,6 +38,7 @@ VERBS = table("verbs")
 SPEECH = table("speech")
 UNSERVED = frozenset(listed(WORDS["unserved"]))
 PREPOSITIONS = table("prepositions")
+CONDITIONS = frozenset(listed(WORDS["conditions"]))
 COMMON = frozenset(WORDS["common"].split())
 """Frequent English words without a meaning for the robot: they are no misspelt words of the home."""
 
@@ -57,6 +62,12 @@ def tokens(sentence: str) -> list[str]:
     for pattern, meant in _CONTRACTIONS:
         text = pattern.sub(meant, text)
     return re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?\"]", text)
+
+
+def _plainly(plain: str, found: re.Match[str]) -> str:
+    if "<verb>" in plain:
+        return plain.replace("<verb>", _PARTICIPLES[found["ing"]])
+    return found.expand(plain)
 
 
 @dataclass(frozen=True)
@@ -122,7 +133,8 @@ class Lexicon:
                 if known is None or known.value not in home.places:
                     self.entries[text] = Lexeme("place", name)
                 if Trait.DOOR in place.traits:
-                    self.entries.setdefault(f"door of the {text}", Lexeme("place", name))
+                    for door in (f"door of the {text}", f"{text} door"):
+                        self.entries.setdefault(door, Lexeme("place", name))
         for word in (*home.furniture_words, *FURNITURE.split(", ")):
             if word != "stand":
                 self.entries.setdefault(word, Lexeme("place", word))
@@ -136,6 +148,20 @@ class Lexicon:
         for head, nouns in heads.items():
             if head not in self.verbs and head not in listed(WORDS["no heads"]):
                 self.entries.setdefault(head, Lexeme("thing", nouns[0] if len(nouns) == 1 else head))
+
+    def rephrased(self, text: str) -> str:
+        """A sentence in plainer words, by rephrasings.yaml."""
+        text = f"{text} "
+        for pattern, plain in self._rephrased:
+            text = pattern.sub(partial(_plainly, plain), text)
+        return " ".join(re.sub(r"([.,;!?])", r" \1 ", text).split())
+
+    @cached_property
+    def _rephrased(self) -> tuple[tuple[re.Pattern[str], str], ...]:
+        people = (text for text, entry in self.entries.items() if entry.sort == "person")
+        who = "|".join(map(re.escape, (*people, "he", "she", "him", "her", "them", "they", "someone", "somebody")))
+        rules = (rule for each in _REPHRASINGS for rule in each.items())
+        return tuple((_pattern(said.replace("{who}", f"(?:{who})")), plain) for said, plain in rules)
 
     @property
     def verbs(self) -> frozenset[str]:
@@ -231,3 +257,19 @@ _FORMS = _IRREGULAR | {form for text in (*VERBS, *SPEECH, *UNSERVED) if " " not 
 _TEXTS = frozenset((*VERBS, *SPEECH, *UNSERVED, *PREPOSITIONS, *_FUNCTIONS)) | {
     text for name in _TABLES for text in listed(WORDS[name])
 }
+
+
+_SINGLE = sorted({text for text in (*VERBS, *SPEECH, *UNSERVED) if " " not in text}, key=len, reverse=True)
+_PARTICIPLES = {form: verb for verb in _SINGLE for form in _forms(verb) if form.endswith("ing")}
+_PLACEHOLDERS = {
+    "{verb}": f"(?:{'|'.join(_SINGLE)})",
+    "{ing}": f"(?:{'|'.join(sorted(_PARTICIPLES, key=len, reverse=True))})",
+    "{mark}": r"(?:(?<=[.,;!?] )|(?<=^)|(?<=\band )|(?<=\bthen )|(?<=\bplease ))",
+    "{end}": r" ?(?=$|[.,;!?])",
+}
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    for name, meant in _PLACEHOLDERS.items():
+        text = text.replace(name, meant)
+    return re.compile(text)

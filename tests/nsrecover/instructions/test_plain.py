@@ -30,6 +30,15 @@ UNDERSTANDING = Understanding(load_home("apartment"))
         ("there is a stapler on the desk can you take it to the kitchen table", [("at", "stapler", "kitchen table")]),
         ("take the stapler and place it in the drawer of the bedroom", None),
         ("john follow me to the kitchen", [("followed", "operator")]),
+        ("would you mind putting the stapler on the desk", [("at", "stapler", "desk")]),
+        ("first greet alex, and after that open the fridge", [("beside", "alex"), ("open", "fridge")]),
+        ("the stapler is broken, throw it away", [("at", "stapler", "trash bin")]),
+        ("robin is in the study, follow him to the kitchen", [("followed", "robin")]),
+        ("i'm thirsty. my watch, please", [("at", "watch", "operator")]),
+        ("take the apple and the pear and put them in the sink", [("at", "apple", "sink"), ("at", "pear", "sink")]),
+        ("pick up robin in the study and lead him to the entrance", [("guided", "robin")]),
+        ("not on the desk; do not put my watch on the desk, put it on the dresser", None),
+        ("do not put my watch on the desk, put it on the dresser", [("at", "watch", "dresser")]),
     ],
 )
 def test_it_leads_to_its_goals(sentence: str, goals: list[tuple[str, ...]] | None) -> None:
@@ -106,6 +115,32 @@ def test_a_quality_is_no_constraint_where_only_one_thing_can_be_meant() -> None:
     assert isinstance(task, Task)
     assert task.stages[0].goal == (("at", "vase", "operator"),)
     assert any("white" in note for note in task.notes)
+
+
+def test_a_reason_is_noted_and_changes_nothing() -> None:
+    found = UNDERSTANDING.task("alex overslept, open the fridge")
+    assert isinstance(found, Task)
+    assert any("alex overslept" in note for note in found.notes)
+    assert not isinstance(UNDERSTANDING.task("never mind what alex said, open nothing"), Task)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said", "answer", "goal"),
+    [
+        ("put it on the desk", "it", "the red mug", ("at", "red mug", "desk")),
+        ("take her to the sofa", "her", "Ashley", ("guided", "ashley")),
+        ("set the apple down over there", "there", "on the desk", None),
+    ],
+)
+def test_a_pronoun_for_nothing_said_is_asked_about(sentence, said, answer, goal) -> None:
+    question = UNDERSTANDING.task(sentence)
+    assert isinstance(question, Question)
+    assert f"'{said}'" in question.text
+    meant = UNDERSTANDING.chosen(question, answer)
+    found = UNDERSTANDING.task(sentence, {question.phrase: meant})
+    if goal is not None:
+        assert isinstance(found, Task)
+        assert goal in found.stages[0].goal
 
 
 @pytest.mark.parametrize(
