@@ -46,20 +46,22 @@ def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
 
 def strange(question: str, names: Iterable[str], domain: Domain) -> tuple[str, ...]:
     """Return the words of a question that neither questions about runs have, nor the objects and words of this run."""
-    own = {word for name in names for word in _WORD.findall(name.lower())} | words_of(domain)
+    own, plain, exact = {word for name in names for word in _WORD.findall(name.lower())}, *words_of(domain)
+    words = dict.fromkeys(_WORD.findall(question.lower()))
     return tuple(
-        word for word in dict.fromkeys(_WORD.findall(question.lower())) if not any(each in own for each in _stems(word))
+        word for word in words if word not in exact and not any(each in own or each in plain for each in _stems(word))
     )
 
 
-def fits(action: Action, question: str, domain: Domain) -> bool:
-    """Whether a question asks for an action by its verb, `turn off` for instance, or by none that the domain has."""
-    asked = {stem for word in _WORD.findall(question.lower()) for stem in _stems(word)}
+def fits(action: Action, question: str, domain: Domain) -> int:
+    """Return how well a question names an action: 2 with its verb, 1 with none of the domain's, 0 with another one."""
+    words = _WORD.findall(question.lower().replace("switch", "turn"))
+    asked = {stem for word in words for stem in _stems(word)}
     verb, *rest = instruction(action, domain=domain).split()
-    if not asked & _verbs(domain) - _ANY_VERB:
-        return True
     own, named = {"on", "off"} & set(rest), {"on", "off"} & asked
-    return verb in asked and (not own or not named or bool(own & named))
+    if verb in asked and (not own or not named or own & named):
+        return 2
+    return int(not asked & {each.words.imperative.partition(" ")[0] for each in domain.operators.values()} - _ANY_VERB)
 
 
 def values_named(question: str, domain: Domain) -> Iterator[tuple[StateVariable, str]]:
@@ -103,10 +105,6 @@ def _stems(word: str) -> Iterator[str]:
                 yield stem[:-1]
 
 
-def _verbs(domain: Domain) -> set[str]:
-    return {each.words.imperative.partition(" ")[0] for each in domain.operators.values()} - {""}
-
-
 @cache
 def known_questions() -> Mapping[str, Any]:
     """Return the kinds of questions that are understood, and the words that they may have; see `questions.yaml`."""
@@ -117,12 +115,12 @@ def known_questions() -> Mapping[str, Any]:
 
 @cache
 def _words(texts: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for text in (known_questions()["plain"], *texts) for word in _WORD.findall(text.lower()))
+    return frozenset(word for text in texts for word in _WORD.findall(text.lower().replace("_", " ")))
 
 
-def words_of(domain: Domain) -> frozenset[str]:
-    """Return the words that every question may have, and those of a domain."""
-    texts = {*domain.predicates, *(words.imperative for words in domain.words.values())}
-    texts |= {value for variable in domain.variables.values() for value in variable.values}
-    texts |= {text for each in domain.operators.values() for text in (each.words.imperative, each.words.past)}
-    return _words(frozenset(text.replace("_", " ") for text in texts))
+def words_of(domain: Domain) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that may have endings, of all questions and of the actions, and the words of states."""
+    states = {*domain.predicates, *(words.imperative for words in domain.words.values())}
+    states |= {value for variable in domain.variables.values() for value in variable.values}
+    actions = {text for each in domain.operators.values() for text in (each.words.imperative, each.words.past)}
+    return _words(frozenset({known_questions()["plain"], *actions})), _words(frozenset(states))

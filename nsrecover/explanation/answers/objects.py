@@ -14,7 +14,7 @@ from nsrecover.domains.base import Role
 from nsrecover.domains.properties import facts_with, property_of
 from nsrecover.domains.tabletop.relations import resting_on, support_name
 from nsrecover.domains.values import stored
-from nsrecover.explanation.answers.asked import fits, values_named
+from nsrecover.explanation.answers.asked import fits, mentioned, values_named
 from nsrecover.explanation.answers.counterfactuals import without
 from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn
@@ -23,6 +23,8 @@ from nsrecover.explanation.reasons import reason_text
 from nsrecover.util.english import capital, listed, the
 
 _NOT = re.compile(r"\b(?:not|never)\b|n't\b", re.IGNORECASE)
+_MOVED = re.compile(r"\b(?:mov|touch|tak|took|pick|put|plac|us)(?:e|es|ed|en|ing)?\b", re.IGNORECASE)
+_DONE = re.compile(r"\bdo\b|\bdone\b", re.IGNORECASE)
 
 Scene = SceneGraph | FactScene
 
@@ -33,11 +35,11 @@ def first_moved(every: Sequence[Turn]) -> tuple[str, ...]:
     return tuple(moved[:1])
 
 
-def why(run: Run, question: str, name: str) -> str:
-    """Why an object was moved, or was not."""
+def why(run: Run, question: str, name: str) -> str | None:
+    """Why an object was moved, or was not; None if the question is about something else that was done with it."""
     found, planned = _moves(run, name, question), _planned(run, name, question)
     if _NOT.search(question) or not (found or planned):
-        return _why_not(run, name, question)
+        return _why_not(run, name, question) if _NOT.search(question) or _MOVED.search(question) else None
     if found is None:
         assert planned is not None
         return _was_planned(run, planned)
@@ -114,13 +116,19 @@ def in_place(run: Run, question: str, name: str) -> str:
     return f"No: {state_of(deviation, run.scene, run.domain)}."
 
 
-def history(run: Run, question: str, name: str) -> str:
-    """Which actions were carried out with an object, and when."""
-    done = [(turn, action) for turn, action in run.done if name in action.arguments]
-    fitting = [each for each in done if fits(each[1], question, run.domain)]
+def history(run: Run, question: str, name: str) -> str | None:
+    """Which actions were carried out with an object, and when; None if the question is about no action."""
+    named = mentioned(question, run.names) or (name,)
+    fitting = [
+        (turn, action, fit)
+        for turn, action in run.done
+        if set(named) <= set(action.arguments) and (fit := fits(action, question, run.domain))
+    ]
+    if not any(fit == 2 for *_, fit in fitting) and not (_MOVED.search(question) or _DONE.search(question)):
+        return None
     if not fitting:
-        return f"No: nothing like that was carried out with {the(name)}." if done else _why_not(run, name, question)
-    return f"{capital(listed(f'{run.when(turn)}: {run.instruction(action)}' for turn, action in fitting))}."
+        return f"No such action was carried out with {listed(map(the, named))}."
+    return f"{capital(listed(f'{run.when(turn)}: {run.instruction(action)}' for turn, action, _ in fitting))}."
 
 
 def state(run: Run, question: str, name: str) -> str | None:
@@ -157,18 +165,24 @@ def contents(run: Run, question: str, name: str) -> str:
 def _moves(run: Run, name: str, question: str = "") -> tuple[Turn, Recovery, int] | None:
     """Return the first recovery that has moved an object, else one that would have, and the number of the action."""
     found = [
-        (turn, recovery, number)
+        (turn, recovery, number, fit)
         for turn, recovery in recoveries(run.every)
         for number, action in enumerate(recovery.actions)
-        if action.arguments[0] == name and fits(action, question, run.domain)
+        if action.arguments[0] == name and (fit := fits(action, question, run.domain))
     ]
-    return min(found, key=lambda each: each[2] >= each[0].carried_out, default=None)
+    best = min(found, key=lambda each: (-each[3], each[2] >= each[0].carried_out), default=None)
+    planned = _planned(run, name, question)
+    if best is None or (planned and best[3] < fits(planned.discrepancy.action, question, run.domain)):
+        return None
+    return best[:3]
 
 
 def _planned(run: Run, name: str, question: str = "") -> Turn | None:
-    """Return the first step of the plan that moves an object."""
-    steps = ((turn, turn.discrepancy.action) for turn in run.every if turn.step)
-    return next((t for t, a in steps if a.arguments[0] == name and fits(a, question, run.domain)), None)
+    """Return the first step of the plan that moves an object, or that a question names by its verb."""
+    steps = [(turn, turn.discrepancy.action) for turn in run.every if turn.step]
+    own = [(fits(a, question, run.domain), turn) for turn, a in steps if a.arguments[0] == name]
+    own += [(1, turn) for turn, a in steps if name in a.arguments[1:] and fits(a, question, run.domain) == 2]
+    return max(own, key=lambda each: each[0], default=(0, None))[1] if any(fit for fit, _ in own) else None
 
 
 def _so(turn: Turn, number: int, to_do: str) -> str:

@@ -80,7 +80,8 @@ def _kind(answer: str, examples: Sequence[str], words: Sequence[str], wide: bool
     about_object = "{}" in examples[0]
     found = getattr(objects if about_object else run_questions, answer)
     pattern = re.compile("|".join(rf"\b(?:{each})\b" for each in words), re.IGNORECASE)
-    respond = found if about_object else lambda run, _question, _name: found(run)
+    asked = about_object or answer == "sure"
+    respond = found if about_object else lambda run, question, _name: found(run, question) if asked else found(run)
     return Kind(answer, tuple(examples), pattern.search, respond, wide)
 
 

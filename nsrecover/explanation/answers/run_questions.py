@@ -13,6 +13,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.relations import support_name
+from nsrecover.explanation.answers.asked import mentioned
 from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn, clock
 from nsrecover.explanation.audience import Phrasing, participle
@@ -193,16 +194,22 @@ def which(run: Run) -> str:
     return f"{capital('; '.join(states))}." if states else "No object: a condition of the step does not hold."
 
 
-def sure(run: Run) -> str:
+def sure(run: Run, question: str) -> str:
     """How sure the robot is, and what that rests on."""
-    turn = run.decisive
-    if turn is None:
-        return "Nothing has gone wrong so far."
-    likely = [each for each in turn.discrepancy.deviations if isinstance(each, Deviation)]
+    turn, named = run.decisive, mentioned(question, run.names)
+    looks = counted((turn or run.every[-1]).discrepancy.looks, "observation") if run.every else "no observation"
+    compared = f"The scene was compared with the one that the plan leads to, in {looks}"
+    found = [] if turn is None else [each for each in turn.discrepancy.deviations if not named or each.name in named]
+    if not found:
+        return (
+            f"{compared}: {objects(named)} {'were' if len(named) > 1 else 'was'} as expected."
+            if named
+            else f"{compared}."
+        )
+    likely = [each for each in found if isinstance(each, Deviation)]
     said = [f"{the(each.name)} is wrong with a probability of {100 * (1 - each.probability):.0f} %" for each in likely]
-    looks = counted(turn.discrepancy.looks, "observation")
-    compared = "The scene was compared with the one that the plan leads to"
-    return f"{compared}: {listed(said)}, after {looks}." if said else f"{compared}, in {looks}."
+    said = said or [state_of(each, run.scene, run.domain) for each in found]
+    return f"{compared}: {listed(said)}."
 
 
 def lasted(run: Run) -> str:

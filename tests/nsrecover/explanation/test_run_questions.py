@@ -50,11 +50,20 @@ WINE_IN_THE_POT = {
     "why did you turn off the faucet?": "fourth step of the plan",
     "when did you pick up the pot?": "fifth step",
     "why did you not use the mug?": "did not move the mug",
-    "is it ok to go near the robot?": "",
+    "is it ok to go near the robot?": "emergency stop",
+    "Did you remember to turn off the faucet afterwards?": "turn off the faucet",
+    "did you switch on the faucet?": "third step",
+    "Did you come across anything unexpected?": "filled with wine",
+    "Can you show me step by step what you did?": "Seven actions",
+    "Have you finished your jobs?": "completed",
 }
 PAN_IS_BROKEN = {
     "is the pan broken?": "Yes: the pan is broken",
     "what is broken?": "the pan is broken",
+    "did you check the fridge was closed before you started?": "No: the fridge is open",
+    "What did you do with the cracked egg?": "crack the egg",
+    "Did you put any egg in the pan?": "No such action",
+    "How did you know the egg was cracked?": "the egg was as expected",
     "is something still on or hot?": "The pan is broken",
     "what do I have to do?": "A person is needed",
     "can you still finish?": "A person is needed",
@@ -64,6 +73,7 @@ PAN_IS_BROKEN = {
     "did a person say no?": "no (without a name)",
 }
 STRANGE = (
+    "Why did you water the white lego?",
     "Why did you not mix the salad?",
     "What did you pack in the lunch box?",
     "Did you check if the bag was closed?",
