@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,27 @@ VIDEO_VIEW = View("video", (1.20, -0.70, 0.62), (0.43, 0.0, 0.17), math.radians(
 PHOTO_VIEW = View("photo", (1.08, -0.50, 0.50), (0.52, 0.0, 0.07), math.radians(32.0))
 """Camera of the pictures before and after an action: the objects only."""
 
+GIF_S, GIF_RATE, COLOURS = 12.0, 8, 96
+"""Seconds, frames a second, and colours of a short film."""
+STILL = 0.35
+"""Frames that differ by less than this on average, of 255, show the same picture."""
+
 PLAIN, WRONG, RECOVERING, DONE = (235, 236, 238), (255, 112, 117), (246, 184, 72), (104, 214, 145)
 """Colours of the second line of a caption."""
+
+
+def write_gif(video: Path, path: Path) -> None:
+    """Write a short film of a video: at most half of it shows motions, which are as fast as that needs."""
+    with imageio.get_reader(video) as reader:
+        frames = [np.asarray(frame) for frame in reader]
+    moved = [True, *(float(np.abs(a.astype(np.int16) - b).mean()) >= STILL for a, b in pairwise(frames))]
+    shares = np.where(moved, 1 / max(1, sum(moved)), 1 / max(1, len(moved) - sum(moved)))
+    ends = np.cumsum(shares) / shares.sum()
+    chosen = np.searchsorted(ends, np.linspace(0, 1, round(GIF_S * GIF_RATE), endpoint=False), side="right")
+    palette = Image.fromarray(np.concatenate([frames[index] for index in chosen[::8]])).quantize(COLOURS)
+    pictures = [Image.fromarray(frames[index]).quantize(palette=palette, dither=Image.Dither.NONE) for index in chosen]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=round(1000 / GIF_RATE), loop=0)
 
 
 class VideoWriter(ClosedByWith):

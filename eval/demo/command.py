@@ -26,12 +26,13 @@ from conf.targets import instantiate
 from eval.common import demo_report
 from eval.common.demo_result import DemoResult, summary_line
 from eval.common.scenario_run import AgentFactory, Watcher, run_scenario
-from eval.common.video import VideoWriter
+from eval.common.video import VideoWriter, write_gif
 from eval.demo import apple, kitchen
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.reports.model import Kind
@@ -58,6 +59,7 @@ class DemoConfig:
     out: str | None = None
     checkpoint: str | None = None
     video: bool = True
+    gif: str | None = None
     agent: Any = field(default_factory=dict)
     sensor: Any = None
 
@@ -84,6 +86,8 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
         NsrecoverError: a setting or the checkpoint cannot be used.
     """
     names = [*SCENARIOS, *_ELSEWHERE] if config.scenario == ALL else [config.scenario]
+    if config.gif and (config.scenario == ALL or not config.video):
+        raise InvalidConfiguration("expected one scenario with video=true for gif=, found none; set scenario=collapse")
     items = [_elsewhere(name, config) if name in _ELSEWHERE else scenario(name, config.seed) for name in names]
     with console.status("loading the checkpoint"):
         system = nsrecover.load(config.checkpoint)
@@ -103,6 +107,8 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
             else:
                 results.append(_run_one(item, system, agent, place, config.video, printer, sensor))
             OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
+    if config.gif:
+        write_gif(folder / VIDEO, Path(config.gif))
     return results
 
 

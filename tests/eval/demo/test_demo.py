@@ -9,6 +9,7 @@ import imageio.v2 as imageio
 import numpy as np
 import pytest
 from omegaconf import OmegaConf
+from PIL import Image
 
 from nsrecover.records import episode_log
 from nsrecover.records.explain_file import explain_file
@@ -23,7 +24,7 @@ def demo(*arguments: str) -> Done:
 def helper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The shortest scenario with exact images, run once: its folder and its output."""
     folder = tmp_path_factory.mktemp("demo") / "helper"
-    done = demo("scenario=helper", "seed=0", "sensor=clean", f"out={folder}")
+    done = demo("scenario=helper", "seed=0", "sensor=clean", f"gif={folder / 'short.gif'}", f"out={folder}")
     assert done.code == 0, done.out + done.err
     return folder, done.out
 
@@ -91,6 +92,12 @@ def test_the_video_plays_and_moves(helper: tuple[Path, str]) -> None:
     assert frames[0].shape == (384, 416, 3)
     assert np.abs(frames[0] - frames[1]).mean() > 1
     assert np.abs(frames[0] - frames[2]).mean() > 1
+
+
+def test_a_short_film_has_the_frames_of_the_video(helper: tuple[Path, str]) -> None:
+    with Image.open(helper[0] / "short.gif") as film:
+        assert (film.size, film.is_animated) == ((416, 384), True)
+        assert film.n_frames > 30
 
 
 def test_it_prints_plan_error_explanation_recovery_and_outcome(helper: tuple[Path, str]) -> None:
