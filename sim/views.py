@@ -1,9 +1,9 @@
 """`python -m sim.views`: what vessels, food and appliances look like from all sides, in states that tasks rarely show.
 
 The tasks need two liquids only, and the robot sees doors and lamps from where it operates them. Here vessels hold all
-liquids, eggs are cracked and cooked, doors are open, ajar and closed, appliances run or not, and the robot stands at
-random places in front of them. Each view is a recording with an empty plan whose facts at the start are noted, so that
-training takes it like the start of any demonstration.
+liquids, lie on their sides or in shards, eggs are cracked, cooked, burnt and broken, doors are open, ajar and closed,
+appliances run or not, and the robot stands at random places in front of them. Each view is a recording with an empty
+plan whose facts at the start are noted, so that training takes it like the start of any demonstration.
 """
 
 from __future__ import annotations
@@ -30,13 +30,19 @@ from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, Thing
 from sim.kitchen.skills.motion import Motion
 from sim.kitchen.skills.whereabouts import front_of, looked_at
 from sim.kitchen.states import ObjectState
+from sim.kitchen.things import FRAGILE, Material
 from sim.kitchen.truth import FILLED_L, true_state
 from sim.kitchen.world import KitchenWorld
+from sim.sensors.presets import sensor as preset
+from sim.sensors.sensor import EXACT, Sensor, SensorStream
+from sim.tabletop.demonstrations import for_demonstrations
 
 THINGS = ("pot", "pan", "mug", "cup", "glass", "bowl", "plate", "egg", "laptop")
 TELEVISION = "television"
 FILLED, DIRTY = 0.7, 0.3
 """Shares of the vessels that are filled, and dirty."""
+TOPPLED, BROKEN = 0.2, 0.15
+"""Shares of the dishes that lie on their sides, and of what breaks that lies in shards."""
 ROUNDS = 2
 """Times that doors and switches of a kitchen are set anew and looked at."""
 _DISTANCE_M, _SIDE_RAD = (0.6, 1.1), math.radians(75)
@@ -46,25 +52,27 @@ _AJAR = (0.02, 0.35)
 """Shares of its travel by which a door that was not closed properly may be open."""
 
 
-def record(kitchens: int = 30, seed: int = 0, out: Path = Path("data/views")) -> None:
+def record(kitchens: int = 30, seed: int = 0, out: Path = Path("data/views"), sensor: str = "clean") -> None:
     """Record views of vessels, food and appliances in kitchens whose layouts are not held out.
 
     Args:
         kitchens: how many.
         seed: the same seed gives the same views.
         out: folder for demonstrations.h5.
+        sensor: name of the sensor through which the robot sees.
     """
     if kitchens < 1 or seed < 0:
         raise InvalidConfiguration(
             f"expected at least one kitchen and a seed of at least 0, found kitchens={kitchens}, seed={seed}"
         )
     out.mkdir(parents=True, exist_ok=True)
-    made = (view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number))
+    seen_by = for_demonstrations(preset(sensor))
+    made = (view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number, seen_by))
     write_archive(out / "demonstrations.h5", made)
     print(f"views of {kitchens} kitchens, written to {out / 'demonstrations.h5'}")
 
 
-def views_of(seed: int, number: int) -> Iterator[Recording]:
+def views_of(seed: int, number: int, sensor: Sensor = EXACT) -> Iterator[Recording]:
     """Views of everything in a kitchen that has states, from where the robot may stand in front of it."""
     rng = np.random.default_rng([seed, number, 31])
     layouts = [layout for layout in range(NUM_LAYOUTS) if layout not in HELD_OUT_LAYOUTS]
@@ -72,15 +80,19 @@ def views_of(seed: int, number: int) -> Iterator[Recording]:
     notes = {"source": "sim.views", "domain": "household", "seed": seed, "episode": number, "layout": spec.layout}
     with KitchenWorld(spec) as world:
         cell, person = world.cell, Person(world.cell)
+        stream = sensor.stream(len(world.rig.views), seed + number)
         if rng.uniform() < 0.7:
             person.carry("egg", np.add(cell.bottom("pan"), (0.0, 0.0, 0.01)).tolist())
         things = [thing.name for thing in spec.things]
+        for thing in spec.things:
+            if Trait.DISH in traits_of(thing.name) and not thing.state.broken and rng.uniform() < TOPPLED:
+                person.topple(thing.name, float(rng.uniform(-math.pi, math.pi)))
         for _ in range(ROUNDS):
             operated = [one for one in cell.fixtures.values() if one.door or one.switch or one.kind == TELEVISION]
             for fixture in operated:
                 _operate(person, world, fixture, rng)
             for name in (*(fixture.name for fixture in operated), *things):
-                seen = _seen(world, name, rng)
+                seen = _seen(world, name, stream, rng)
                 if seen is not None:
                     facts = sorted(list(fact) for fact in true_state(cell))
                     yield Recording(Plan(()), (seen,), {**notes, "goal": [], "start": facts})
@@ -94,13 +106,15 @@ def varied(spec: KitchenSpec, rng: np.random.Generator) -> KitchenSpec:
 def _varied(thing: ThingSpec, rng: np.random.Generator) -> ThingSpec:
     capacity, state = thing.kind.capacity_l, thing.state
     traits = traits_of(thing.name)
-    if capacity > 0:
+    if thing.kind.material in FRAGILE and rng.uniform() < BROKEN:
+        state = ObjectState(broken=True, cracked=thing.kind.material is Material.SHELL)
+    elif capacity > 0:
         state = replace(state, dirty=bool(rng.uniform() < DIRTY))
         volume = max(1.5 * FILLED_L, float(rng.uniform(0.3, 0.85)) * capacity)
         if rng.uniform() < FILLED and Trait.VESSEL in traits and volume <= capacity:
             state = replace(state, liquid=str(rng.choice(LIQUIDS)), volume_l=volume)
     elif Trait.CRACKABLE in traits:
-        cooked = float(rng.choice([0.0, 0.0, rng.uniform(0.0, 0.9), rng.uniform(1.05, 1.5)]))
+        cooked = float(rng.choice([0.0, 0.0, rng.uniform(0.0, 0.9), rng.uniform(1.05, 1.5), 2.0]))
         state = replace(state, cracked=bool(rng.uniform() < 0.6), cooked=cooked)
     elif Trait.LID in traits:
         opened = float(rng.choice([0.0, rng.uniform(*_AJAR), rng.uniform(0.3, 1.0)]))
@@ -119,7 +133,7 @@ def _operate(person: Person, world: KitchenWorld, fixture: Fixture, rng: np.rand
         person.switch(name, bool(rng.uniform() < 0.5) and not world.cell.standing_on(name))
 
 
-def _seen(world: KitchenWorld, name: str, rng: np.random.Generator) -> Observation | None:
+def _seen(world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.Generator) -> Observation | None:
     """What the robot's cameras see in front of a thing or fixture; None if no place there is free."""
     cell, motion = world.cell, Motion(world.cell)
     point, fixture = looked_at(motion, name)
@@ -130,7 +144,7 @@ def _seen(world: KitchenWorld, name: str, rng: np.random.Generator) -> Observati
         base = BasePose(float(point[0]) - distance * math.cos(away), float(point[1]) - distance * math.sin(away), away)
         if plan.free(np.array([[base.x, base.y]]))[0]:
             cell.robot.place(base, ())
-            return world.observe()
+            return stream.observe(world.observe_from)
     return None
 
 

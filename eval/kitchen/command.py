@@ -19,6 +19,7 @@ from eval.common.tables import markdown_table, number, percent
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import KitchenCourse, models, system_for
 from eval.kitchen.episodes import episodes_of
+from eval.kitchen.read_back import graded
 from eval.kitchen.records import FORMAT, KitchenRecord, summary
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
@@ -183,7 +184,7 @@ def run_episode(
             tuple(course.decisions),
             tuple(course.alarms),
             tuple(course.culprits),
-            tuple(course.texts_right),
+            _explained(episode, robot, course, harmless),
             robot.reached(),
             course.asked,
             course.reason,
@@ -195,7 +196,7 @@ def run_episode(
             len(plan),
             course.recovery_actions,
             robot.looks,
-            tuple(course.texts),
+            tuple(text for _, _, text, _ in course.told),
             tuple(reason for reason in robot.world.failures if reason),
             tuple(round(each, 5) for each in course.step_s),
             tuple(round(each, 5) for each in course.planning_s),
@@ -204,6 +205,20 @@ def run_episode(
         )
     finally:
         robot.close()
+
+
+def _explained(
+    episode: HouseholdEpisode, robot: KitchenRobot, course: KitchenCourse, harmless: bool
+) -> tuple[bool, ...]:
+    """Whether the first text after the injected fault has its cause, object and step right; none is wrong.
+
+    Empty if no fault has struck, and if it was harmless and nothing was said about it.
+    """
+    fault = next(iter(episode.faults), None)
+    if fault is None or robot.injected is None:
+        return ()
+    _, last, text, true = next((one for one in course.told if one[0] >= robot.injected), (0, "", "", frozenset()))
+    return () if harmless and not text else graded(text, fault, episode.spec.plan, last, true)
 
 
 def _harmless(episode: HouseholdEpisode, robot: KitchenRobot) -> bool:
@@ -223,9 +238,9 @@ def table(found: dict[str, Any]) -> str:
         "noticed at once": "at_once",
         "false alarms": "false_alarm_rate",
         "culprits exact": "culprits_exact",
-        "text: objects": "text_objects",
-        "text: time": "text_time",
-        "text: kind": "text_kind",
+        "text: cause": "text_cause",
+        "text: object": "text_object",
+        "text: step": "text_step",
         "completed": "completion",
         "lost goals named": "lost_named",
         "harmless not interrupted": "harmless_not_interrupted",

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 from eval.household.planners import Course, Planner, rest_of
-from eval.kitchen.read_back import judged
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.episode import StepRecord
@@ -26,8 +25,8 @@ class KitchenCourse(Course):
         alarms: number of actions done by each alarm, and whether it was justified.
         culprits: of each justified alarm, the objects that truly deviate and those that were blamed.
         recovery_actions: actions of all recoveries.
-        texts_right: of each explained alarm about a true deviation, whether its text has right objects, time and kinds.
-        texts: of the explanations of alarms.
+        told: of each explained alarm, the number of actions done by then, the last of them, the text, and the objects
+            that truly deviate.
         step_s: wall time of each perception and comparison after an action; after several looks, of the last one.
     """
 
@@ -38,8 +37,7 @@ class KitchenCourse(Course):
         self.alarms: list[tuple[int, bool]] = []
         self.culprits: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         self.recovery_actions = 0
-        self.texts_right: list[tuple[bool, bool, bool]] = []
-        self.texts: list[str] = []
+        self.told: list[tuple[int, str, str, frozenset[str]]] = []
         self.step_s: list[float] = []
 
     def observes(self, observation: Any) -> None:
@@ -75,10 +73,8 @@ class KitchenCourse(Course):
         text = "" if record.explanation is None else record.explanation.text
         if true := robot.noticed():
             self.culprits.append((tuple(sorted(true)), tuple(sorted(found.deviating))))
-            if text and found.deviations:
-                self.texts_right.append(judged(text, true, robot.last))
         if text:
-            self.texts.append(text)
+            self.told.append((robot.executed, robot.last, text, true))
         if record.recovery is not None:
             self.recovery_actions += len(record.recovery.actions)
 

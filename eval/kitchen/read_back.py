@@ -1,4 +1,4 @@
-"""Reader of explanations of household episodes: when something happened, to what, and what it was.
+"""Reader of explanations of household episodes, and their grading by the fault that the simulator injected.
 
 It knows the words only, not the facts behind a text. A text that it cannot read counts as wrong.
 """
@@ -6,12 +6,15 @@ It knows the words only, not the facts behind a text. A text that it cannot read
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+
+from nsrecover.core.actions import Plan
+from sim.kitchen.faults import START, Fault, FaultClass
 
 _STEP = r"(?:S|s)tep \d+, (?P<action>\w+\([^)]*\)),"
 _BEFORE = re.compile(
-    rf"(?:Before )?{_STEP} (?:something was not as expected|the scene is already ahead|cannot be done)"
+    rf"(?:Before )?{_STEP} (?:something was not as expected|the scene is already ahead|cannot be done|the plan )"
 )
 _AFTER = re.compile(
     rf"{_STEP} (?:went wrong|worked, but)|After {_STEP.replace('action', 'ahead')} the scene is already"
@@ -30,8 +33,36 @@ _EVENTS = {
         "changed": "(?:has|have) changed, although no action should have",
     }.items()
 }
+_PLAN = {
+    "wrong_object": re.compile(r"From step (?P<step>\d+) on, the plan names the (?P<what>.+? instead of .+?)[:.]"),
+    "wrong_order": re.compile(r"Step (?P<step>\d+) \((?P<what>[^)]*)\) is out of order"),
+    "missing_step": re.compile(r"The plan lacks steps before step (?P<step>\d+) \((?P<what>[^)]*)\)"),
+}  # fmt: skip
 BEFORE = ""
 """Action of what is seen before an action: it has happened since the action before, or was so from the start."""
+
+_CHANGES, _MOVES = frozenset({"changed", "helped"}), frozenset({"moved", "missing", "blocking", "helped"})
+CAUSES: Mapping[str, Collection[str]] = {
+    "dropped": {"dropped"},
+    "slipped": {"dropped", "not_done"},
+    "failed_grasp": {"not_done"},
+    "failed_action": {"not_done"},
+    "wrong_pose": {"not_done", "misplaced", "dropped"},
+    "wrong_object": {"mistaken"},
+    "door_ajar": {"not_done"},
+    "missing_step": {"missing_step"},
+    "wrong_order": {"wrong_order"},
+    "wrong_in_plan": {"wrong_object"},
+    "ambiguous_reference": {"wrong_object"},
+    "cracked_elsewhere": {"misplaced"},
+    "broken": _CHANGES | _MOVES,
+    **dict.fromkeys(("blocked", "occupied", "out_of_reach", "occupied_at_start", "taken", "added"), _MOVES),
+    **dict.fromkeys(("dirty_at_start", "filled_at_start", "door_opened", "door_closed", "switched"), _CHANGES),
+    **dict.fromkeys(("appliance_stopped", "appliance_started", "wrong_liquid", "cooked", "sliced"), _CHANGES),
+    **dict.fromkeys(("overheated", "toppled"), _CHANGES),
+    "helped": {"helped"},
+}
+"""Kind of a fault -> what a right text says has happened; a thing in pieces may also be said to be elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -41,43 +72,60 @@ class ParsedText:
     Attributes:
         action: after which something happened; `BEFORE` if it was seen before an action.
         kinds: object -> what happened to it.
+        plan: what is said to be wrong with the plan; empty if nothing is.
+        step: number of the step of the plan that is said to be wrong, from 1.
+        about: what the sentence on the plan names.
     """
 
     action: str = BEFORE
     kinds: Mapping[str, str] = field(default_factory=dict)
+    plan: str = ""
+    step: int = 0
+    about: str = ""
 
 
 def read(text: str) -> ParsedText | None:
     """Read the text of an explanation; None if it does not say that something was not as expected."""
-    head, *rest = re.split(r"\. (?=[A-Z])", text)
+    head, *rest = re.split(r"(?<=\.) (?=[A-Z])", text)
     before, after = _BEFORE.match(head), _AFTER.match(head)
     if before is None and after is None:
         return None
     kinds = {
         event["who"]: kind for line in (head, *rest) for kind, form in _EVENTS.items() if (event := form.match(line))
     }
-    return ParsedText(BEFORE if after is None else after["action"] or after["ahead"], kinds)
+    action = BEFORE if after is None else after["action"] or after["ahead"]
+    for line in rest:
+        for plan, form in _PLAN.items():
+            if said := form.match(line):
+                return ParsedText(action, kinds, plan, int(said["step"]), said["what"])
+    return ParsedText(action, kinds)
 
 
-def judged(text: str, events: Mapping[str, tuple[str, str]], last: str = BEFORE) -> tuple[bool, bool, bool]:
-    """Whether a text names the right objects, the right time, and the right kinds of events.
-
-    `helped` and `blocking` say what a move or change is good or bad for, and count as such.
+def graded(
+    text: str, fault: Fault, plan: Plan, last: str = BEFORE, deviating: Collection[str] = ()
+) -> tuple[bool, bool, bool]:
+    """Whether a text names the cause of an injected fault, its object, and its step.
 
     Args:
-        text: of the explanation.
-        events: object -> the action after which it deviated first (none: from the start), and the kind of its deviation
-            by the true facts.
-        last: the action that was carried out last.
+        text: of the first explanation after the fault struck; empty if there was none.
+        fault: that the simulator injected.
+        plan: the right plan.
+        last: the action that was carried out last before the text was written.
+        deviating: the objects that truly deviate then; a text may name those that the fault affects as well.
     """
     parsed = read(text)
     if parsed is None:
         return False, False, False
-    kinds = {
-        name: ("moved", "changed") if kind in ("helped", "blocking") else (kind,) for name, kind in parsed.kinds.items()
-    }
+    action = plan[max(fault.at_step, 0)]
+    if fault.fault_class is FaultClass.PLANNING:
+        named = {getattr(fault, "old", ""), getattr(fault, "new", "")} - {""} or set(action.arguments)
+        steps = {fault.at_step + 1, fault.at_step + 1 + (fault.kind == "wrong_order")}
+        return parsed.plan in CAUSES[fault.kind], all(name in parsed.about for name in named), parsed.step in steps
+    touched = fault.touched(action)
+    own = [kind for name, kind in parsed.kinds.items() if name in touched]
+    when = BEFORE if fault.at_step == START else str(action)
     return (
-        set(parsed.kinds) == set(events),
-        bool({parsed.action or last, parsed.action} & {action for action, _ in events.values()}),
-        all(name in kinds and kind in kinds[name] for name, (_, kind) in events.items()),
+        any(kind in CAUSES[fault.kind] for kind in own),
+        bool(own) and set(parsed.kinds) <= {*touched, *deviating},
+        when in (parsed.action, parsed.action or last),
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from eval.common.record_lines import data_of, line_of
-from eval.common.statistics import grouped, p95, share, share_of, spread
+from eval.common.statistics import Share, bootstrap_interval, grouped, p95, share, share_of, spread
 from nsrecover.core.episode import StopCode
 
-FORMAT = 4
+FORMAT = 5
 """Version of a line; increased when its content changes."""
 
 KEPT_FAILING = (StopCode.REPEATED, StopCode.TOO_MANY)
@@ -41,7 +41,8 @@ class KitchenRecord:
         decisions: of each comparison, whether something was truly wrong, and whether an alarm was raised.
         alarms: number of actions done by each alarm, and whether it was justified.
         culprits: of each alarm about a true deviation, the objects that deviate and those that are blamed.
-        texts_right: of each explained alarm about a true deviation, whether its text has right objects, time and kinds.
+        explained: whether the first text after the injected fault has its cause, object and step right; empty if no
+            fault has struck, and if it was harmless and nothing was said about it.
         reached: whether the goal holds in the end, its purpose included.
         asked: whether it asked for help.
         reason: why.
@@ -76,7 +77,7 @@ class KitchenRecord:
     decisions: tuple[tuple[bool, bool], ...]
     alarms: tuple[tuple[int, bool], ...]
     culprits: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    texts_right: tuple[tuple[bool, bool, bool], ...]
+    explained: tuple[bool, ...]
     reached: bool
     asked: bool
     reason: str
@@ -124,28 +125,31 @@ class KitchenRecord:
 
 def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
     """The metrics of a sweep, with the keys of those of the tabletop."""
-    counts: Counter[tuple[bool, bool]] = Counter(pair for record in records for pair in record.decisions)
-    true, missed, false, quiet = (counts[key] for key in ((True, True), (True, False), (False, True), (False, False)))
+    true, missed, false, quiet = (
+        lambda r, cell=cell: r.decisions.count(cell)
+        for cell in ((True, True), (True, False), (False, True), (False, False))
+    )
     recoverable, lost = [r for r in records if r.recoverable], [r for r in records if not r.recoverable]
+    explained = [r for r in records if r.explained]
     shares = {
-        "accuracy": share(true + quiet, counts.total()),
-        "precision": share(true, true + false),
-        "recall": share(true, true + missed),
-        "false_alarm_rate": share(false, false + quiet),
-        "in_time": share_of(r.in_time for r in records if r.wrong and not r.harmless),
-        "at_once": share_of(r.at_once for r in records if r.wrong),
-        "culprits_exact": share_of(set(real) == set(blamed) for r in records for real, blamed in r.culprits),
-        "culprits_named": share_of(bool(set(real) & set(blamed)) for r in records for real, blamed in r.culprits),
+        "accuracy": ratio(records, lambda r: true(r) + quiet(r), lambda r: len(r.decisions)),
+        "precision": ratio(records, true, lambda r: true(r) + false(r)),
+        "recall": ratio(records, true, lambda r: true(r) + missed(r)),
+        "false_alarm_rate": ratio(records, false, lambda r: false(r) + quiet(r)),
+        "in_time": ratio([r for r in records if r.wrong and not r.harmless], lambda r: r.in_time),
+        "at_once": ratio([r for r in records if r.wrong], lambda r: r.at_once),
+        "culprits_exact": ratio(records, lambda r: sum(set(a) == set(b) for a, b in r.culprits), _alarms),
+        "culprits_named": ratio(records, lambda r: sum(bool(set(a) & set(b)) for a, b in r.culprits), _alarms),
         **{
-            f"text_{what}": share_of(each[i] for r in records for each in r.texts_right)
-            for i, what in enumerate(("objects", "time", "kind"))
+            f"text_{what}": ratio(explained, lambda r, i=i: r.explained[i])
+            for i, what in enumerate(("cause", "object", "step"))
         },
-        "recovery": share_of(r.reached for r in recoverable if any(right for _, right in r.alarms)),
-        "completion": share_of(r.reached for r in recoverable),
-        "decided_right": share_of((r.reached and not r.asked) if r.recoverable else r.asked for r in records),
-        "lost_named": share_of(r.impossible and r.asked for r in lost),
-        "harmless_not_interrupted": share_of(not r.interrupted for r in records if r.harmless),
-        "without_violation": share_of(not r.violations for r in records),
+        "recovery": ratio([r for r in recoverable if any(right for _, right in r.alarms)], lambda r: r.reached),
+        "completion": ratio(recoverable, lambda r: r.reached),
+        "decided_right": ratio(records, lambda r: (r.reached and not r.asked) if r.recoverable else r.asked),
+        "lost_named": ratio(lost, lambda r: r.impossible and r.asked),
+        "harmless_not_interrupted": ratio([r for r in records if r.harmless], lambda r: not r.interrupted),
+        "without_violation": ratio(records, lambda r: not r.violations),
     }
     return {
         "detection": {name: shares[name]["value"] for name in ("accuracy", "precision", "recall")},
@@ -161,8 +165,31 @@ def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
         "intervals": {name: [found["low"], found["high"]] for name, found in shares.items()},
         "counts": {name: found["of"] for name, found in shares.items()},
         "by_task": _by(records, lambda r: r.task),
+        "by_class": _by(records, lambda r: r.fault_class),
         "by_fault": _by(records, lambda r: " and ".join(r.kinds) if r.kinds else "none"),
     }
+
+
+def ratio(
+    records: Sequence[KitchenRecord],
+    good: Callable[[KitchenRecord], int],
+    of: Callable[[KitchenRecord], int] = lambda record: 1,
+) -> Share:
+    """Share over records; its interval is the wider of Wilson's and of a bootstrap over kitchens.
+
+    Episodes of one kitchen, and alarms of one episode, are alike.
+    """
+    found = share(sum(map(good, records)), sum(map(of, records)))
+    if found["of"]:
+        kitchens = grouped(records, lambda record: (record.task, record.layout)).values()
+        parts = (np.array([sum(map(one, group)) for group in kitchens], float) for one in (good, of))
+        low, high = bootstrap_interval(*parts)
+        found |= {"low": round(min(low, found["low"]), 5), "high": round(max(high, found["high"]), 5)}
+    return found
+
+
+def _alarms(record: KitchenRecord) -> int:
+    return len(record.culprits)
 
 
 def _by(records: Sequence[KitchenRecord], key: Any) -> dict[str, Any]:
@@ -171,6 +198,7 @@ def _by(records: Sequence[KitchenRecord], key: Any) -> dict[str, Any]:
             "episodes": len(group),
             "in_time": share_of(r.in_time for r in group if r.wrong and not r.harmless)["value"],
             "completion": share_of(r.reached for r in group if r.recoverable)["value"],
+            "text_cause": share_of(r.explained[0] for r in group if r.explained)["value"],
         }
         for name, group in grouped(records, key).items()
     }

@@ -10,13 +10,12 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, Household
-from nsrecover.monitoring.facts.causes import FactSituation, deviations
 from nsrecover.monitoring.facts.outlook import imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.planning.symbolic.lookahead import FactLookahead
 from nsrecover.util.closing import ClosedByWith
 from sim.datasets.household.truth import goal_of
-from sim.kitchen.faults import Fault
+from sim.kitchen.faults import START, Fault, FaultClass
 from sim.kitchen.performing import PASSING
 from sim.kitchen.sounding import microphone_in
 from sim.kitchen.tasks import TaskSpec
@@ -43,8 +42,8 @@ class KitchenRobot(ClosedByWith):
         assumed: the facts for which the plan was made.
         executed: number of actions that were carried out.
         last: the last of them.
-        pending: objects with deviations that were not noticed yet -> the action after which they deviate (empty: from
-            the start), and the kind of the deviation (`Cause`).
+        pending: objects with deviations that were not noticed yet.
+        injected: number of actions after which a fault of the simulator had struck first; None if none has.
         struck: number of actions after which something deviated first; None if nothing has.
         failed: number of actions after which one could not be done first.
         violations: irreversible actions that were begun while a condition did not hold.
@@ -88,10 +87,11 @@ class KitchenRobot(ClosedByWith):
         self._stream = sensor.stream(len(self.world.rig.views), spec.seed)
         self.executed, self.violations, self.looks = 0, 0, 0
         self.last = ""
+        self.injected = 0 if any(fault.at_step == START or _in_plan(fault) for fault in faults) else None
         self.struck: int | None = None
         self.failed: int | None = None
-        self.pending: dict[str, tuple[str, str]] = {}
-        self._judge(self.assumed, self.assumed, self.truth, None)
+        self.pending: set[str] = set()
+        self._judge(self.assumed, self.truth)
 
     @property
     def truth(self) -> State:
@@ -126,13 +126,15 @@ class KitchenRobot(ClosedByWith):
             self.violations += 1
         self.world.execute(action)
         self.executed, self.last = self.executed + 1, str(action)
+        if self.injected is None and self.world.last_faults:
+            self.injected = self.executed
         if self.failed is None and (unmet or self.world.failures[-1]):
             self.failed = self.executed
-        self._judge(before, imagine(self.home, before, action), self.truth, action)
+        self._judge(imagine(self.home, before, action), self.truth)
 
-    def noticed(self) -> dict[str, tuple[str, str]]:
-        """The deviating objects that an alarm now is about, as in `pending`; from now on they are known."""
-        found, self.pending = self.pending, {}
+    def noticed(self) -> frozenset[str]:
+        """The deviating objects that an alarm now is about; from now on they are known."""
+        found, self.pending = frozenset(self.pending), set()
         return found
 
     def reached(self) -> bool:
@@ -147,13 +149,12 @@ class KitchenRobot(ClosedByWith):
         """End the physics."""
         self.world.close()
 
-    def _judge(self, before: State, expected: State, actual: State, action: Action | None) -> None:
+    def _judge(self, expected: State, actual: State) -> None:
         missing, excess = differences(expected, actual, PASSING)
-        if not missing and not excess:
-            return
-        self.struck = self.executed if self.struck is None else self.struck
-        scenes = FactScene(expected), FactScene(actual)
-        situation = FactSituation(self.home, action, before, *scenes, (), self.goal, self.executed)
-        kinds = {each.name: each.cause.value for each in deviations(situation)}
-        for name in {fact[1] for fact in (*missing, *excess)}:
-            self.pending[name] = (str(action or ""), kinds.get(name, ""))
+        if missing or excess:
+            self.struck = self.executed if self.struck is None else self.struck
+            self.pending |= {fact[1] for fact in (*missing, *excess)}
+
+
+def _in_plan(fault: Fault) -> bool:
+    return fault.fault_class is FaultClass.PLANNING

@@ -5,6 +5,8 @@ only if they are above the support, connected in depth with most of their mask, 
 are first shifted in height so that the table, where they see it, is at z = 0.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_matrix
@@ -26,6 +28,9 @@ GAP_M = 0.008
 
 NOISE_GAP = 6.0
 """The gap in standard deviations of the depth noise."""
+
+BENT_M = 0.02
+"""Second difference of depth between neighbouring pixels from which on they are not of one surface."""
 
 PART = 0.3
 """A connected part of a mask that is smaller than this share of the largest part does not belong to the object."""
@@ -70,11 +75,40 @@ def view_pixels(observation: Observation, view: int) -> ViewPixels:
     return rows, columns, points[solid], instances[rows, columns]
 
 
-def lift_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
-    """Points (M, 3) in the world for all pixels of one view with an instance, as they are, and the instances (M,)."""
-    instances = observation.instances[view]
-    rows, columns = np.nonzero((instances > 0) & (observation.depth_m[view] > 0))
+def lift_points(
+    observation: Observation, view: int, compact: Collection[int] = ()
+) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+    """Points (M, 3) in the world for the pixels of one view that lie on a surface of an instance, and instances (M,).
+
+    Next to an edge in depth, masks bleed and readings lie between two surfaces.
+
+    Args:
+        observation: the views.
+        view: which of them.
+        compact: instances of which only what is connected in depth counts.
+    """
+    depth, instances = observation.depth_m[view], observation.instances[view]
+    kept = (instances > 0) & (depth > 0) & ~_bent(depth)
+    rows, columns = np.nonzero(kept)
+    solid = _in_large_parts(depth, instances, kept, rows, columns)
+    solid |= ~np.isin(instances[rows, columns], list(compact))
+    rows, columns = rows[solid], columns[solid]
     return to_world(observation, view, rows, columns), instances[rows, columns]
+
+
+def _bent(depth: FloatArray) -> npt.NDArray[np.bool_]:
+    """(H, W) pixels at which depth bends too much for one surface: 1 / depth of a plane is linear in the image."""
+    valid = depth > 0
+    inverse = np.divide(1.0, depth, out=np.zeros_like(depth), where=valid)
+    bent = np.zeros(depth.shape, dtype=np.bool_)
+    for axis in (0, 1):
+        inner: list[slice] = [slice(None)] * 2
+        inner[axis] = slice(1, -1)
+        here = tuple(inner)
+        known = valid & np.roll(valid, 1, axis) & np.roll(valid, -1, axis)
+        curve = np.abs(np.roll(inverse, 1, axis) - 2 * inverse + np.roll(inverse, -1, axis)) * depth**2
+        bent[here] |= (known & (curve > BENT_M))[here]
+    return bent
 
 
 def mask_pixels(observation: Observation, view: int) -> dict[int, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:

@@ -25,7 +25,7 @@ from sim.kitchen.processes import LAW_TICKS, Process
 from sim.kitchen.robot import Robot
 from sim.kitchen.scenes import KitchenSpec, ordinal
 from sim.kitchen.states import ObjectState
-from sim.kitchen.things import slices_of
+from sim.kitchen.things import FRAGILE, slices_of
 from sim.kitchen.visuals import Visuals
 
 Array = npt.NDArray[np.float64]
@@ -257,7 +257,7 @@ class KitchenCell(KitchenPhysics):
     def _watch_impacts(self) -> None:
         """Break what is fragile and changes its speed in one or two physics steps by too much."""
         for name, thing in self.things.items():
-            if thing.kind.material not in ("shell", "glass", "ceramic") or self.states[name].broken:
+            if thing.kind.material not in FRAGILE or self.states[name].broken:
                 continue
             now = np.array(pybullet.getBaseVelocity(self._bodies[name], physicsClientId=self.client)[0])
             before = self._velocities.get(name)

@@ -110,6 +110,16 @@ class Person:
         self.wait(1.0)
         cell.settle()
 
+    def topple(self, name: str, heading: float) -> None:
+        """Knock a thing over, so that its top points along a direction, radians; what is in it runs out."""
+        cell, kind = self._cell, self._cell.things[name].kind
+        axis = (-math.sin(heading), math.cos(heading), 0.0)
+        centre = np.add(cell.bottom(name), (0.0, 0.0, max(kind.halves[:2]) + _DROP_M))
+        turn = pybullet.getQuaternionFromAxisAngle(axis, math.pi / 2)
+        pybullet.resetBasePositionAndOrientation(cell.body(name), centre.tolist(), turn, physicsClientId=cell.client)
+        self.wait(1.0)
+        cell.settle()
+
     def fill(self, name: str, liquid: str, litres: float) -> None:
         """Pour a liquid into a vessel or onto a plant; what was in a vessel is poured away before."""
         self._cell.change(name, liquid=liquid, volume_l=litres)

@@ -26,6 +26,10 @@ class Material(StrEnum):
     SHELL = "shell"
 
 
+FRAGILE = (Material.GLASS, Material.CERAMIC, Material.SHELL)
+"""What breaks when it falls."""
+
+
 class Form(StrEnum):
     """How a thing is built."""
 

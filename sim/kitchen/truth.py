@@ -22,7 +22,7 @@ COOKED, BURNT = 1.0, 2.0
 """Values of `ObjectState.cooked` from which on food counts as cooked, and as burnt."""
 FLOOR = "floor"
 _UPWARDS = 0.5
-"""A contact supports a thing if its normal is within 60 degrees of the vertical."""
+"""A contact supports a thing if its normal is within 60 degrees of the vertical; what stands is as upright."""
 
 
 def household_of(kitchen: KitchenSpec) -> Household:
@@ -63,6 +63,8 @@ def true_state(cell: KitchenCell) -> State:
         if name == cell.robot.held:
             facts.add(("holding", thing))
         else:
+            if Trait.DISH in traits_of(thing) and cell.pose(name)[1][2, 2] < _UPWARDS:
+                facts.add(("toppled", thing))
             place = place_of(cell, name)
             atop = place in cell.fixtures and _merely_on_top(cell, name, place)
             facts.add(("atop" if atop else "at", thing, piece_name(place)))

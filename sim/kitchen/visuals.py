@@ -1,8 +1,10 @@
-"""What states look like: liquids as coloured surfaces, dirt as stains, flames, lamps, and food that changes colour."""
+"""What states look like: liquids as coloured surfaces, dirt as stains, flames, lamps, food that changes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pybullet
@@ -15,7 +17,7 @@ from sim.kitchen.furniture import SOIL_M, soil_of
 from sim.kitchen.physics import KitchenPhysics
 from sim.kitchen.shapes import Assembly, Colour, Link, Part, Shape, create_body
 from sim.kitchen.states import ObjectState
-from sim.kitchen.things import Form, ThingKind
+from sim.kitchen.things import FRAGILE, Form, Material, ThingKind, half_extent
 
 LIQUID_COLOURS: Mapping[str, Colour] = {
     "water": (0.45, 0.68, 0.90),
@@ -78,6 +80,11 @@ class Visuals:
             if fixture.stream is not None
         }
         self._screens = {name: self._screen(name) for name in self._with_screens()}
+        self._shards = {
+            name: self._marker(name, *_shards(spec.kind, spec.colour))
+            for name, spec in physics.things.items()
+            if spec.kind.material in FRAGILE
+        }
         self._colours: dict[str, Colour] = {}
 
     def update(self, states: Mapping[str, ObjectState]) -> None:
@@ -111,6 +118,9 @@ class Visuals:
                 share = state.cooked if state.cooked <= 1.0 else state.cooked - 1.0
                 start = spec.colour if state.cooked <= 1.0 else _BROWN
                 self._paint(name, _mixed(start, target, min(1.0, share)))
+        for name, marker in self._shards.items():
+            if states[name].broken:
+                self._show_shards(name, marker)
 
     def _with_screens(self) -> Iterator[str]:
         yield from (name for name, fixture in self._physics.fixtures.items() if fixture.kind == "television")
@@ -181,6 +191,16 @@ class Visuals:
         )
         self._move(wall, position + rotation @ [0.0, radius + 0.001, 0.1 * height], rotation)
 
+    def _show_shards(self, name: str, marker: int) -> None:
+        """Shards where the thing, which is no longer shown, rests."""
+        position, rotation = self._physics.pose(name)
+        low = half_extent(self._physics.things[name].kind, rotation[2])
+        self._move(marker, position - [0.0, 0.0, low])
+        if self._colours.get(f"{name} shards") is None:
+            self._colours[f"{name} shards"] = _STAIN
+            body = self._physics.body(name)
+            pybullet.changeVisualShape(body, -1, rgbaColor=[0.0] * 4, physicsClientId=self._client)
+
     def _paint(self, name: str, colour: Colour, link: int = -1) -> None:
         if self._colours.get(name) != colour:
             self._colours[name] = colour
@@ -188,7 +208,7 @@ class Visuals:
             pybullet.changeVisualShape(body, link, rgbaColor=[*colour, 1.0], physicsClientId=self._client)
 
     def _marker(self, owner: str, *parts: Part) -> int:
-        shown = tuple(Part(part.shape, part.size, part.at, part.colour, solid=False) for part in parts)
+        shown = tuple(replace(part, solid=False) for part in parts)
         body = create_body(self._client, Assembly(Link(shown, 0.0)), (0.0, 0.0, -40.0), fixed=True)
         self.owners[body] = owner
         return body
@@ -201,6 +221,20 @@ class Visuals:
 def _inside(kind: ThingKind) -> float:
     """Radius of the largest disc inside the walls of a vessel."""
     return kind.size[0] - kind.wall_m
+
+
+def _shards(kind: ThingKind, colour: Colour) -> tuple[Part, ...]:
+    """Pieces of a thing around its place on what it fell on; of an egg, its yolk as well."""
+    radius, thick = kind.radius_m, max(kind.wall_m, 0.004)
+    rings = [(0.3 * radius, 0.0), (0.8 * radius, 0.4), (1.3 * radius, 1.1)]
+    pieces = [
+        Part(Shape.BOX, (0.8 * radius, 0.5 * radius, thick), (away * math.cos(turn), away * math.sin(turn), thick),
+             colour, (0.25 * math.sin(3 * turn), 0.25 * math.cos(2 * turn), 2.0 * turn))
+        for number, (away, start) in enumerate(rings)
+        for turn in (start + 2 * math.pi * side / (2 + number) for side in range(2 + number))
+    ]  # fmt: skip
+    yolk = Part(Shape.CYLINDER, (radius, radius, 0.003), (0.0, 0.0, 0.002), _YOLK)
+    return (*pieces, yolk) if kind.material is Material.SHELL else tuple(pieces)
 
 
 def _mixed(first: Colour, second: Colour, share: float) -> Colour:

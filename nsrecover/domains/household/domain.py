@@ -59,6 +59,7 @@ VARIABLES = (
     StateVariable("cooked", ("raw", "cooked"), Trait.COOKS, drifts=True),
     StateVariable("burnt", ("unburnt", "burnt"), Trait.COOKS, drifts=True),
     StateVariable("broken", ("intact", "broken"), dangers=("broken",)),
+    StateVariable("toppled", ("upright", "toppled"), Trait.DISH),
 )
 """State variables of objects."""
 
@@ -87,6 +88,7 @@ OPERATORS = (
                 when=Not(Has("?thing", Trait.SLICE)),
             ),
             _sets("holding"),
+            _ends("toppled"),
         ),
         words=Words("pick up {thing}", "picked up {thing}"),
     ),
@@ -170,7 +172,7 @@ OPERATORS = (
     Operator(
         "pour",
         (_CARRIED, Parameter("?place", usual=Trait.BASIN)),
-        (fact("full", "?thing"), fact("holding", "?thing")),
+        (fact("full", "?thing"), fact("holding", "?thing"), fact("upright", "?place")),
         (
             Effect(
                 deletes=(("filled", "?thing", "?liquid"),),
@@ -219,7 +221,7 @@ DERIVED = (
         ),
     ),
     Derived("reachable", ("?x",), absent("shut_in", "?x")),
-    Derived("accessible", ("?x",), both(absent("shut", "?x"), absent("shut_in", "?x"))),
+    Derived("accessible", ("?x",), both(absent("shut", "?x"), absent("shut_in", "?x"), fact("upright", "?x"))),
     # What a dish carries does not cover it; of many slices there is always one on top.
     Derived(
         "covering",
@@ -282,6 +284,7 @@ DERIVED = (
     Derived("raw", ("?x",), absent("cooked", "?x")),
     Derived("unburnt", ("?x",), absent("burnt", "?x")),
     Derived("intact", ("?x",), absent("broken", "?x")),
+    Derived("upright", ("?x",), absent("toppled", "?x")),
     Derived("away_from", ("?x", "?p"), absent("on", "?x", "?p")),
 )  # fmt: skip
 """Derived predicates."""
@@ -289,6 +292,7 @@ DERIVED = (
 _UNDER_THE_TAP = both(fact("running", "?faucet"), fact("on", "?thing", "?basin"))
 _TAP = (Parameter("?faucet", Trait.POURS_WATER), Parameter("?basin", Trait.BASIN))
 
+_RECEPTIVE, _DISH = both(fact("empty", "?thing"), fact("upright", "?thing")), Parameter("?thing", Trait.DISH)
 _HEATER = Parameter("?heater", Trait.HEATS)
 _IN_A_HEATER = both(
     fact("running", "?heater"),
@@ -303,7 +307,7 @@ LAWS = (
         Effect(
             adds=(("filled", "?thing", "water"),),
             deletes=(("hot", "?thing"),),
-            when=both(_UNDER_THE_TAP, fact("empty", "?thing")),
+            when=both(_UNDER_THE_TAP, _RECEPTIVE),
             for_each=(*_TAP, Parameter("?thing", Trait.VESSEL)),
         ),
     ),
@@ -315,10 +319,11 @@ LAWS = (
         "coffee machines fill",
         Effect(
             adds=(("filled", "?thing", "coffee"), ("hot", "?thing")),
-            when=both(fact("running", "?machine"), fact("on", "?thing", "?machine"), fact("empty", "?thing")),
+            when=both(fact("running", "?machine"), fact("on", "?thing", "?machine"), _RECEPTIVE),
             for_each=(Parameter("?machine", Trait.POURS_COFFEE), Parameter("?thing", Trait.VESSEL)),
         ),
     ),
+    Law("toppled dishes spill", Effect((), (("filled", "?thing", "*"),), fact("toppled", "?thing"), (_DISH,))),
     Law("heaters heat", Effect((("hot", "?thing"),), when=_IN_A_HEATER, for_each=(_HEATER, _THING))),
     Law(
         "heaters cook",
@@ -369,7 +374,7 @@ HOUSEHOLD = Domain.of(
 """The household domain."""
 
 _LASTS = {
-    "pick_up": Derived("liftable", ("?x",), absent("cracked", "?x")),
+    "pick_up": Derived("liftable", ("?x",), both(absent("cracked", "?x"), fact("upright", "?x"))),
     "pour": Derived("receptive", ("?x",), either(Not(Has("?x", Trait.SOAKS)), fact("empty", "?x"))),
 }
 
@@ -386,5 +391,5 @@ LASTING = replace(
     },
     derived={**HOUSEHOLD.derived, **{rule.predicate: rule for rule in _LASTS.values()}},
 )
-"""The household domain for robots that act: cracked eggs stay where they are put, plants keep what is poured on them.
-Logs of other robots are explained without that, as they may say that a robot picked up a cracked egg."""
+"""The household domain for robots that act: cracked eggs and toppled dishes stay where they are, plants keep what is
+poured on them. Logs of other robots are explained without that: they may say that a robot picked up a cracked egg."""

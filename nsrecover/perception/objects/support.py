@@ -94,10 +94,10 @@ class SupportRelations:
         Returns:
             Name -> the fact that holds: `("at", name, place)`, `("atop", name, place)` or `("holding", name)`.
         """
-        seen = _objects(observation)
+        seen = _objects(observation, lambda name: Trait.PORTABLE in self._traits(name))
         carried = [name for name in seen if Trait.PORTABLE in self._traits(name)]
         dishes = [name for name in carried if Trait.DISH in self._traits(name)]
-        places = [name for name in seen if name not in carried]
+        places = [name for name in seen if name not in carried and self._traits(name) & {Trait.FLAT, Trait.HOLLOW}]
         self._small.update({name: seen[name] for name in places if _is_small(seen[name], self._small.get(name))})
         found, floating, grips = dict[str, tuple[str, ...]](), list[str](), gripper_holds(observation)
         for name in carried:
@@ -167,9 +167,10 @@ def gripper_holds(observation: Observation) -> bool:
     return SHUT_M < observation.gripper_opening_m < OPEN_M
 
 
-def _objects(observation: Observation) -> dict[str, _Seen]:
-    """The objects with enough points, by name."""
-    parts = [lift_points(observation, view) for view in range(len(observation.cameras))]
+def _objects(observation: Observation, compact: Callable[[str], bool]) -> dict[str, _Seen]:
+    """The objects with enough points, by name; of compact ones only what is connected counts."""
+    whole = [number for number, name in observation.labels.items() if compact(name)]
+    parts = [lift_points(observation, view, whole) for view in range(len(observation.cameras))]
     points, owners = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
     found = {}
     for number in detected_numbers(observation):

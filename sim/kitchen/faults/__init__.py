@@ -45,6 +45,7 @@ FAULTS: dict[str, type[Fault]] = {
         irreversible.Cooked,
         irreversible.Sliced,
         irreversible.Broken,
+        irreversible.Toppled,
         irreversible.Overheated,
     )
 }

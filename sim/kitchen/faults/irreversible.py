@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -15,12 +16,11 @@ from sim.kitchen.faults.initial import LIQUIDS
 from sim.kitchen.faults.moment import Moment
 from sim.kitchen.faults.people import OfOne
 from sim.kitchen.person import Person
-from sim.kitchen.things import Form, Material
+from sim.kitchen.things import FRAGILE, Form
 from sim.kitchen.truth import piece_name
 
 _OVER_EDGE_M = 0.16
 _SERVING_L = 0.15
-_FRAGILE = (Material.GLASS, Material.CERAMIC, Material.SHELL)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Broken(Irreversible):
         return [
             name
             for name in free_things(moment)
-            if after.things[name].kind.material in _FRAGILE
+            if after.things[name].kind.material in FRAGILE
             and after.things[name].place in fixtures
             and Trait.SURFACE in traits_of(_kind_of(moment, after.things[name].place))
         ]
@@ -161,6 +161,41 @@ class Broken(Irreversible):
     def after(self, person: Person, action: Action) -> None:
         """Push it."""
         person.push_off(self.name, self.towards)
+
+
+@dataclass(frozen=True)
+class Toppled(Irreversible):
+    """A person knocks a vessel over, which the robot cannot set upright.
+
+    Attributes:
+        heading: direction in which its top points afterwards, radians.
+    """
+
+    kind: ClassVar[str] = "toppled"
+    meaning: ClassVar[str] = "a mug, a cup or a glass is knocked over, and what was in it runs out"
+
+    heading: float
+
+    @classmethod
+    def candidates(cls, moment: Moment) -> list[str]:
+        """Vessels that are higher than wide, on something flat."""
+        after, places = moment.after, {one.name: one.kind for one in moment.spec.fixtures}
+        return [
+            name
+            for name in free_things(moment)
+            if after.things[name].kind.form is Form.VESSEL
+            and after.things[name].kind.height_m > 2 * after.things[name].kind.size[0]
+            and Trait.SURFACE in traits_of(places.get(after.things[name].place, ""))
+        ]
+
+    @classmethod
+    def of(cls, moment: Moment, name: str, rng: np.random.Generator) -> Self | None:
+        """In a random direction."""
+        return cls(moment.step, name, round(float(rng.uniform(-math.pi, math.pi)), 2))
+
+    def after(self, person: Person, action: Action) -> None:
+        """Knock it over."""
+        person.topple(self.name, self.heading)
 
 
 @dataclass(frozen=True)

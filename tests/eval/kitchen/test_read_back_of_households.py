@@ -3,7 +3,11 @@
 import pytest
 
 import nsrecover
-from eval.kitchen.read_back import BEFORE, judged, read
+from eval.kitchen.read_back import BEFORE, graded, read
+from sim.kitchen.faults import START, Fault
+from sim.kitchen.faults.initial import FilledAtStart
+from sim.kitchen.faults.people import Switched, Taken
+from sim.kitchen.faults.planning import MissingStep, WrongInPlan
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld, after
 
 MOVED = after(1, ("at", "mug", "dining table"), less=(("at", "mug", "countertop"),))
@@ -21,20 +25,26 @@ def test_object_time_and_kind_are_read_from_the_text() -> None:
     assert (parsed.action, dict(parsed.kinds)) == ("pick_up(pot)", {"mug": "moved"})
 
 
+PLAN = nsrecover.Plan.parse("pick_up(pot); put_in(pot, sink); toggle_on(faucet)")
+
+
 @pytest.mark.parametrize(
-    ("events", "right"),
+    ("fault", "right"),
     [
-        ({"mug": ("pick_up(pot)", "moved")}, (True, True, True)),
-        ({"mug": ("put_in(pot, sink)", "moved")}, (True, False, True)),
-        ({"mug": ("pick_up(pot)", "dropped")}, (True, True, False)),
-        ({"pot": ("pick_up(pot)", "moved")}, (False, True, False)),
-        ({"mug": ("pick_up(pot)", "moved"), "egg": ("pick_up(pot)", "moved")}, (False, True, False)),
+        (Taken(0, "mug", (0.0, 0.0, 0.0), 0.0), (True, True, True)),
+        (Taken(1, "mug", (0.0, 0.0, 0.0), 0.0), (True, True, False)),
+        (Switched(0, "mug", True), (False, True, True)),
+        (Taken(0, "egg", (0.0, 0.0, 0.0), 0.0), (False, False, True)),
+        (MissingStep(0), (False, False, False)),
     ],
 )
-def test_a_text_is_judged_by_what_truly_happened(
-    events: dict[str, tuple[str, str]], right: tuple[bool, bool, bool]
-) -> None:
-    assert judged(texts(FactWorld(hook=MOVED))[0], events) == right
+def test_a_text_is_graded_by_the_fault_that_was_injected(fault: Fault, right: tuple[bool, bool, bool]) -> None:
+    assert graded(texts(FactWorld(hook=MOVED))[0], fault, PLAN) == right
+
+
+def test_a_failure_that_nothing_is_said_about_is_not_explained() -> None:
+    assert graded("", MissingStep(0), PLAN) == (False, False, False)
+    assert graded("The pot is blue.", Switched(0, "pot", True), PLAN) == (False, False, False)
 
 
 def test_what_was_so_from_the_start_has_no_action() -> None:
@@ -45,19 +55,24 @@ def test_what_was_so_from_the_start_has_no_action() -> None:
     parsed = read(text)
     assert parsed is not None
     assert parsed.action == BEFORE
-    assert judged("The pot is blue.", {"pot": ("", "changed")}) == (False, False, False)
+    assert graded(text, FilledAtStart(START, "mug", "wine", 0.2), PLAN) == (True, True, True)
 
 
 def test_what_is_seen_before_an_action_has_happened_since_the_last_one() -> None:
-    ahead = (
+    text = (
         "Before step 3, open_obj(microwave), the scene is already ahead of the plan. The microwave is already as "
         "it should be later: the microwave is open."
     )
-    events = {"microwave": ("pick_up(plate)", "changed")}
-    assert judged(ahead, events, "pick_up(plate)") == (True, True, True)
-    assert judged(ahead, events, "put_on(plate, sink)") == (True, False, True)
-    full = (
-        "Step 6, put_on(pot, sink), cannot be done: there is no room for the pot in or on the sink. "
-        "The mug is in the way of the sink: the mug is in or on the sink."
+    fault = Switched(0, "microwave", True)
+    assert graded(text, fault, PLAN, "pick_up(pot)") == (True, True, True)
+    assert graded(text, fault, PLAN, "put_in(pot, sink)") == (True, True, False)
+
+
+def test_what_is_said_about_the_plan_is_read() -> None:
+    said = (
+        "Before step 1, pick_up(tomato), the plan does not reach its goal. From step 1 on, the plan names the tomato "
+        "instead of the pot: the pot is not in or on the plate. The recovery takes two actions."
     )
-    assert judged(full, {"mug": ("pick_up(pot)", "moved")}, "pick_up(pot)") == (True, True, True)
+    assert graded(said, WrongInPlan(0, "pot", "tomato"), PLAN) == (True, True, True)
+    assert graded(said, WrongInPlan(1, "pot", "egg"), PLAN) == (True, False, False)
+    assert graded(said, MissingStep(2), PLAN) == (False, False, False)

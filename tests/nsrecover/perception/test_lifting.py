@@ -88,7 +88,8 @@ def test_a_small_part_far_from_the_rest_is_left_out(seen: Observation) -> None:
     instances, depth = seen.instances.copy(), seen.depth_m.copy()
     instances[0, 10:14, 10:14], depth[0, 10:14, 10:14] = 1, 0.8
     astray = replace(seen, instances=instances, depth_m=depth)
-    assert len(lift_points(astray, 0)[0]) == len(view_points(astray, 0)[0]) + 16
+    whole, compact = (len(lift_points(astray, 0, numbers)[0]) for numbers in ((), (1,)))
+    assert 0 < whole - compact < 16  # at the edge of the small part depth bends, too
     assert error_mm(astray) == pytest.approx(error_mm(seen), abs=0.1)
 
 

@@ -63,3 +63,20 @@ def test_a_state_shows_and_disappears_again(name: str, state: ObjectState) -> No
         after = np.abs(picture() - before).max(axis=2) > 25
         # what is cooked or cracked stays so in a kitchen
         assert state.cooked or state.cracked or after.sum() == 0
+
+
+def test_what_is_broken_lies_in_shards_around_its_place() -> None:
+    with KitchenCell(sample_kitchen(3, 0, ["mug"])) as cell:
+        x, y, z = cell.pose("mug")[0].tolist()
+        view = View("near", (x - 0.25, y, z + 0.45), (x, y, z))
+
+        def seen() -> set[int]:
+            cell.visuals.update(cell.states)
+            bodies = take_picture(cell.client, view, 160, 120, DAYLIGHT).bodies
+            return {body for body in np.unique(bodies).tolist() if body == cell.body("mug") or (
+                cell.visuals.owners.get(body) == "mug")}  # fmt: skip
+
+        assert seen() == {cell.body("mug")}
+        cell.change("mug", broken=True)
+        (shards,) = seen()
+        assert shards != cell.body("mug")
