@@ -14,7 +14,6 @@ from nsrecover.perception.lifting import (
     mask_pixels,
     table_height,
     to_world,
-    view_points,
 )
 from nsrecover.perception.objects.detections import lift_boxes
 
