@@ -2,9 +2,9 @@
 
 import sys
 
-from eval.common.command import run
-from eval.foreign_sentences.command import ForeignConfig, measure, with_files_named
+from eval.common.runner import run
+from eval.foreign_sentences.command import MEASUREMENT, with_files_named
 
 if __name__ == "__main__":
     sys.argv[1:] = with_files_named(sys.argv[1:])
-    run("foreign_sentences", ForeignConfig, measure)
+    run(MEASUREMENT)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import share
 from eval.common.tables import markdown_table, percent_of
 from eval.foreign_sentences.frames import wishes_of
@@ -26,7 +26,7 @@ ORDER = (Verdict.WRONG, Verdict.RIGHT, Verdict.ASKED, Verdict.NAMED, Verdict.REF
 
 
 @dataclass
-class ForeignConfig:
+class ForeignConfig(Settings):
     """Read sentences of other people, and compare what is understood with their annotations.
 
     Read commands of other people, each in a home made from its own map, and compare what they lead to with the
@@ -35,12 +35,11 @@ class ForeignConfig:
       python -m eval.foreign_sentences huric_dev.jsonl scenes.txt     about 20 ms for each command
       python -m eval.foreign_sentences huric_dev.jsonl out=DIR        the same, outputs exactly in DIR
 
-    Writes metrics.json, table.md and sentences.jsonl (each sentence with its verdict and answer) to out=DIR.
+    Writes metrics.json, table.md and every sentence with its verdict and answer (rows.jsonl) to out=DIR.
 
     Attributes:
         files: files of commands: lines of JSON with sentence, frames and map (HuRIC), or text blocks of scenes and
             tasks (IntroPlan).
-        out: output folder.
     """
 
     files: list[str] = field(default_factory=lambda: [])
@@ -93,32 +92,42 @@ def judged_scene(scene: Scene) -> tuple[str, bool]:
     return ("right" if fits else "wrong"), scene.ask
 
 
-def measure(config: ForeignConfig) -> dict[str, Any]:
-    """Judge all files and write the results.
+@dataclass(frozen=True)
+class JudgedFile:
+    """A file: its commands, or how the requests of its scenes are answered and whether a question is due."""
+
+    commands: list[Judged]
+    answers: list[tuple[str, bool]]
+
+
+def judged_file(name: str) -> JudgedFile:
+    """Judge a file.
 
     Raises:
-        InvalidConfiguration: no file is given, or one cannot be read.
+        InvalidConfiguration: it cannot be read.
     """
+    path = Path(name)
+    try:
+        if path.suffix != ".jsonl":
+            return JudgedFile([], [judged_scene(scene) for scene in scenes_of(path)])
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return JudgedFile(judged_commands(lines), [])
+    except (OSError, ValueError, KeyError) as problem:
+        raise InvalidConfiguration(f"expected commands in {path}, found {problem!r}") from None
+
+
+def measure(config: ForeignConfig, run: Run) -> dict[str, Any]:
+    """Judge all files."""
+    found = zip(config.files, run.each(judged_file, config.files, "file"), strict=True)
+    return {
+        Path(name).stem: _commands(each.commands) if each.commands else _scenes(each.answers) for name, each in found
+    }
+
+
+def check(config: ForeignConfig) -> None:
+    """Refuse to judge nothing."""
     if not config.files:
         raise InvalidConfiguration("expected files with commands, found none; name HuRIC or IntroPlan files")
-    metrics: dict[str, Any] = {}
-    details: list[dict[str, Any]] = []
-    for name in config.files:
-        path = Path(name)
-        try:
-            if path.suffix == ".jsonl":
-                lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-                judged = judged_commands(lines)
-                metrics[path.stem] = _commands(judged)
-                details += [{**vars(each), "verdict": each.verdict.value} for each in judged]
-            else:
-                metrics[path.stem] = _scenes(scenes_of(path))
-        except (OSError, ValueError, KeyError) as problem:
-            raise InvalidConfiguration(f"expected commands in {path}, found {problem!r}") from None
-    write_results(config.out, metrics, markdown(metrics), config)
-    lines_out = "".join(json.dumps(each) + "\n" for each in details)
-    (Path(config.out) / "sentences.jsonl").write_text(lines_out, encoding="utf-8")
-    return metrics
 
 
 def _commands(judged: Sequence[Judged]) -> dict[str, Any]:
@@ -133,8 +142,7 @@ def _commands(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def _scenes(scenes: Sequence[Scene]) -> dict[str, Any]:
-    answers = [judged_scene(scene) for scene in scenes]
+def _scenes(answers: Sequence[tuple[str, bool]]) -> dict[str, Any]:
     groups = {"a question is due": True, "no question is due": False}
     return {
         "shares": {
@@ -158,3 +166,6 @@ def markdown(metrics: Mapping[str, Any]) -> str:
             rows = [[kind, *counts.values()] for kind, counts in found["by_frame"].items()]
             parts.append(markdown_table(["frame", *(each.value for each in ORDER)], rows))
     return "\n\n".join(parts)
+
+
+MEASUREMENT = Measurement(ForeignConfig, measure, markdown, check=check, checkpoint=None)

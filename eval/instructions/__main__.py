@@ -1,7 +1,7 @@
 """`python -m eval.instructions`: what is understood, and what is recovered from in the fast home."""
 
-from eval.common.command import run
-from eval.instructions.command import InstructionsConfig, measure
+from eval.common.runner import run
+from eval.instructions.command import MEASUREMENT
 
 if __name__ == "__main__":
-    run("instructions", InstructionsConfig, measure)
+    run(MEASUREMENT)

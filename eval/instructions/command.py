@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
 from eval.instructions.asking import asked, calibrated, write_trust
@@ -17,6 +18,7 @@ from eval.instructions.episodes import FALSE, MODES, episode
 from eval.instructions.models import with_models
 from eval.instructions.paper import paper_commands
 from eval.instructions.searching import search_costs
+from eval.instructions.sentences import paraphrases
 from eval.instructions.understood import plan_times, understood_commands, understood_paraphrases
 from eval.instructions.unserved import unserved_commands
 
@@ -25,7 +27,7 @@ _TIMED = 300
 
 
 @dataclass
-class InstructionsConfig:
+class InstructionsConfig(Settings):
     """Measure which commands are understood, and what is recovered from in a simulated home.
 
     Reads generated commands of RoboCup@Home's kinds and paraphrases written by hand, and carries out tasks in a home
@@ -35,7 +37,7 @@ class InstructionsConfig:
       python -m eval.instructions seed=1 commands=10000 episodes=200 homes=20 searches=500 \
           half=held_out llm=local out=DIR
 
-    Writes metrics.json and table.md to out=DIR.
+    Writes metrics.json and table.md to out=DIR. A run that was stopped continues with the next part.
 
     Attributes:
         commands: number of generated commands; none: they are left out.
@@ -49,7 +51,6 @@ class InstructionsConfig:
         llm: language model that proposes other words: address of an OpenAI-compatible endpoint, or local; empty: none.
         calibrate: calibrate when to ask on the development half, and write that into the library.
         seed: of commands, homes and episodes.
-        out: output folder.
     """
 
     commands: int = 1000
@@ -60,15 +61,12 @@ class InstructionsConfig:
     half: str = "development"
     llm: str = ""
     calibrate: bool = False
-    seed: int = 0
     out: str = "outputs/instructions"
 
 
 def recovered(episodes: int, seed: int) -> dict[str, Any]:
     """How many episodes of each kind are done, next to an oracle, and which refuted facts are kept."""
-    runs = {
-        mode: [episode(mode, i, seed) for i in tqdm(range(episodes), mode, disable=None, leave=False)] for mode in MODES
-    }
+    runs = {mode: [episode(mode, i, seed) for i in range(episodes)] for mode in MODES}
     done = {mode: share_of(each.done for each in group) for mode, group in runs.items()}
     every = [each for group in runs.values() for each in group]
     return {
@@ -85,34 +83,53 @@ def recovered(episodes: int, seed: int) -> dict[str, Any]:
     }
 
 
-def measure(config: InstructionsConfig) -> dict[str, Any]:
-    """Measure everything and write the results."""
+def parts_of(config: InstructionsConfig) -> dict[str, Callable[[], Any]]:
+    """What is measured: key of metrics.json, `*` for several keys -> how."""
+    seed, wanted = config.seed, {
+        "generated": config.commands, "unserved": config.commands, "plan_s": config.commands, "*": config.episodes,
+        "paper": config.homes, "corrections": config.corrections, "search": config.searches,
+    }  # fmt: skip
+    every: dict[str, Callable[[], Any]] = {
+        "generated": lambda: understood_commands(config.commands, seed),
+        "unserved": lambda: unserved_commands(config.commands // 3, seed),
+        "plan_s": lambda: plan_times(_TIMED, seed),
+        "paraphrases": lambda: understood_paraphrases(config.half),
+        "asking": lambda: asked(config.half),
+        "models": lambda: with_models(config.half, seed, config.llm),
+        "*": lambda: recovered(config.episodes, seed),
+        "paper": lambda: paper_commands(config.homes, seed),
+        "corrections": lambda: corrections(config.corrections, seed),
+        "search": lambda: search_costs(config.searches, seed),
+    }
+    return {name: part for name, part in every.items() if wanted.get(name, 1)}
+
+
+def measured(name: str, config: InstructionsConfig) -> dict[str, Any]:
+    """One part."""
+    return {name: parts_of(config)[name]()}
+
+
+def measure(config: InstructionsConfig, run: Run) -> dict[str, Any]:
+    """Measure every part."""
     if config.calibrate:
         write_trust(calibrated())
     metrics: dict[str, Any] = {"seed": config.seed, "commands": config.commands, "episodes": config.episodes}
-    if config.commands:
-        generated = understood_commands(config.commands, config.seed)
-        metrics |= {"understood": generated["understood"]["value"], "generated": generated}
-        metrics["unserved"] = unserved_commands(config.commands // 3, config.seed)
-        metrics["plan_s"] = plan_times(_TIMED, config.seed)
-    metrics["paraphrases"] = understood_paraphrases(config.half)
-    metrics["asking"] = asked(config.half)
+    for part in run.each(partial(measured, config=config), list(parts_of(config)), "part"):
+        metrics |= part.get("*", part)
     metrics["wrongly_unasked"] = metrics["asking"]["policies"]["calibrated"]["wrongly_unasked"]
-    metrics["models"] = with_models(config.half, config.seed, config.llm)
-    if config.episodes:
-        metrics |= recovered(config.episodes, config.seed)
-    if config.homes:
-        metrics["paper"] = paper_commands(config.homes, config.seed)
+    if "generated" in metrics:
+        metrics["understood"] = metrics["generated"]["understood"]["value"]
+    if "paper" in metrics:
         metrics["paper_commands"] = metrics["paper"]["done_and_recovery_shown"]["value"]
-    if config.corrections:
-        metrics["corrections"] = corrections(config.corrections, config.seed)
-    if config.searches:
-        metrics["search"] = search_costs(config.searches, config.seed)
-    write_results(config.out, metrics, markdown(metrics), config)
     return metrics
 
 
-def markdown(metrics: dict[str, Any]) -> str:
+def check(config: InstructionsConfig) -> None:
+    """Refuse a half of the paraphrases that does not exist."""
+    next(iter(paraphrases(config.half)))
+
+
+def markdown(metrics: Mapping[str, Any]) -> str:
     """The main numbers as a table."""
     rows = [["paraphrases understood", percent_of(metrics["paraphrases"]["understood"])],
             ["paraphrases with a wrong plan", percent_of(metrics["paraphrases"]["wrong_plan"])]]  # fmt: skip
@@ -159,3 +176,6 @@ def markdown(metrics: dict[str, Any]) -> str:
         rows.append([f"expected cost of a search over the optimum, {search['homes']} homes",
                      f"{search['over_optimum']:.3f} (worst home {search['worst']:.3f})"])  # fmt: skip
     return markdown_table(["", "measured"], rows)
+
+
+MEASUREMENT = Measurement(InstructionsConfig, measure, markdown, check=check, checkpoint=None)

@@ -1,7 +1,7 @@
 """`python -m eval.language`: accuracy of explanations of stored error states that a language model words."""
 
-from eval.common.command import run
-from eval.language.command import LanguageConfig, measure
+from eval.common.runner import run
+from eval.language.command import MEASUREMENT
 
 if __name__ == "__main__":
-    run("language", LanguageConfig, measure, resumable=True)
+    run(MEASUREMENT)

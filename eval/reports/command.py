@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.tables import document, markdown_table
-from eval.reports.long_episode import long_episode
+from eval.reports.long_episode import check_size, long_episode
 from eval.reports.pictures import PAGE, Sentences, pages_of, photograph, sentences_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.build import report_of
@@ -18,7 +19,7 @@ from nsrecover.reports.page import write_page
 
 
 @dataclass
-class ReportsConfig:
+class ReportsConfig(Settings):
     """Measure time and size of the report of a long episode, and take pictures of reports for the docs.
 
       python -m eval.reports                       10 objects and 20 steps; half a minute
@@ -36,10 +37,8 @@ class ReportsConfig:
         repeats: how often the report is made.
         demo: folder of a finished demo, outputs/demo, of whose reports pictures are taken; none if null.
         pictures: folder of the pictures.
-        out: output folder.
     """
 
-    seed: int = 0
     objects: int = 10
     steps: int = 20
     sound_s: float = 3.0
@@ -49,30 +48,29 @@ class ReportsConfig:
     out: str = "outputs/reports"
 
 
-def measure(config: ReportsConfig) -> dict[str, Any]:
-    """Measure a long report, and photograph those of a demo if there is one.
-
-    Args:
-        config: see conf/reports.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        InvalidConfiguration: a setting is out of its range, the demo is not there, or a browser is missing.
-    """
+def check(config: ReportsConfig) -> None:
+    """Refuse to make no report, and a demo without reports."""
     if config.repeats < 1:
         raise InvalidConfiguration(f"expected at least 1 repeat, found repeats={config.repeats}")
+    check_size(config.objects, config.steps, config.sound_s)
+    if config.demo is not None:
+        pages_of(Path(config.demo))
+
+
+def measure(config: ReportsConfig, run: Run) -> dict[str, Any]:
+    """Measure a long report, and photograph those of a demo if there is one."""
     pages = pages_of(Path(config.demo)) if config.demo is not None else {}
     told = sentences_of(pages) if pages else {}
     episode, media = long_episode(config.objects, config.steps, config.sound_s, config.seed)
-    page, seconds = Path(config.out) / PAGE, []
+    page, seconds = run.folder / PAGE, []
     for _ in range(config.repeats):
         began = time.perf_counter()
         report = report_of(episode, "A long episode", media=media)
         write_page(report, page)
         seconds.append(time.perf_counter() - began)
-    metrics = {
+    if pages:
+        photograph(pages, Path(config.pictures))
+    return {
         "seed": config.seed,
         "objects": config.objects,
         "plan": len(episode.plan),
@@ -85,14 +83,14 @@ def measure(config: ReportsConfig) -> dict[str, Any]:
         "repeats": config.repeats,
         "sentences": told,
     }
-    table = document(_size_and_time(metrics), *_told(told))
-    write_results(config.out, metrics, table, config)
-    if pages:
-        photograph(pages, Path(config.pictures))
-    return metrics
 
 
-def _size_and_time(metrics: dict[str, Any]) -> str:
+def table(metrics: Mapping[str, Any]) -> str:
+    """Size and time, and what the reports of a demo say."""
+    return document(_size_and_time(metrics), *_told(metrics["sentences"]))
+
+
+def _size_and_time(metrics: Mapping[str, Any]) -> str:
     head = ("objects", "steps of the plan", "turns", "photographs", "sound", "file", "time, median", "time, longest")
     row = (
         metrics["objects"], metrics["plan"], metrics["turns"], metrics["photographs"], f"{metrics['sound_s']} s",
@@ -108,3 +106,6 @@ def _told(sentences: Sentences) -> list[str]:
         + markdown_table(("question", "answer"), [(key, text) for key, text in told.items() if key != "summary"])
         for name, told in sentences.items()
     ]
+
+
+MEASUREMENT = Measurement(ReportsConfig, measure, table, check=check, checkpoint=None)

@@ -52,6 +52,14 @@ class _Table:
         self.after = self.photo()
 
 
+def check_size(objects: int, steps: int, sound_s: float) -> None:
+    """Refuse numbers that are too small for a long episode."""
+    if objects < 2 or steps < 1 or sound_s < 0:
+        raise InvalidConfiguration(
+            f"expected at least 2 objects and 1 step and no negative sound_s, found {objects}, {steps} and {sound_s}"
+        )
+
+
 def long_episode(objects: int, steps: int, sound_s: float, seed: int) -> tuple[Episode, list[Media]]:
     """Carry out a long plan without an arm; halfway a person moves a block.
 
@@ -63,12 +71,8 @@ def long_episode(objects: int, steps: int, sound_s: float, seed: int) -> tuple[E
         seed: of the scene and the noise.
 
     Raises:
-        InvalidConfiguration: a number is too small, or the table has no room.
+        InvalidConfiguration: the table has no room.
     """
-    if objects < 2 or steps < 1 or sound_s < 0:
-        raise InvalidConfiguration(
-            f"expected at least 2 objects and 1 step and no negative sound_s, found {objects}, {steps} and {sound_s}"
-        )
     rng = np.random.default_rng(seed)
     scene = sample_scene(rng, objects, seed=seed)
     media = []

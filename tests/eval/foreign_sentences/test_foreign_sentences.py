@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval.foreign_sentences.command import ForeignConfig, judged_commands, judged_scene, measure, with_files_named
+from eval.foreign_sentences.command import MEASUREMENT, ForeignConfig, judged_commands, judged_scene, with_files_named
 from eval.foreign_sentences.frames import wishes_of
 from eval.foreign_sentences.introplan import scenes_of
 from eval.foreign_sentences.judging import Verdict, verdict
@@ -107,11 +107,12 @@ def test_the_measurement_leaves_its_shares_and_every_sentence(tmp_path: Path) ->
     }
     (tmp_path / "people.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     assert [each.verdict for each in judged_commands([row])] == [Verdict.RIGHT]
-    metrics = measure(ForeignConfig([str(tmp_path / "people.jsonl")], str(tmp_path / "out")))
+    files = [str(tmp_path / "people.jsonl")]
+    metrics = MEASUREMENT.run(ForeignConfig(files=files, workers=1, out=str(tmp_path / "out")))
     assert metrics["people"]["shares"]["right plan"]["value"] == 1.0
-    assert (tmp_path / "out" / "sentences.jsonl").read_text(encoding="utf-8").count("\n") == 1
+    assert "go to the kitchen" in (tmp_path / "out" / "rows.jsonl").read_text(encoding="utf-8")
     with pytest.raises(InvalidConfiguration, match="found none"):
-        measure(ForeignConfig())
+        MEASUREMENT.run(ForeignConfig())
 
 
 def test_files_are_named_without_a_setting() -> None:

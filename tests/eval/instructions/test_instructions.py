@@ -3,7 +3,7 @@ import json
 import pytest
 
 from eval.instructions.asking import asked, sentences
-from eval.instructions.command import InstructionsConfig, measure
+from eval.instructions.command import MEASUREMENT, InstructionsConfig
 from eval.instructions.generator import KINDS, Generator
 from eval.instructions.sentences import PARAPHRASES, paraphrases, stages_of
 from eval.instructions.understood import understood_commands, understood_paraphrases
@@ -81,7 +81,8 @@ def test_drawn_homes_and_worlds_differ_and_repeat():
 
 
 def test_the_command_writes_its_numbers(tmp_path):
-    measure(InstructionsConfig(commands=0, episodes=1, homes=0, searches=0, out=str(tmp_path)))
+    few = {"commands": 0, "episodes": 1, "homes": 0, "searches": 0, "corrections": 0, "half": "another_hand"}
+    MEASUREMENT.run(InstructionsConfig(**few, workers=1, out=str(tmp_path)))
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     assert set(metrics["recovered"]) == {"M1", "M2", "M3", "all", "false answers"}
     assert 0 <= metrics["paraphrases"]["understood"]["value"] <= 1

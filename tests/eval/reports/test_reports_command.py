@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from eval.common.browser import MOST_BYTES
-from eval.reports.command import ReportsConfig, measure
+from eval.reports.command import MEASUREMENT, ReportsConfig
 from eval.reports.pictures import pages_of, photograph, sentences_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.page import write_page
@@ -17,7 +17,7 @@ from tests.tables_text import unpadded
 
 
 def test_a_report_of_a_real_episode_is_measured(tmp_path: Path) -> None:
-    metrics = measure(ReportsConfig(objects=4, steps=4, sound_s=0.2, repeats=2, out=str(tmp_path)))
+    metrics = MEASUREMENT.run(ReportsConfig(objects=4, steps=4, sound_s=0.2, repeats=2, out=str(tmp_path)))
     assert metrics["plan"] == 4
     assert metrics["turns"] >= 4
     assert metrics["photographs"] == metrics["turns"] + 1  # what is after an action is before the next one
@@ -32,7 +32,7 @@ def test_a_report_of_a_real_episode_is_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"repeats": 0}, {"objects": 1}, {"steps": 0}, {"sound_s": -1.0}])
 def test_settings_of_reports_that_make_no_sense_are_refused(wrong: dict[str, float], tmp_path: Path) -> None:
     with pytest.raises(InvalidConfiguration, match="expected at least"):
-        measure(ReportsConfig(**({"out": str(tmp_path)} | wrong)))
+        MEASUREMENT.run(ReportsConfig(**({"out": str(tmp_path)} | wrong)))
 
 
 def test_pictures_need_the_reports_of_a_demo(tmp_path: Path) -> None:
