@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Atom
-from nsrecover.domains.household.kinds import Trait, could_mean
+from nsrecover.domains.household.kinds import Trait, could_mean, is_category
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.household.scene import contents, holding, holds, occupant, shut_in
 from nsrecover.explanation.logs.edits import Edit, Editor
@@ -71,7 +71,8 @@ def _finding(run: Run) -> tuple[Finding, int]:
     if _achieved(run, course):
         return _in_spite(run, failures), 0
     vague = _vague(run)
-    if vague is not None:
+    mistaken = {one.number for one in course.deviations if one.instead is not None}
+    if vague is not None and (is_category(vague.objects[0]) or any(vague.step == run.steps[k] for k in mistaken)):
         return vague, 0
     # A step that was skipped may be one that the plan had better not have.
     for given in ((*_SCENE, "skipped"), _SCENE):
@@ -90,6 +91,8 @@ def _finding(run: Run) -> tuple[Finding, int]:
         return _in_execution(run, culprit), 0
     if scene is not None:
         return scene, 0
+    if vague is not None:
+        return vague, 0
     edits = (
         Editor(run.believer, course.start, run.goal, first, tuple(run.steps)).edits()
         if run.subgoals and run.wanted

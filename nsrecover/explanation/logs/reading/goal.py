@@ -18,6 +18,9 @@ _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\b(?:e\.g\.|for example,?|i\.e\.)[
 """What is said by the way: brackets, and examples."""
 
 _PHRASES = (
+    (r"(?<!\bthe )(?<!\ba )\bdoors?\b(?= (?:is|are|stays?|closed|shut|open))", " "),
+    (r"\b(?:is|are|was|has been|have been) watered\b", "<filled> water"),
+    (r"\b(?:in|inside|on|on top of) (?:it|them)\b", "<there>"),
     (r"\bthere (?:is|are)\b", " "),
     (r"\b(?:has|have)(?: been)?\b", " "),
     (r"\bfilled (?:up )?with\b|\bcontain(?:s|ing)?\b|\bfull of\b|\bholds\b", "<filled>"),
@@ -36,6 +39,7 @@ _PHRASES = (
 _STATES = {
     word: state
     for state, words in {
+        "intact": "intact unbroken undamaged",
         "running": "<running>",
         "off": "<off>",
         "open": "open opened",
@@ -49,7 +53,10 @@ _STATES = {
     }.items()
     for word in words.split()
 }
-_MARKS = frozenset({"<filled>", "<that>", "<on>", "<in>", "<is>", "with", "of", "and", ","})
+_MARKS = frozenset({"<there>", "<filled>", "<that>", "<on>", "<in>", "<is>", "with", "of", "and", ","})
+
+_LONGEST_NAME = 5
+"""Words that a name has at most; more is a text."""
 
 _MAX_BINDINGS = 2000
 """Bindings of names to objects beyond this number are not tried."""
@@ -156,7 +163,8 @@ class _Parser:
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens, self._found = tokens, list[StateFact]()
-        self._subject = self._last = ""
+        self._subject = self._last = self._it = ""
+        self._group, self._said, self._open = list[str](), False, False
 
     def conditions(self) -> list[StateFact]:
         """Every condition of the text."""
@@ -168,17 +176,30 @@ class _Parser:
                 target = self._last
             elif token in _STATES and self._is_name(position):
                 waiting.append(_STATES[token])
+            elif token == "<there>" and self._it:  # in the subject of the sentence before
+                self._say(*(("at", one, self._it) for one in self._subjects() if one != self._it))
             elif token in _STATES:
-                self._say((_STATES[token], target or self._subject))
+                self._say(*((_STATES[token], one) for one in ([target] if target else self._subjects())))
                 heating, target = _STATES[token] == "hot", ""
             elif token in ("<in>", "<on>", "<filled>", "with", "of"):
-                position = self._related(token, target or self._subject, position, silent=heating)
+                began = position
+                for one in [target] if target else self._subjects():
+                    position = self._related(token, one, began, silent=heating)
                 heating, target = False, ""
-            elif token not in _MARKS:
+            elif token not in _MARKS and len(token.split()) <= _LONGEST_NAME:
+                before = self._tokens[position - 2 - len(waiting)] if position - 2 - len(waiting) >= 0 else ""
+                joined = before in ("and", ",") and self._group and not self._said
+                self._it = self._it if joined else self._subject
                 self._subject = self._last = normal(token)
-                self._say(*((state, self._subject) for state in waiting))
+                self._group = [*self._group, self._subject] if joined else [self._subject]
+                self._said, self._open = False, joined and before == ","
+                self._found += [(state, self._subject) for state in waiting]
                 waiting, heating, target = [], False, ""
         return self._found
+
+    def _subjects(self) -> list[str]:
+        """What a condition is about: all things of a list that ends with "and", else the last one."""
+        return [self._subject] if self._open else list(self._group)
 
     def _related(self, token: str, who: str, position: int, silent: bool) -> int:
         """Read what follows a preposition, one name, or for `with` and `of` a list of them; the next position."""
@@ -216,4 +237,5 @@ class _Parser:
         return position < len(self._tokens) and self._tokens[position] not in _MARKS
 
     def _say(self, *conditions: StateFact) -> None:
+        self._said = True
         self._found += [condition for condition in conditions if all(condition)]

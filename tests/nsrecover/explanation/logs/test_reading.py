@@ -144,6 +144,11 @@ def test_a_missing_field_and_broken_json_are_named(tmp_path: Path, document: dic
         ("The lamp is turned off and the book is in the drawer",
          {("off", "lamp"), ("at", "book", "drawer")}),
         ("A pear is heated in the microwave and then put on the desk", {("hot", "pear"), ("at", "pear", "desk")}),
+        ("a cup, a plate and a fork are on the desk", {("at", name, "desk") for name in ("cup", "plate", "fork")}),
+        ("the box is on the desk and a pear is inside it", {("at", "box", "desk"), ("at", "pear", "box")}),
+        ("a mug with tea in it stands on the desk", {("filled", "mug", "tea"), ("at", "mug", "desk")}),
+        ("the fridge door is closed", {("closed", "fridge")}),
+        ("the house plant has been watered", {("filled", "house plant", "water")}),
     ],
 )  # fmt: skip
 def test_success_conditions_become_typed(text: str, conditions: set[tuple[str, ...]]) -> None:
