@@ -7,11 +7,10 @@ import shlex
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from copy import copy
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +31,7 @@ from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
 from nsrecover.util.atomic_write import atomic_write_bytes
 from train.revision import revision
+from train.state_calibration import calibrated
 from train.state_labels import shown_in, states_of, values_of, visible_variables
 
 CROP = 48
@@ -39,11 +39,6 @@ FEWEST_EPISODES = 4
 """A value counts as demonstrated if it was seen in at least so many episodes."""
 _HELD_OUT = 5
 """Episodes of every fifth layout are not learned from: they decide on temperatures and thresholds."""
-WRONG = 0.01
-"""Readings of held-out episodes that are given are wrong at most this often, if that leaves any."""
-ENOUGH = 20
-"""Held-out frames with a kind that are enough for a threshold of its own."""
-_CERTAIN = np.round(np.arange(0.5, 0.991, 0.01), 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +65,7 @@ def train(
     batch: int = 96,
     rate: float = 2e-3,
     seed: int = 0,
+    start: Path | None = None,
 ) -> None:
     """Train a state model, and choose temperatures and thresholds on layouts that it did not learn from.
 
@@ -80,11 +76,13 @@ def train(
         batch: crops in a batch.
         rate: highest learning rate.
         seed: of everything random.
+        start: folder of a state model whose weights are learned on from, such as with another sensor; what it reads
+            is read further.
     """
     began = time.perf_counter()
     command = shlex.join(["python", "-m", "train.states", *sys.argv[1:]])
     examples = [example for path in data or [Path("data/kitchen/demonstrations.h5")] for example in read_examples(path)]
-    model = learned(examples, steps, batch, rate, seed, command)
+    model = learned(examples, steps, batch, rate, seed, command, None if start is None else StateModel.load(start))
     seconds = round(time.perf_counter() - began, 1)
     model.config = replace(model.config, provenance={**model.config.provenance, "seconds": seconds})
     model.save(out)
@@ -92,7 +90,15 @@ def train(
     print(json.dumps(dict(model.config.metrics), indent=1), f"{seconds:.0f} s, written to {out}")
 
 
-def learned(examples: Sequence[Example], steps: int, batch: int, rate: float, seed: int, command: str) -> StateModel:
+def learned(
+    examples: Sequence[Example],
+    steps: int,
+    batch: int,
+    rate: float,
+    seed: int,
+    command: str,
+    start: StateModel | None = None,
+) -> StateModel:
     """A state model from frames of demonstrations, with temperatures and thresholds.
 
     Args:
@@ -102,6 +108,7 @@ def learned(examples: Sequence[Example], steps: int, batch: int, rate: float, se
         rate: highest learning rate.
         seed: of everything random.
         command: noted in the model.
+        start: whose weights are learned on from; None: from random ones.
 
     Raises:
         InvalidConfiguration: all frames are of layouts to learn from, or none.
@@ -123,12 +130,38 @@ def learned(examples: Sequence[Example], steps: int, batch: int, rate: float, se
             "episodes": len({example.episode for example in learn}),
             "revision": revision(),
             "torch": torch.__version__,
+            **({} if start is None else {"start": dict(start.config.provenance)}),
         },
     )
     torch.manual_seed(seed)
-    model = StateModel(config)
+    model = StateModel(config) if start is None else continued(start, config)
     fit(model, learn, steps, batch, rate, seed)
     return calibrated(model, kept)
+
+
+def continued(start: StateModel, config: StateConfig) -> StateModel:
+    """A model that reads what another one reads and what a configuration adds, with the weights of the other one."""
+    old = start.config
+    kinds = tuple(dict.fromkeys((*old.kinds, *config.kinds)))
+
+    def joined(one: Mapping[str, tuple[str, ...]], other: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        return {name: tuple(dict.fromkeys((*one.get(name, ()), *other.get(name, ())))) for name in {**one, **other}}
+
+    above = tuple(dict.fromkeys((*old.from_above, *config.from_above)))
+    read, values = joined(old.read, config.read), joined(old.values, config.values)
+    variables = {**old.variables, **config.variables}
+    model = StateModel(replace(config, variables=variables, kinds=kinds, read=read, values=values, from_above=above))
+    new, before = model.net.state_dict(), start.net.state_dict()
+    rows = [row for name in old.variables for row in range(model.columns[name].start, model.columns[name].stop)]
+    for name, weights in before.items():
+        if new[name].shape == weights.shape:
+            new[name] = weights
+        elif name == "kinds.weight":  # kinds that are new come last
+            new[name][: len(weights)] = weights
+        else:
+            new[name][rows] = weights
+    model.net.load_state_dict(new)
+    return model
 
 
 def read_examples(path: Path) -> Iterator[Example]:
@@ -294,92 +327,6 @@ def varied(images: Tensor) -> Tensor:
     moved = functional.grid_sample(images, grid, align_corners=False)
     gain = 1.0 + 0.12 * (2 * torch.rand(count, 3, 1, 1) - 1) + 0.15 * (2 * torch.rand(count, 1, 1, 1) - 1)
     return (moved * gain).clamp(0.0, 1.0)
-
-
-def calibrated(model: StateModel, examples: Sequence[Example]) -> StateModel:
-    """The model with temperatures and thresholds, and what was measured on these frames.
-
-    A kind with at least `ENOUGH` of these frames has a threshold of its own; the others share that of the variable.
-    """
-    every = list(visible_variables())
-    found: dict[str, list[tuple[FloatArray, int, str]]] = defaultdict(list)
-    for example in tqdm(examples, desc="calibrating", unit="frame"):
-        crops = example.crops
-        logits = model.logits(crops)
-        for row, name in enumerate(crops.names):
-            own = np.flatnonzero(crops.owners == row)
-            for variable in model.variables_of(name):
-                shown = model.showing(variable, crops, own)
-                if len(shown):
-                    mean = logits[shown][:, model.columns[variable]].mean(axis=0)
-                    found[variable].append((mean, int(example.labels[row, every.index(variable)]), noun(name)))
-    temperatures: dict[str, float] = {}
-    certain: dict[str, float] = {}
-    mistakes: dict[str, float] = {}
-    metrics: dict[str, Any] = {}
-    for variable, rows in found.items():
-        truth, kinds = np.array([value for _, value, _ in rows]), np.array([kind for _, _, kind in rows])
-        known = np.isin(model.config.variables[variable], model.config.values[variable])
-        logits = np.where(known, np.stack([mean for mean, _, _ in rows]), -1e9)
-        # no temperature makes a value likely that is never read
-        can_be_read = known[truth]
-        temperatures[variable] = _temperature(logits[can_be_read], truth[can_be_read])
-        chances = np.exp(_log_softmax(logits / temperatures[variable]))
-        right, sure = chances.argmax(axis=1) == truth, chances.max(axis=1)
-        certain[variable] = _certain_from(sure, right)
-        limits = np.full(len(truth), certain[variable])
-        mistakes[variable] = _mistaken(right[sure >= limits])
-        for kind in model.config.read[variable]:
-            own_kind = kinds == kind
-            if own_kind.sum() >= ENOUGH:
-                certain[f"{variable} {kind}"] = _certain_from(sure[own_kind], right[own_kind])
-                limits[own_kind] = certain[f"{variable} {kind}"]
-                mistakes[f"{variable} {kind}"] = _mistaken(right[own_kind & (sure >= limits)])
-        given = sure >= limits
-        metrics[variable] = {
-            "frames": len(truth),
-            "accuracy": round(float(right.mean()), 4),
-            "given": round(float(given.mean()), 4),
-            "accuracy_of_given": round(float(right[given].mean()), 4) if given.any() else None,
-        }
-    other = copy(model)
-    other.config = replace(
-        model.config,
-        temperatures=temperatures,
-        certain_from=certain,
-        mistakes=mistakes,
-        metrics={"held_out": metrics},
-    )
-    return other
-
-
-def _log_softmax(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
-
-
-def _temperature(logits: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
-    """The divisor of the logits with the highest likelihood, among 30 from 1 to 10.
-
-    None is below 1: few held-out frames, all of them read rightly, would make every reading look certain.
-    """
-    rows = np.arange(len(truth))
-    options = np.geomspace(1.0, 10.0, 30)
-    return round(float(max(options, key=lambda each: _log_softmax(logits / each)[rows, truth].mean())), 3)
-
-
-def _mistaken(right: npt.NDArray[Any]) -> float:
-    """Share of readings that are wrong; a few that are right are no certainty (Laplace)."""
-    return round((float((~right).sum()) + 1) / (len(right) + 2), 4)
-
-
-def _certain_from(sure: npt.NDArray[Any], right: npt.NDArray[Any]) -> float:
-    """The lowest probability from which on at most `WRONG` of the readings are wrong; the highest option if none."""
-    for option in _CERTAIN:
-        given = sure >= option
-        if given.any() and (~right[given]).mean() <= WRONG:
-            return float(option)
-    return float(_CERTAIN[-1])
 
 
 if __name__ == "__main__":

@@ -231,6 +231,11 @@ class SoundModel(nn.Module):
         batch = torch.as_tensor(np.ascontiguousarray(windows, np.float32)).reshape(-1, FRAMES, BANDS)
         return np.asarray(self.net.pooled(batch).clamp(min=0.0).sqrt().numpy(), np.float32)
 
+    def hints(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
+        """The classes that are probable in each of B windows, whether or not it resembles a known sound as a whole."""
+        rows, names = self.look(windows)[0], self.config.classes
+        return [{names[i]: float(row[i]) for i in np.flatnonzero(row >= self.thresholds)} for row in rows]
+
     def heard(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
         """What is heard in each of B windows: names and probabilities, the most probable first; {}: nothing known."""
         probabilities, units = self.look(windows)

@@ -28,6 +28,8 @@ WORKS = 2 / 3
 """Prior probability of success of an action."""
 SAME_VIEW = 0.02
 """Probabilities that differ less than this from those of an earlier look are of the same view and say nothing new."""
+HEARD = 0.9
+"""Probability that an object has changed in the way that a sound tells; shared by the objects that it may come from."""
 _PLACES = ("at", "atop")
 
 
@@ -48,6 +50,32 @@ class Sign:
     kind: str
     if_so: float
     if_not: float
+
+
+@dataclass(frozen=True)
+class Event:
+    """A sound that says that something has happened to one of the objects with a trait.
+
+    Attributes:
+        label: class of the sound.
+        variable: that changes.
+        value: that it has afterwards; empty: any other one.
+        trait: of the objects that it may come from.
+    """
+
+    label: str
+    variable: str
+    value: str
+    trait: Trait
+
+
+EVENTS = (
+    Event("shatter", "broken", "broken", Trait.FRAGILE),
+    Event("egg_crack", "cracked", "cracked", Trait.CRACKABLE),
+    Event("toaster_pop", "running", "off", Trait.TIMED),
+    Event("pouring", "filled", "", Trait.VESSEL),
+)
+"""Sounds that are facts; that something runs is learned as a `Sign`."""
 
 
 class HouseholdPerceiver:
@@ -79,6 +107,7 @@ class HouseholdPerceiver:
         self._support = SupportRelations(self._traits)
         self._unseen = dict.fromkeys(self._properties(), 0.0)
         self._readings = defaultdict[Property, list[dict[str, float]]](list)
+        self._told: dict[Property, tuple[str, float]] = {}
         self._doubted: Mapping[Property, int] = {}
         self._before: State = frozenset()
         self._expected: State = frozenset()
@@ -94,6 +123,7 @@ class HouseholdPerceiver:
         """
         self._before, self._expected, self._doubted = before, expected, doubted or {}
         self._readings.clear()
+        self._told.clear()
 
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
@@ -106,6 +136,7 @@ class HouseholdPerceiver:
             facts |= found
             certainty.pop((PLACE, name), None)
         self._pieces(observation, facts, certainty)
+        self._told |= self._events(places)
         for (variable, name), chances in self._chances(observation).items():
             likely = self._likely(variable, name, chances)
             value = max(likely, key=likely.__getitem__)
@@ -127,10 +158,12 @@ class HouseholdPerceiver:
             readings.append(dict(chances))
         values = self._instance.domain.variables[variable].values
         expected, before = (self._value(variable, name, state) for state in (self._expected, self._before))
-        sure = WORKS if expected != before else 1 - CHANGES
+        told, changed = self._told.get((variable, name), ("", CHANGES))
+        sure = WORKS if expected != before else 1 - changed
         odds = sure / (1 - sure) * (1 - WORKS) ** self._doubted.get((variable, name), 0)
         sure = odds / (1 + odds)
-        prior = {value: sure if value == expected else (1 - sure) / (len(values) - 1) for value in values}
+        others = [told] if told not in ("", expected) else [value for value in values if value != expected]
+        prior = {value: sure if value == expected else (value in others) * (1 - sure) / len(others) for value in values}
         product = {value: prior[value] * math.prod(one[value] for one in readings) for value in chances}
         total = sum(product.values())
         return {value: chance / total for value, chance in product.items()} if total else dict(chances)
@@ -199,12 +232,45 @@ class HouseholdPerceiver:
             for variable, chances in states.items()
             if chances
         }
+        for variable, name in self._told.keys() - found.keys():
+            values = self._instance.domain.variables[variable].values
+            found[variable, name] = dict.fromkeys(values, 1 / len(values))
         for (variable, name), ratio in self._sounding():
             normal, other = self._instance.domain.variables[variable].values
             chances = found.get((variable, name), {normal: 0.5, other: 0.5})
             odds = ratio * chances[other] / max(chances[normal], 1e-6)
             found[variable, name] = {normal: 1 / (1 + odds), other: odds / (1 + odds)}
         return found
+
+    def _events(self, places: Mapping[str, set[StateFact]]) -> dict[Property, tuple[str, float]]:
+        """What sounds tell has happened: property, its value now, and how probable that is.
+
+        What is gone from its place or lies on the floor is more likely than what is not in view, and what stands where
+        it should hardly likely. What the action should have changed is no news.
+        """
+        heard, found = self.heard, dict[Property, tuple[str, float]]()
+        sounds = {event.label for event in (*heard.events, *heard.hints)} if heard is not None else set()
+        for event in EVENTS:
+            names = [name for name in self._instance.objects if event.trait in self._traits(name)]
+            due = any(
+                self._value(event.variable, name, self._before) != self._value(event.variable, name, self._expected)
+                for name in names
+            )
+            flows = event.variable == "filled" and any(fact[0] == "running" for fact in self._expected)
+            if event.label not in sounds or due or flows:
+                continue
+            shares = {name: self._share(places.get(name)) for name in names}
+            found |= {
+                (event.variable, name): (event.value, HEARD * share / sum(shares.values()))
+                for name, share in shares.items()
+            }
+        return found
+
+    def _share(self, place: set[StateFact] | None) -> float:
+        """How probable it is that a sound came from an object, relative to one that is not in view."""
+        if place is None:
+            return 1.0
+        return 0.05 if place and place <= self._expected else 10.0
 
     def _sounding(self) -> Iterator[tuple[Property, float]]:
         """What can be heard: property, and how much more likely what was heard is if its second value holds.

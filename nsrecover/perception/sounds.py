@@ -42,6 +42,9 @@ DEAD_S = 0.5
 class Recogniser(Protocol):
     """Recognises sounds in windows; `nsrecover.models.sound.SoundModel` has learned it."""
 
+    def hints(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
+        """Names and probabilities of what may be in each of B windows that resemble nothing known as a whole."""
+
     def heard(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
         """Names and probabilities for each of B windows (B, FRAMES, BANDS); empty: nothing that is known."""
 
@@ -77,12 +80,14 @@ class Hearing:
         listened: whether a microphone works; if not, it is not known what sounded, and `events` is empty.
         start_s: begin of the recording.
         end_s: its end.
+        hints: what may be among the unknown sounds, such as what shatters while it rings.
     """
 
     events: tuple[SoundHeard, ...]
     listened: bool
     start_s: float
     end_s: float
+    hints: tuple[SoundHeard, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -131,12 +136,24 @@ class SoundPerceiver:
         found = self._model.heard(np.stack([window_of(levels, first) for first, _, _ in windows])) if windows else []
         if before is not None and any(found):
             self._floor = np.minimum(self._floor, before)
-        events = [
+        strange = [window for window, names in zip(windows, found, strict=True) if not names]
+        hints = self._model.hints(np.stack([window_of(levels, first) for first, _, _ in strange])) if strange else []
+
+        heard = _events(windows, [names or {UNKNOWN_SOUND: 0.0} for names in found], start_s)
+        return Hearing(heard, True, start_s, observation.time_s, _events(strange, hints, start_s))
+
+
+def _events(
+    windows: Sequence[tuple[int, int, int]], found: Sequence[dict[str, float]], start_s: float
+) -> tuple[SoundHeard, ...]:
+    """What was found in some windows of a recording that began at a time."""
+    return joined(
+        [
             SoundHeard(name, probability, start_s + begin * FRAME_S, start_s + end * FRAME_S)
             for (_, begin, end), names in zip(windows, found, strict=True)
-            for name, probability in (names or {UNKNOWN_SOUND: 0.0}).items()
+            for name, probability in names.items()
         ]
-        return Hearing(joined(events), True, start_s, observation.time_s)
+    )
 
 
 def smoothed(levels: FloatArray) -> FloatArray:

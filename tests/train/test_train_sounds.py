@@ -135,6 +135,8 @@ class _Names:
     def heard(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
         return [{"water": 1.0}] * len(np.asarray(windows))
 
+    hints = heard
+
 
 def heard_step(loud: bool, time_s: float) -> Observation:
     rng = np.random.default_rng(int(time_s))

@@ -63,7 +63,9 @@ class Trait(StrEnum):
     SLICE = "slice"
     """has been cut from something"""
     CRACKABLE = "crackable"
-    """can be cracked, and breaks when it falls"""
+    """can be cracked"""
+    FRAGILE = "fragile"
+    """breaks when it falls"""
     COOKS = "cooks"
     """is food that heat cooks"""
     SCREEN = "screen"
@@ -127,6 +129,7 @@ _NOUNS: Mapping[Trait, str] = {
     Trait.CUTS: "knife",
     Trait.SLICEABLE: "bread, tomato, potato, lettuce, apple, carrot, cucumber, onion, pear, cheese, lemon, orange",
     Trait.CRACKABLE: "egg",
+    Trait.FRAGILE: "mug, cup, glass, plate, bowl, egg, bottle, wine bottle, jug, vase, pitcher",
     Trait.COOKS: "egg, potato, bread, tomato, apple, carrot, onion",
     Trait.SCREEN: "television",
     Trait.REMOTE: "remote control",

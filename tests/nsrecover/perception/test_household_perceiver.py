@@ -193,6 +193,19 @@ def test_an_unknown_sound_may_drown_the_one_that_is_missing() -> None:
     assert not found.knows(("running", "faucet"))
 
 
+def test_what_shatters_is_what_lies_on_the_floor_and_not_what_stands_in_its_place() -> None:
+    ring = SoundHeard(UNKNOWN_SOUND, 0.0, 3.0, 4.0)
+    shatters = Hearing((ring,), True, 0.0, 5.0, (SoundHeard("shatter", 0.3, 3.0, 4.0),))
+    relations = Relations(("at", "mug", "floor"), ("at", "plate", "countertop"))
+    found = scene(seen("plate"), relations, ears=Ears(shatters))
+    assert ("broken", "mug") in found.facts
+    assert found.knows(("broken", "mug"))
+    assert ("broken", "plate") not in found.facts
+    assert found.knows(("broken", "plate"))
+    quiet = scene(seen("plate"), relations, ears=Ears(Hearing((ring,), True, 0.0, 5.0)))
+    assert not quiet.knows(("broken", "mug"))
+
+
 def test_without_a_microphone_or_in_a_short_recording_nothing_is_known() -> None:
     sign = Sign("running_water", "running", "faucet", 0.95, 0.01)
     for hearing in (Hearing((), False, 5.0, 5.0), Hearing((), True, 4.9, 5.0)):

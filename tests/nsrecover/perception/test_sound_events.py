@@ -17,6 +17,9 @@ class Loudest:
         bands = np.asarray(windows).max(axis=1).argmax(axis=1)
         return [{"low": 0.9} if b < 20 else {"high": 0.8} if b > 40 else {} for b in bands]
 
+    def hints(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
+        return [{"middle": 0.3}] * len(np.asarray(windows))
+
 
 def observation(audio: npt.NDArray[np.float32] | None, rate_hz: int = RATE_HZ, time_s: float = 10.0) -> Observation:
     image = np.zeros((0, 4, 4))
