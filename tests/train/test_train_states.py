@@ -13,7 +13,7 @@ from nsrecover.perception.states import read_states
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
 from train.state_labels import states_of, values_of, visible_variables
-from train.states import read_examples, train
+from train.states import continued, demonstrated, read_examples, train
 
 POSE = np.eye(4, dtype=np.float32)
 POSE[:3, :3] = [[0, -1, 0], [-1, 0, 0], [0, 0, -1]]  # looks straight down
@@ -100,3 +100,16 @@ def test_examples_hold_every_frame(file: Path) -> None:
     assert len(examples) == 15 * 5
     assert {example.held_out for example in examples} == {True, False}
     assert examples[0].crops.names == ("stove burner", "mug")
+
+
+def test_training_goes_on_from_a_model_that_reads_what_it_read_and_more(file: Path) -> None:
+    examples, shipped = list(read_examples(file))[:4], StateModel.load()
+    learned = demonstrated(examples)
+    renamed = replace(learned, kinds=(*learned.kinds, "tray"), read=learned.read | {"toppled": ("tray",)})
+    config = replace(renamed, variables=learned.variables | {"toppled": ("upright", "toppled")})
+    model = continued(shipped, config)
+    assert model.variables_of("tray") == ("toppled",)
+    assert set(shipped.variables_of("mug")) <= set(model.variables_of("mug"))
+    old, new = shipped.logits(examples[0].crops), model.logits(examples[0].crops)
+    for variable, columns in shipped.columns.items():
+        assert np.allclose(old[:, columns], new[:, model.columns[variable]], atol=1e-5)
