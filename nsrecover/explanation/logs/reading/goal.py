@@ -188,7 +188,7 @@ class _Parser:
                 heating, target = False, ""
             elif token not in _MARKS and len(token.split()) <= _LONGEST_NAME:
                 before = self._tokens[position - 2 - len(waiting)] if position - 2 - len(waiting) >= 0 else ""
-                joined = before in ("and", ",") and self._group and not self._said
+                joined = before in ("and", ",") and bool(self._group) and not self._said
                 self._it = self._it if joined else self._subject
                 self._subject = self._last = normal(token)
                 self._group = [*self._group, self._subject] if joined else [self._subject]
