@@ -81,6 +81,8 @@ class Deviation(Generic[ValueT_co]):
         other: the object that explains the cause (swap partner, what it lies on now, what it was taken for), if any.
         subgoal: for `helped`, the number of plan steps after which this is right.
         since: number of the action (from 0) after which it was noticed first; None: before the first, or not known.
+        uncertain_m: how far the observed centre may be off along the line of sight (95 %), metres, if all cameras look
+            from one side; else 0.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Deviation(Generic[ValueT_co]):
     other: str | None = None
     subgoal: int | None = None
     since: int | None = None
+    uncertain_m: float = 0.0
 
 
 class Verdict(StrEnum):

@@ -118,7 +118,8 @@ class Reported:
         unseen: why objects are not visible.
         findings: what is wrong with cameras.
         unnamed: objects that the detector has not named.
-        short_m: how much shorter than the objects boxes may be because all cameras look from one side, metres.
+        uncertain_m: how far the centres of objects may be off along the line of sight (95 %), metres, and how much
+            shorter their boxes may be, as all cameras look from one side; empty if they do not.
         changed: objects in their places that look different than before, with the share of their surface that does.
         still: objects that no view shows elsewhere than before.
     """
@@ -126,7 +127,7 @@ class Reported:
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
     findings: tuple[SensorFinding, ...] = ()
     unnamed: frozenset[str] = frozenset()
-    short_m: float = 0.0
+    uncertain_m: Mapping[str, float] = field(default_factory=dict)
     changed: Mapping[str, float] = field(default_factory=dict)
     still: frozenset[str] = frozenset()
 

@@ -91,17 +91,22 @@ def _deviation_facts(discrepancy: Discrepancy[object], deviation: AnyDeviation, 
         # The explaining object is the current support, from the boxes if the monitor does not provide it.
         if deviation.other is None and deviation.observed is not None:
             other = support_name(discrepancy.observed, discrepancy.observed.index(deviation.name))
-        detail = shift(deviation.expected, deviation.observed)
+        detail = shift(deviation.expected, deviation.observed, deviation.uncertain_m)
     return [Fact(deviation.cause.value, (deviation.name, other, detail))]
 
 
-def shift(expected: Box, observed: Box | None) -> str:
-    """Return distance and direction from an object's place in the robot's view: `7 cm to the left of its place`."""
+def shift(expected: Box, observed: Box | None, uncertain_m: float = 0.0) -> str:
+    """Return distance and direction from an object's place in the robot's view: `7 cm to the left of its place`.
+
+    If the place is uncertain by a centimetre or more, it says so: `7 ± 2 cm to the left of its place`.
+    """
     if observed is None:
         return NOWHERE
     delta = np.asarray(observed[:3]) - np.asarray(expected[:3])
     distance_m = float(np.linalg.norm(delta))
     size = f"{distance_m * 100:.1f} cm" if distance_m < 0.01 else f"{round(distance_m * 100)} cm"
+    if round(uncertain_m * 100) and distance_m >= 0.01:
+        size = f"{round(distance_m * 100)} ± {round(uncertain_m * 100)} cm"
     axis = int(np.abs(delta[:2]).argmax())
     if abs(float(delta[axis])) < max(DIRECTION_M, distance_m / 2):
         return f"{size} from its place"

@@ -29,7 +29,7 @@ from nsrecover.perception.objects.depthless import Depthless, depthless
 from nsrecover.perception.objects.detections import AppearanceModel, Detections, detect, detect_masks
 from nsrecover.perception.objects.looks import NOT_COMPARED, OTHER_SHARE, Beside, Looks
 from nsrecover.perception.objects.memory import Memory, supported
-from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided
+from nsrecover.perception.objects.unseen_sides import one_sided, uncertain_m
 from nsrecover.perception.states import StateReader, read_states
 from nsrecover.util.python310 import StrEnum
 
@@ -120,15 +120,12 @@ class ScenePerceiver:
         return self._findings
 
     @property
-    def short_m(self) -> float:
-        """How much shorter than the objects boxes may be, as all cameras look from one side; 0 if they do not."""
-        return SHORT_M if self._shown is not None and one_sided(self._shown[0]) else 0.0
-
-    @property
     def reported(self) -> Reported:
         """Report on the last observation besides the scene."""
-        found = self._compared
-        return Reported(self.unseen, self.findings, self.unnamed, self.short_m, dict(found.changed), found.still)
+        found, uncertain = self._compared, dict[str, float]()
+        if self._shown is not None and self._memory is not None and one_sided(self._shown[0]):
+            uncertain = dict(zip(self._memory.names, uncertain_m(self._memory.boxes).tolist(), strict=True))
+        return Reported(self.unseen, self.findings, self.unnamed, uncertain, dict(found.changed), found.still)
 
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
@@ -269,7 +266,7 @@ class ScenePerceiver:
             The memory after it; the observation with merged masks divided; of which mask each new one is a part;
             detections and matches.
         """
-        origin, lifted = dict[int, int](), lift_views(observation)
+        origin, lifted, exchanged = dict[int, int](), lift_views(observation), np.zeros(len(memory.names), np.bool_)
         without = depthless(observation, lifted)
         if self._association is Association.KNOWN:
             detections = detect(observation, self._appearance, lifted=lifted, without=without)
@@ -286,12 +283,11 @@ class ScenePerceiver:
             _certain(fits, memory.names, detections, beside)
             found = associate(fits)
             self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
-            other = [
-                row for row, name in enumerate(memory.names) if self._compared.changed.get(name, 0.0) > OTHER_SHARE
-            ]
-            if other:
+            other = np.array([self._compared.changed.get(name, 0.0) > OTHER_SHARE for name in memory.names], np.bool_)
+            if other.any():
                 fits[other, found[other]] = UNMATCHED
                 found = associate(fits)
+                exchanged = other & (found < 0)
                 self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
             detections, found = absorb_fragments(detections, found, sizes)
         dim = Depthless.of(observation, without.difference(*detections.numbers))
@@ -300,7 +296,7 @@ class ScenePerceiver:
         empty = (lambda places: visibly_empty(dim.observation, places) & ~dim.at(places)) if self._remember else None
         now = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses, empty)
         others = np.delete(detections.boxes, found[found >= 0], axis=0)
-        now = replace(now, occluded=now.occluded & ~same_room(now.boxes, others).any(axis=1))
+        now = replace(now, occluded=now.occluded & ~exchanged & ~same_room(now.boxes, others).any(axis=1))
         shows = {
             number: name
             for name, index in zip(now.names, found, strict=True)

@@ -284,6 +284,9 @@ class Deviation(BaseModel):
     other: str | None = Field(description="The object that explains the cause.")
     subgoal: int | None = Field(description="For `helped`: number of steps of the plan after which this is correct.")
     since: int | None = Field(description="Number of the action, from 0, after which it was noticed first.")
+    uncertain_m: float = Field(
+        description="How far the observed centre may be off along the line of sight, if all cameras look from one side."
+    )
 
 
 class PlanProblem(BaseModel):

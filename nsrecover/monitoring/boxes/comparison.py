@@ -32,8 +32,9 @@ class Circumstances:
         sensors: what is wrong with the cameras.
         looks: number of observations behind the scene.
         changed: objects in their places that look different than before.
-        short_m: how much shorter than the objects boxes may be because all cameras look from one side, metres. An
-            object that is put beside another one may then stand that much farther away than expected.
+        uncertain_m: how far the centres of objects may be off along the line of sight, and how much shorter their boxes
+            may be, as all cameras look from one side, metres. An object that is put beside such a one may stand that
+            much farther away than expected.
     """
 
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
@@ -41,7 +42,7 @@ class Circumstances:
     newcomers: Collection[str] = ()
     sensors: tuple[SensorFinding, ...] = ()
     looks: int = 1
-    short_m: float = 0.0
+    uncertain_m: Mapping[str, float] = field(default_factory=dict)
     changed: Collection[str] = ()
 
 
@@ -101,8 +102,8 @@ class Comparison:
         done = step + 1 if phase is Phase.AFTER else step
         moved = moved_object(graph, action) if phase is Phase.AFTER else None
         expected = trace.graphs[done]
-        if moved is not None and known.short_m:
-            expected = _farther(expected, graph, action, moved, known.short_m)
+        if moved is not None and known.uncertain_m:
+            expected = _farther(expected, graph, action, moved, known.uncertain_m.get(action.arguments[-1], 0.0))
         probabilities = as_expected(self._models, expected, graph)
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
         probabilities[[i for i in np.flatnonzero(known_gone) if i != moved]] = 1.0
@@ -129,7 +130,8 @@ class Comparison:
                 newcomers=known.newcomers,
                 changed=np.flatnonzero(changed).tolist(),
             )
-            deviations = tuple(cause_of(situation, index) for index in wrong)
+            found = (cause_of(situation, index) for index in wrong)
+            deviations = tuple(replace(each, uncertain_m=known.uncertain_m.get(each.name, 0.0)) for each in found)
         unseen = _unseen(graph, action if phase is Phase.AFTER else None, known, {each.name for each in deviations})
         return Discrepancy(
             step=step,

@@ -307,7 +307,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
             newcomers=self._newcomers(state.graph),
             sensors=state.sensors,
             looks=looks,
-            short_m=reported.short_m,
+            uncertain_m=reported.uncertain_m,
             changed=state.changed,
         )
         if phase is Phase.BEFORE or action is None:

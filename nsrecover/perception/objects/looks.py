@@ -20,8 +20,10 @@ from scipy import ndimage
 from nsrecover.core import Camera, FloatArray, Observation
 from nsrecover.perception.objects.detections import index_map
 
-CHANGED_SHARE = 0.18
-"""Share of an object's surface in one view that differs if its looks have changed."""
+CHANGED_SHARE, EDGES_PX, LEAST_SHARE = 0.18, 400, 0.08
+"""Share of an object's surface in one view that differs if its looks have changed. What differs by mistake lies
+at edges, so that of more pixels than this a smaller share counts: by the square root of their number, down to the
+least."""
 
 OTHER_SHARE = 0.6
 """Share from which on it is another object rather than another state."""
@@ -195,9 +197,9 @@ class Beside:
         for name, numbers in masks.items():
             sights = self._sights(name, numbers)
             share = max((each.changed for each in sights if each.changed is not None), default=None)
-            if share is None or share > CHANGED_SHARE:
+            if share is None or share > 0:
                 shown[name] = self.now, numbers
-            if share is not None and share > CHANGED_SHARE:
+            if share:
                 changed[name] = share
             if sights and all(each.still for each in sights):
                 still.add(name)
@@ -245,7 +247,7 @@ class Sight(NamedTuple):
 
     Attributes:
         still: whether it has not moved.
-        changed: share of its surface that looks different; None if too little of it is to be seen.
+        changed: share of its surface that looks different, 0 if that means nothing; None if too little of it is seen.
         whole: whether most of it is to be seen.
     """
 
@@ -326,13 +328,14 @@ class Pair:
         same = ndimage.binary_erosion(both & (self.nearer == 0))
         if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
             return Sight(self.still, None, False)
-        share = _different(*self.images, same, light)
-        if share > CHANGED_SHARE:
+        share, whole = _different(*self.images, same, light), bool(same.sum() >= MOST * self.masks[0].sum())
+        limit = np.clip(CHANGED_SHARE * np.sqrt(EDGES_PX / same.sum()), LEAST_SHARE, CHANGED_SHARE)
+        limit = limit if whole else HIDDEN_SHARE
+        if share > limit:
             ring = ndimage.binary_dilation(both, iterations=RING_PX) & self.nothing & (self.nearer == 0)
             shaded = ring.sum() >= FEWEST_PIXELS and _different(*self.images, ring, light, fixed=True) > SHADED
             share = min(_different(*self.images, same, light, by, not shaded) for by in _SHIFTS)
-        whole = bool(same.sum() >= MOST * self.masks[0].sum())
-        return Sight(self.still, share if whole or share >= HIDDEN_SHARE else 0.0, whole)
+        return Sight(self.still, share if share > limit else 0.0, whole)
 
 
 def _around(start: int, stop: int) -> slice:

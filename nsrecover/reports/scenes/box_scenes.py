@@ -80,7 +80,7 @@ def _row(
         verdict = deviation.cause.value.replace("_", " ") if kind is Kind.ERROR else "done already"
         distance_m = deviation.distance_m if math.isfinite(deviation.distance_m) else None
         if deviation.observed is not None and kind is Kind.ERROR:
-            seen = f"{seen}, {shift(deviation.expected, deviation.observed)}"
+            seen = f"{seen}, {shift(deviation.expected, deviation.observed, deviation.uncertain_m)}"
     elif name in unseen:
         kind, verdict = Kind.DOUBT, "not seen"
         seen = unseen[name].reason.meaning.rstrip(".").lower()

@@ -1,5 +1,7 @@
 """The half of an object that no camera sees is completed, and how far the rest hides is not taken for an error."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from nsrecover import load
 from nsrecover.core import FloatArray, Observation, Plan
 from nsrecover.monitoring.boxes.comparison import Circumstances
 from nsrecover.perception.lifting import box_around, view_points
-from nsrecover.perception.objects.unseen_sides import SHORT_M, one_sided, with_unseen_sides
+from nsrecover.perception.objects.unseen_sides import one_sided, with_unseen_sides
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig, View
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
@@ -71,17 +73,20 @@ def test_what_is_put_beside_something_may_stand_farther_away_by_what_is_not_seen
     perceiver = system.perceiver()
     start = perceiver.reset(front)
     assert one_sided(front)
-    assert perceiver.short_m == SHORT_M
+    uncertain = perceiver.reported.uncertain_m
+    assert 0.008 < uncertain["white cube"] < 0.02
     trace = system.imagination.trace(start, Plan.parse("left(red cube, white cube)"))
     moved = start.index("red cube")
 
-    def blamed(offset_m: float, short_m: float) -> bool:
+    def blamed(offset_m: float, uncertain: Mapping[str, float]) -> bool:
         box = trace.graphs[1].boxes[moved].copy()
         box[1] += offset_m
-        found = system.comparison.after(trace.graphs[1].with_node(moved, box), trace, 0, Circumstances(short_m=short_m))
+        known = Circumstances(uncertain_m=uncertain)
+        found = system.comparison.after(trace.graphs[1].with_node(moved, box), trace, 0, known)
+        assert all(each.uncertain_m == uncertain.get(each.name, 0.0) for each in found.deviations)
         return found.deviates
 
-    assert blamed(0.027, 0.0)
-    assert not blamed(0.027, SHORT_M)
-    assert blamed(0.040, SHORT_M)
-    assert blamed(-0.027, SHORT_M), "nearer than expected is never explained by what is hidden"
+    assert blamed(0.027, {})
+    assert not blamed(0.027, uncertain)
+    assert blamed(0.040, uncertain)
+    assert blamed(-0.027, uncertain), "nearer than expected is never explained by what is hidden"
