@@ -30,7 +30,7 @@ from sim.tabletop.world import TabletopWorld
 class GlancesConfig:
     """Simulate successful demonstrations, and keep what is seen while their actions run, for python -m train.motions.
 
-      python -m sim.glances                          120 demonstrations behind d435; an hour on 2 cores
+      python -m sim.glances                          40 demonstrations behind d435; 10 minutes on 2 cores
       python -m sim.glances sensor=tof out=DIR       behind another sensor
 
     A demonstration counts until something in it deviates. What is there already is not simulated again.
@@ -45,10 +45,10 @@ class GlancesConfig:
         out: output folder.
     """
 
-    episodes: int = 120
+    episodes: int = 40
     seed: int = 5301
     sensor: str = "d435"
-    rate_hz: float = 5.0
+    rate_hz: float = 10.0
     checkpoint: str | None = None
     workers: int = 2
     out: str = "data/glances"

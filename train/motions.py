@@ -9,29 +9,29 @@ from pathlib import Path
 from conf.command import run
 from nsrecover.core.glances import Glance
 from nsrecover.errors import InvalidRecording
-from nsrecover.monitoring.motion import FILE, PHASES, MotionModel, fit_motions
+from nsrecover.monitoring.motion import FILE, MotionModel, fit_motions
+
+TENTH = 10
 
 
 @dataclass
 class MotionsConfig:
     """Learn what happens while an action runs, so that it can be interrupted when it goes wrong.
 
-      python -m sim.glances && python -m train.motions         the shipped model, again
+      python -m sim.glances && python -m train.motions         a model like the shipped one
       python -m train.motions demos=DIR checkpoint=DIR          from other demonstrations, for another checkpoint
 
-    A third of the demonstrations gives the phases and their limits, the others the threshold.
+    A tenth of the demonstrations gives the limits, the others the threshold.
 
     Attributes:
         demos: folder that `python -m sim.glances` wrote.
         checkpoint: folder of the checkpoint that gets the model.
         alpha: share of good actions that may be interrupted.
-        phases: number of phases of an action.
     """
 
     demos: str = "data/glances"
     checkpoint: str = "nsrecover/checkpoints/tabletop_sensors"
     alpha: float = 0.01
-    phases: int = PHASES
 
 
 def learn(config: MotionsConfig) -> MotionModel:
@@ -43,11 +43,11 @@ def learn(config: MotionsConfig) -> MotionModel:
     episodes = [_read(path) for path in sorted(Path(config.demos).glob("*.json"))]
     if not episodes:
         raise InvalidRecording(f"expected demonstrations in {config.demos}, found none; run python -m sim.glances")
-    first = len(episodes) // 3
+    first = max(1, len(episodes) // TENTH)
     training, calibration = (
         [action for episode in part for action in episode] for part in (episodes[:first], episodes[first:])
     )
-    model = fit_motions(training, config.phases).calibrated(calibration, config.alpha)
+    model = fit_motions(training).calibrated(calibration, config.alpha)
     model.save(config.checkpoint)
     return model
 
@@ -67,7 +67,7 @@ def main(config: MotionsConfig) -> None:
     model = learn(config)
     training, calibration = model.actions
     print(
-        f"{training} actions for phases and limits, {calibration} for the threshold {model.threshold:.2f}; written to "
+        f"{training} actions for the limits, {calibration} for the threshold {model.threshold:.2f}; written to "
         f"{Path(config.checkpoint) / FILE}"
     )
 

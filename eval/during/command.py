@@ -15,8 +15,10 @@ from eval.common.statistics import share_of
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent_of
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.actions import Plan
+from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject, did_you_mean
+from nsrecover.monitoring.motion import MotionModel
 from sim.sensors.presets import sensor as preset
 from sim.tabletop.demonstrations import DemonstrationMix, DemonstrationSpec, specify
 from sim.tabletop.faults import FAULTS
@@ -26,33 +28,43 @@ from sim.tabletop.world import TabletopWorld
 
 NONE = "none"
 """Kind of the episodes without a fault."""
-ARMS = ("watched", "after the action")
+ARMS = {"watched": "watched", "by_hand": "watched, limits set by hand", "after": "after the action"}
+RULE = MotionModel(0.003, (0.02, 0.02, 0.02), (0.8, 0.8, 0.8), 0.02, 0.8, 1.0)
+"""Limits that a person would set for this robot."""
+KINDS = [NONE, "drop", "drop_closing", "slip", "slip_closing", "push_midway"]
+DISTURBED_M = 0.01
+"""An object that neither the fault nor the action moves is disturbed from this distance on."""
 SOON_S = 0.5
 TRIES = 20
+STEPS = 2
+"""Faults strike at one of so many first actions of a plan."""
 
 
 @dataclass
 class DuringConfig(Settings):
     """Let drops and pushes strike while the arm moves, and compare watching with judging after the action.
 
-      python -m eval.during                                  40 episodes of each kind
+      python -m eval.during                                  20 episodes of each kind
       python -m eval.during seed=7 episodes=5 out=DIR        fewer, of another seed
 
-    Both arms carry out the same episodes with the same faults behind the same sensor; the only difference is whether
-    the system has its model of motions.
+    All arms carry out the same episodes with the same faults behind the same sensor. The first has the learned limits,
+    the second limits that a person has set, the third neither. An episode ends with the action at which its fault
+    strikes, and the recovery. The fingers stay slack after a drop and a slip, those of the closing kinds close.
 
     Attributes:
         episodes: of each kind.
         kinds: faults that strike while the arm moves, and none.
+        arms: watched by the learned limits, by limits set by hand (by_hand), judged after the action only (after).
         sensor: of the cameras.
         rate_hz: frames a second.
         checkpoint: folder of a checkpoint; the shipped one if null.
     """
 
-    episodes: int = 40
-    kinds: list[str] = field(default_factory=lambda: [NONE, "drop", "slip", "push_midway"])
+    episodes: int = 20
+    kinds: list[str] = field(default_factory=lambda: list(KINDS))
+    arms: list[str] = field(default_factory=lambda: list(ARMS))
     sensor: str = "d435"
-    rate_hz: float = 5.0
+    rate_hz: float = 10.0
     checkpoint: str | None = None
     out: str = "outputs/during"
 
@@ -70,7 +82,7 @@ class WatchedEpisode:
         good: actions in which nothing struck.
         interrupted: those among them that were interrupted.
         total_s: simulated time until the end.
-        actions: carried out.
+        disturbed: objects that moved during an action that does not concern them, by another cause than the fault.
         completed: whether the agent says that the plan is done.
     """
 
@@ -81,7 +93,7 @@ class WatchedEpisode:
     good: int
     interrupted: int
     total_s: float
-    actions: int
+    disturbed: int
     completed: bool
 
 
@@ -93,7 +105,7 @@ def specified(kind: str, seed: int, episode: int) -> tuple[DemonstrationSpec, Fa
         if kind == NONE:
             return spec, None
         rng = np.random.default_rng([seed, number])
-        step = int(rng.integers(len(spec.plan)))
+        step = int(rng.integers(min(STEPS, len(spec.plan))))
         with TabletopWorld(spec.scene, rig=spec.rig) as world:
             for action in spec.plan.actions[:step]:
                 world.execute(action)
@@ -101,12 +113,12 @@ def specified(kind: str, seed: int, episode: int) -> tuple[DemonstrationSpec, Fa
             world.execute(spec.plan[step])
             fault = FAULTS[kind].sample(Moment(step, spec.plan, before, world.estimates()), rng)
         if fault is not None:
-            return spec, fault
+            return replace(spec, plan=Plan(spec.plan.actions[: step + 1])), fault
     return spec, None
 
 
 def watch(item: tuple[str, int], config: DuringConfig) -> list[WatchedEpisode]:
-    """Both arms of an episode; none if no fault fits, or the plan's objects are not seen at first."""
+    """All arms of an episode; none if no fault fits, or the plan's objects are not seen at first."""
     kind, episode = item
     spec, fault = specified(kind, config.seed, episode)
     if fault is None and kind != NONE:
@@ -114,8 +126,9 @@ def watch(item: tuple[str, int], config: DuringConfig) -> list[WatchedEpisode]:
     system = system_of(config.checkpoint)
     try:
         return [
-            _run(replace(system, motions=system.motions if arm == ARMS[0] else None), arm, item, (spec, fault), config)
-            for arm in ARMS
+            _run(replace(system, motions=motions), arm, item, (spec, fault), config)
+            for arm, motions in zip(ARMS, (system.motions, RULE, None), strict=True)
+            if arm in config.arms
         ]
     except (InvalidObservation, UnknownObject):
         return []
@@ -129,26 +142,48 @@ def _run(
     with TabletopWorld(spec.scene, faults, spec.rig, spec.plan, seed=number) as tabletop:
         stream = preset(config.sensor).stream(len(spec.rig.views), config.seed + number)
         world = WatchedWorld(tabletop, stream, config.rate_hz)
-        episode = RecoveryAgent(system, world).run(spec.plan)
+        books = _Disturbed(tabletop, fault)
+        episode = RecoveryAgent(system, world).run(spec.plan, books.record)
         struck = [each for each in world.motions if math.isfinite(each.struck_s)]
         early = [each for each in world.motions if each.interrupted_s < each.struck_s]
         return WatchedEpisode(
             arm, kind, number,
             min((min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck), default=math.nan),
             len(world.motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck),
-            len(early), tabletop.time_s, len(world.motions), episode.status is EpisodeStatus.COMPLETED,
+            len(early), tabletop.time_s, books.count, episode.status is EpisodeStatus.COMPLETED,
         )  # fmt: skip
 
 
+class _Disturbed:
+    """Counts objects that move in actions that do not concern them; a fault's own effect does not count."""
+
+    def __init__(self, tabletop: TabletopWorld, fault: Fault | None) -> None:
+        self._tabletop, self._fault, self._before, self.count = tabletop, fault, tabletop.estimates(), 0
+
+    def record(self, record: StepRecord[Any]) -> None:
+        """Compare the true poses with those before."""
+        before, now = self._before, self._tabletop.estimates()
+        self._before = now
+        if record.action is None:
+            return
+        own = {record.action.arguments[0]} | (self._fault.touched(record.action) if self._fault else frozenset())
+        for name in set(before.names) - own:
+            moved = (
+                name not in now
+                or np.linalg.norm(now.positions[now.index(name)] - before.positions[before.index(name)]) > DISTURBED_M
+            )
+            self.count += bool(moved)
+
+
 def measure(config: DuringConfig, run: Run) -> dict[str, Any]:
-    """Run all episodes in both arms."""
+    """Run all episodes in all arms."""
     items = [(kind, number) for kind in config.kinds for number in range(config.episodes)]
     found = [each for part in run.each(partial(watch, config=config), items, "episode", str) for each in part]
     return {
         "seed": config.seed,
         "sensor": config.sensor,
         "rate_hz": config.rate_hz,
-        "arms": {arm: {kind: _summary(rows) for kind, rows in _parts(found, arm)} for arm in ARMS},
+        "arms": {arm: {kind: _summary(rows) for kind, rows in _parts(found, arm)} for arm in config.arms},
     }
 
 
@@ -169,37 +204,38 @@ def _summary(rows: Sequence[WatchedEpisode]) -> dict[str, Any]:
         ),
         "completed": share_of(each.completed for each in rows),
         "mean_total_s": float(np.mean([each.total_s for each in rows])),
-        "mean_actions": float(np.mean([each.actions for each in rows])),
+        "disturbed": sum(each.disturbed for each in rows),
     }
 
 
 def table(metrics: dict[str, Any]) -> str:
-    """Table of both arms."""
+    """Table of all arms."""
     rows = [
         [
-            kind, arm, found["episodes"], percent_of(found["soon"]) if kind != NONE else "",
+            kind, ARMS[arm], found["episodes"], percent_of(found["soon"]) if kind != NONE else "",
             "" if found["median_delay_s"] is None else f"{found['median_delay_s']:.2f} s",
-            percent_of(found["good_interrupted"]), percent_of(found["completed"]), f"{found['mean_total_s']:.1f} s",
+            percent_of(found["good_interrupted"]), percent_of(found["completed"]),
+            f"{found['mean_total_s']:.1f} s", found["disturbed"],
         ]
         for arm, kinds in metrics["arms"].items()
         for kind, found in kinds.items()
     ]  # fmt: skip
     head = [
         "fault", "judged", "episodes", f"noticed within {SOON_S:g} s", "median delay", "good actions interrupted",
-        "completed", "time of the episode",
+        "completed", "time of the episode", "objects disturbed",
     ]  # fmt: skip
     title = f"Faults while the arm moves, behind {metrics['sensor']} at {metrics['rate_hz']:g} Hz"
-    return document(title, markdown_table(head, sorted(rows, key=lambda row: str(row[0]))))
+    return document(title, markdown_table(head, sorted(rows, key=lambda row: KINDS.index(str(row[0])))))
 
 
 def check(config: DuringConfig) -> None:
     """Refuse kinds that do not strike during a motion, sensors and checkpoints that do not exist."""
     preset(config.sensor)
     system_of(config.checkpoint)
-    known = [NONE, "drop", "slip", "push_midway"]
-    for kind in config.kinds:
-        if kind not in known:
-            raise InvalidConfiguration(f"expected kinds of {known}, found {kind!r}.{did_you_mean(kind, known)}")
+    for what, given, known in (("kinds", config.kinds, KINDS), ("arms", config.arms, list(ARMS))):
+        for each in given:
+            if each not in known:
+                raise InvalidConfiguration(f"expected {what} of {known}, found {each!r}.{did_you_mean(each, known)}")
 
 
 MEASUREMENT = Measurement(DuringConfig, measure, table, check=check)

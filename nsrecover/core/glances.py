@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ class RobotState:
     Attributes:
         opening_m: distance between its fingers.
         tool_m: (3,) the point between the finger tips, in the robot's frame, metres.
+        gripping: whether the fingers are commanded to hold something.
 
     Raises:
         InvalidObservation: a number is missing or not finite.
@@ -30,6 +30,7 @@ class RobotState:
 
     opening_m: float
     tool_m: tuple[float, float, float]
+    gripping: bool
 
     def __post_init__(self) -> None:
         numbers = np.asarray([self.opening_m, *self.tool_m], dtype=np.float64)
@@ -40,8 +41,8 @@ class RobotState:
             )
 
 
-PLACES = ("where it was", "in the gripper", "where it belongs")
-"""Where the moved object of a pick-and-place can be while the action runs."""
+PHASES = ("not yet taken", "held", "let go")
+"""Phases of a pick-and-place, as the command to the gripper tells them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,33 +51,23 @@ class Glance:
 
     Attributes:
         time_s: since the action began.
-        opening_m: distance between the fingers.
-        to_start_m: (2,) from the moved object's first place to the tool: horizontal distance, and how much higher.
-        to_goal_m: (2,) the same from the place where the object belongs.
-        width_m: the side of the object that is nearest to the opening.
-        beyond_m: (3,) how far the visible part of the moved object lies beyond each of its `PLACES`; NaN: not seen.
-        empty: (3,) share of the object's surface at each of its places through which a camera sees.
-        others_m: (N,) how much farther than in the first frame the visible part of each other object lies beyond the
-            places where it was and belongs; NaN: not seen.
-        others_empty: (N,) the lesser share of its surface there through which a camera sees.
+        phase: one of `PHASES`.
+        slack_m: how much farther apart the fingers are than when they had closed on the object; 0 if it is not held.
+        beyond_m: how far the visible part of the moved object lies beyond the place where it should be: where it was,
+            in the gripper, or where the gripper let it go; NaN: not seen.
+        empty: share of its surface there through which a camera sees.
+        others_m: (N,) how far the visible part of each other object lies beyond the places where it was and belongs;
+            NaN: not seen.
+        others_empty: (N,) how much more of its surface there a camera sees through than in the first frame.
     """
 
     time_s: float
-    opening_m: float
-    to_start_m: Numbers
-    to_goal_m: Numbers
-    width_m: float
-    beyond_m: Numbers
-    empty: Numbers
+    phase: str
+    slack_m: float
+    beyond_m: float
+    empty: float
     others_m: Numbers
     others_empty: Numbers
-
-    @property
-    def features(self) -> Numbers:
-        """What tells how far the action is, (6,): from the robot's state alone."""
-        (near, up), (far, over) = self.to_start_m, self.to_goal_m
-        log = [math.log(0.01 + max(float(each), 0.0)) for each in (near, far)]
-        return np.array([*log, up, over, self.opening_m - self.width_m, self.opening_m], dtype=np.float64)
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for JSON."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nsrecover.core.actions import Action
-from nsrecover.core.glances import Numbers, RobotState
+from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph, SceneT
 from nsrecover.errors import InvalidConfiguration
@@ -37,9 +37,8 @@ class During:
         if not isinstance(before, SceneGraph) or not isinstance(expected, SceneGraph):
             raise InvalidConfiguration("expected scenes of boxes while actions are watched, found scenes of facts")
         self._model, self._action = model, action
-        self._names = tuple(name for name in before.names if name != action.arguments[0])
         self._glances = ActionGlances(before, expected, action.arguments[0], time_s)
-        self._frames: Numbers | None = None
+        self._names = tuple(name for name in self._glances.names if name != action.arguments[0])
         self.judged: Judged | None = None
 
     def glanced(self, observation: Observation, robot: RobotState) -> str | None:
@@ -49,7 +48,7 @@ class During:
             The object that deviates in two frames in a row, so that the action should be interrupted; None: none does.
         """
         last = self.judged
-        self._frames, self.judged = self._model.judge(self._frames, self._glances.look(observation, robot))
+        self.judged = self._model.judge(self._glances.look(observation, robot))
         limit = self._model.threshold
         if last is None or min(last.score, self.judged.score) <= limit:
             return None

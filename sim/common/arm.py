@@ -54,6 +54,7 @@ class Arm:
         body: its body number.
         joints: (7,) last commanded joint angles.
         opening_m: last commanded distance between the fingers.
+        gripping: whether they are commanded to press on something instead.
     """
 
     def __init__(self, client: int) -> None:
@@ -122,6 +123,7 @@ class Arm:
         )
 
     def _fingers_to(self, opening_m: float) -> None:
+        self.gripping = False
         pybullet.setJointMotorControlArray(
             self.body,
             _FINGERS,
@@ -133,6 +135,7 @@ class Arm:
         )
 
     def _fingers_close(self) -> None:
+        self.gripping = True
         pybullet.setJointMotorControlArray(
             self.body,
             _FINGERS,

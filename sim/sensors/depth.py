@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
-from scipy.special import ndtr
+from scipy.special import ndtri
 
 from nsrecover.errors import InvalidConfiguration
 from sim.sensors.values import check_values
@@ -23,6 +23,9 @@ JUMP_M = 0.02
 DARK, BRIGHT, SHINY = 30, 230, 250
 """Brightness (0 to 255) below which too little light comes back, above which a pattern of light is hard to see, and
 above which the sensor saturates."""
+
+STOCK = 32
+"""Number of fields of blobs in a stock."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class DepthErrors:
         time_s: float,
         phase: float,
         rng: np.random.Generator,
+        quick: bool = False,
     ) -> Image:
         """A depth image (H, W) with these errors; 0 where there is no reading.
 
@@ -93,7 +97,9 @@ class DepthErrors:
             time_s: when the image is taken.
             phase: where the drift of the bias starts, radians.
             rng: the source of randomness.
+            quick: whether blobs of holes come from a stock, at random places.
         """
+        drawn = partial(self._drawn, depth_m.shape, rng=rng, quick=quick)
         z = depth_m.astype(np.float64)
         valid = z > 0
         edges = depth_edges(z) if self.flying_px or self.edge_holes_px else None
@@ -101,15 +107,15 @@ class DepthErrors:
             z = self._flying(z, _grown(edges, self.flying_px), rng)
         holes = ~valid
         if edges is not None and self.edge_holes_px:
-            holes |= _grown(edges, self.edge_holes_px) & self._drawn(z.shape, self.edge_holes_share, rng)
+            holes |= _grown(edges, self.edge_holes_px) & drawn(self.edge_holes_share)
         if self.shadow:
             holes |= shadowed(z, focal_px * self.baseline_m)
         if self.material_holes:
-            holes |= self._lost(z, rgb, focal_px) & self._drawn(z.shape, self.material_holes, rng)
+            holes |= self._lost(z, rgb, focal_px) & drawn(self.material_holes)
         if self.bright_holes:
-            holes |= (rgb.min(axis=2) > BRIGHT) & self._drawn(z.shape, self.bright_holes, rng)
+            holes |= (_over_channels(np.minimum, rgb) > BRIGHT) & drawn(self.bright_holes)
         if self.random_holes:
-            holes |= self._drawn(z.shape, self.random_holes, rng)
+            holes |= drawn(self.random_holes)
         sigma = self.noise_m + self.noise_growth * (z - 0.4) ** 2
         z = z * (1 + self.scale) + self.bias_m * math.sin(phase + 2 * math.pi * time_s / self.bias_period_s)
         z += sigma * _noise(z.shape, self.correlation_px, rng)
@@ -118,12 +124,16 @@ class DepthErrors:
             z = focal_px * self.baseline_m / (np.maximum(np.round(disparity / self.quantum_px), 1.0) * self.quantum_px)
         return np.where(holes, 0.0, np.maximum(z, 0.0)).astype(np.float32)
 
-    def _drawn(self, shape: tuple[int, ...], share: float, rng: np.random.Generator) -> Mask:
+    def _drawn(self, shape: tuple[int, ...], share: float, rng: np.random.Generator, quick: bool) -> Mask:
         """A share of the pixels, in blobs."""
         if not self.hole_px:
             return rng.random(shape) < share
-        field = ndimage.gaussian_filter(rng.standard_normal(shape), self.hole_px, mode="wrap")
-        return np.asarray(ndtr(field * 2 * math.sqrt(math.pi) * self.hole_px) < share)
+        if quick:
+            stock = _stock(shape, self.hole_px)
+            field = np.roll(stock[rng.integers(len(stock))], rng.integers(shape), axis=(0, 1))
+        else:
+            field = _blobs(shape, self.hole_px, rng)
+        return np.asarray(field * 2 * math.sqrt(math.pi) * self.hole_px < ndtri(share))
 
     def _flying(self, z: npt.NDArray[np.float64], band: Mask, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         size = 2 * self.flying_px + 1
@@ -134,9 +144,9 @@ class DepthErrors:
         return np.where(flying, near + share * (far - near), z)
 
     def _lost(self, z: npt.NDArray[np.float64], rgb: npt.NDArray[np.uint8], focal_px: float) -> Mask:
-        brightness = rgb.max(axis=2)
+        bright, dark = _over_channels(np.minimum, rgb) > SHINY, _over_channels(np.maximum, rgb) < DARK
         slope = np.hypot(*np.gradient(z)) * focal_px / np.maximum(z, 1e-3)  # tangent of the angle to the surface normal
-        return np.asarray((brightness < DARK) | (rgb.min(axis=2) > SHINY) | (slope > math.tan(math.radians(80))))
+        return np.asarray(dark | bright | (slope > math.tan(math.radians(80))))
 
 
 def depth_edges(z: npt.NDArray[np.float64]) -> Mask:
@@ -168,6 +178,21 @@ def shadowed(z: npt.NDArray[np.float64], focal_baseline: float) -> Mask:
 def _grown(edges: Mask, width_px: int) -> Mask:
     """A band of a width on both sides of edges; the edges themselves are one pixel wide on each side."""
     return edges if width_px <= 1 else np.asarray(ndimage.binary_dilation(edges, iterations=width_px - 1))
+
+
+def _over_channels(least: np.ufunc, rgb: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The least or greatest of three colours; faster than along the last axis."""
+    return np.asarray(least(least(rgb[..., 0], rgb[..., 1]), rgb[..., 2]))
+
+
+def _blobs(shape: tuple[int, ...], hole_px: float, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    return np.asarray(ndimage.gaussian_filter(rng.standard_normal(shape), hole_px, mode="wrap"))
+
+
+@cache
+def _stock(shape: tuple[int, ...], hole_px: float) -> list[npt.NDArray[np.float64]]:
+    rng = np.random.default_rng(STOCK)
+    return [_blobs(shape, hole_px, rng) for _ in range(STOCK)]
 
 
 def _noise(shape: tuple[int, ...], correlation_px: float, rng: np.random.Generator) -> npt.NDArray[np.float64]:

@@ -45,7 +45,7 @@ class WatchedWorld(SensedWorld[SavedWorld]):
         InvalidConfiguration: the world has no arm, or the rate is not from 0.5 to 50.
     """
 
-    def __init__(self, tabletop: TabletopWorld, stream: SensorStream, rate_hz: float = 5.0) -> None:
+    def __init__(self, tabletop: TabletopWorld, stream: SensorStream, rate_hz: float = 10.0) -> None:
         if tabletop.arm is None or not 0.5 <= rate_hz <= 50:
             raise InvalidConfiguration(
                 f"expected a world with an arm and a rate from 0.5 to 50 Hz, found {tabletop.fidelity} and {rate_hz:g}"
@@ -60,7 +60,7 @@ class WatchedWorld(SensedWorld[SavedWorld]):
         arm = self.tabletop.arm
         assert arm is not None
         x, y, z = arm.tool()[0].tolist()
-        return RobotState(arm.measured_opening_m(), (x, y, z))
+        return RobotState(arm.measured_opening_m(), (x, y, z), arm.gripping)
 
     def execute_watched(self, action: Action, glance: Callable[[Observation, RobotState], bool]) -> None:
         """Carry out one action; stop it if `glance` returns false, put back what is held, and bring the arm home."""
@@ -69,7 +69,7 @@ class WatchedWorld(SensedWorld[SavedWorld]):
         def frame(world: TabletopWorld) -> None:
             nonlocal interrupted_s
             watched = world.moving and math.isinf(interrupted_s)
-            if watched and not glance(self.stream.observe(world.observe_from), self.robot()):
+            if watched and not glance(self.stream.observe(world.observe_from, quick=True), self.robot()):
                 interrupted_s, world.halting = world.time_s, True
 
         before = self.tabletop.on_frame, self.tabletop.frame_steps

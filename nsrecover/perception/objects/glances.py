@@ -11,19 +11,31 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from nsrecover.core import Observation
-from nsrecover.core.glances import Glance, Numbers, RobotState
+from nsrecover.core.glances import PHASES, Glance, Numbers, RobotState
 from nsrecover.core.scene import SceneGraph
 from nsrecover.perception.cameras.visibility import seen_through
 from nsrecover.perception.lifting import lift_views
 
-CLOSER_M = 0.001
-"""The tool is at an object where it was nearest to it; coming nearer by less than this is noise."""
+SETTLED_M = 0.001
+"""Fingers that move by less than this between two frames have closed on the object."""
 FEWEST = 30
 """A mask with fewer points shows an object mostly hidden, and next to the arm it shows the arm as well."""
+POINTS = 300
+"""No more points of a mask are looked at."""
+HAND_M = (0.12, 0.06)
+"""Points that are horizontally nearer to the tool, and higher above it, are of the hand that hides an object."""
+PIECE_M = 0.01
+"""What has its centre within a box, or so near to it, is a piece of that object: another one is thicker."""
 MOVED_M = 0.02
 """An object that fits a mask where it was is preferred by so much to one that may have come there, metres."""
 UNLIKE_M = 0.05
 """What the names of a detector are worth, if it gives any, in metres of distance."""
+FIRST = 3
+"""In so many first frames boxes grow to what is seen of the objects: a box that was wrong before is no deviation."""
+GROWN_M = 0.05
+"""A mask that reaches farther beyond a box than this does not show that object."""
+EDGE = 0.05
+"""Share of the points of a mask that are left out on each side when a box grows: they lie on edges."""
 
 
 class ActionGlances:
@@ -34,69 +46,99 @@ class ActionGlances:
         expected: the scene after it, as imagined.
         moved: the object that the action moves.
         time_s: when it began.
+
+    Attributes:
+        names: the objects that are looked at, without pieces of the moved one that were taken for objects.
     """
 
     def __init__(self, before: SceneGraph, expected: SceneGraph, moved: str, time_s: float) -> None:
-        self._names = before.names
-        self._row, self._since = before.index(moved), time_s
-        after = [
-            expected.boxes[expected.index(name)] if name in expected.names else box
-            for name, box in zip(before.names, before.boxes, strict=True)
-        ]
-        self._places = np.stack([before.boxes, np.array(after)], axis=1).astype(np.float32)  # (N, 2, 6)
-        self._tool_m = np.full(3, np.inf)
-        self._misfit: Numbers | None = None
+        own = before.boxes[before.index(moved)]
+        piece = (np.abs(before.boxes[:, :3] - own[:3]) < own[3:] / 2 + PIECE_M).all(axis=1)
+        boxes = {name: before.boxes[i] for i, name in enumerate(before.names) if name == moved or not piece[i]}
+        self.names, self._since = tuple(boxes), time_s
+        self._row = self.names.index(moved)
+        after = [expected.boxes[expected.index(name)] if name in expected.names else boxes[name] for name in boxes]
+        self._places = np.stack([list(boxes.values()), after], axis=1).astype(np.float32)  # (N, 2, 6)
+        self._place, self._phase = self._places[self._row, 0], PHASES[0]  # of the moved object
+        self._last: RobotState | None = None
+        self._taken: Numbers | None = None
+        self._closed_m, self._frames = np.nan, 0
+        self._empty: Numbers | None = None
 
     def look(self, observation: Observation, robot: RobotState) -> Glance:
         """What a frame shows."""
-        start, goal = self._places[self._row]
-        tool = np.asarray(robot.tool_m, dtype=np.float64)
-        if np.linalg.norm(tool - start[:3]) < np.linalg.norm(self._tool_m - start[:3]) - CLOSER_M:
-            self._tool_m = tool
-        places = np.array([start, self._carried(tool, start, goal), goal], dtype=np.float32)
-        points = self._points(observation, places)
-        row = self._row
-        beyond = _outside_all(points[row], places)
+        row, tool = self._row, np.asarray(robot.tool_m, dtype=np.float64)
+        self._follow(robot, tool)
+        points = self._points(observation, tool)
+        if self._frames < FIRST and self._phase == PHASES[0]:
+            self._grow(points)
+            self._place = self._places[row, 0]
+        self._frames += 1
+        place = self._place[None].astype(np.float32)
         others = np.array([_outside_all(own, at).min() for own, at in zip(points, self._places, strict=True)])
-        if self._misfit is None:  # a box that was wrong before does not begin to move with the action
-            self._misfit = np.nan_to_num(others)
-        others = np.maximum(others - self._misfit, 0.0)
         empty, hidden = np.zeros(len(others), np.float32), np.isnan(others)
         hidden[row] = False
         empty[hidden] = seen_through(observation, self._places[hidden].reshape(-1, 6)).reshape(-1, 2).min(axis=1)
-        sides = start[3:]
+        if self._empty is None:
+            self._empty = empty
         return Glance(
             observation.time_s - self._since,
-            robot.opening_m,
-            _apart(tool, start),
-            _apart(tool, goal),
-            float(sides[np.argmin(np.abs(sides - robot.opening_m))]),
-            beyond,
-            seen_through(observation, places),
+            self._phase,
+            float(np.nan_to_num(robot.opening_m - self._closed_m)),
+            float(_outside_all(points[row], place)[0]),
+            float(seen_through(observation, place)[0]),
             np.delete(others, row),
-            np.delete(empty, row),
+            np.delete(np.maximum(empty - self._empty, 0.0), row),
         )
 
-    def _carried(self, tool: Numbers, start: Numbers, goal: Numbers) -> Numbers:
-        """Where the moved object is if the gripper has it: it may turn about the vertical on its way."""
-        across = np.maximum(start[3:], goal[3:])
-        across[:2] = np.hypot(*across[:2])
-        return np.concatenate([start[:3] + tool - self._tool_m, across])
+    def _follow(self, robot: RobotState, tool: Numbers) -> None:
+        """Move the place of the moved object with the hand that has it: it may turn about the vertical on its way."""
+        last, self._last = self._last, robot
+        if robot.gripping and (last is None or not last.gripping):
+            across = self._places[self._row, :, 3:].max(axis=0)
+            across[:2] = np.hypot(*across[:2])
+            self._taken = np.concatenate([self._place[:3] - tool, across])
+            self._phase, self._closed_m = PHASES[1], np.nan
+            return
+        if last is None or not last.gripping or self._taken is None:
+            return
+        if not robot.gripping:  # the hand has let go where it was lowest
+            tool = min(tool, np.asarray(last.tool_m), key=lambda each: float(each[2]))
+            self._phase, self._closed_m = PHASES[2], np.nan
+        elif np.isnan(self._closed_m) and abs(robot.opening_m - last.opening_m) < SETTLED_M:
+            self._closed_m = robot.opening_m
+        self._place = self._taken + np.pad(tool, (0, 3))
 
-    def _points(self, observation: Observation, moved: Numbers) -> list[list[Numbers]]:
+    def _grow(self, points: list[list[Numbers]]) -> None:
+        """Make boxes hold what is seen of their objects."""
+        for row, views in enumerate(points):
+            for part in views:
+                low, high = np.quantile(part, (EDGE, 1 - EDGE), axis=0)
+                centre, half = self._places[row, 0, :3], self._places[row, 0, 3:] / 2
+                below, above = np.maximum(centre - half - low, 0.0), np.maximum(high - centre - half, 0.0)
+                if max(below.max(), above.max()) < GROWN_M:
+                    self._places[row, :, :3] += (above - below) / 2
+                    self._places[row, :, 3:] += above + below
+
+    def _points(self, observation: Observation, tool: Numbers) -> list[list[Numbers]]:
         """Points (M, 3) on what is visible of each object, for each view that shows it."""
-        points: list[list[Numbers]] = [[] for _ in self._names]
+        moved = np.concatenate([self._place[None], self._places[self._row]])
+        points: list[list[Numbers]] = [[] for _ in self.names]
         for _, _, found, numbers in lift_views(observation):
+            hand = np.linalg.norm(found[:, :2] - tool[:2], axis=1) < HAND_M[0]
+            hand &= found[:, 2] > tool[2] + HAND_M[1]
+            found, numbers = found[~hand], numbers[~hand]
             counts = zip(*np.unique(numbers, return_counts=True), strict=True)
             shown = [number for number, count in counts if count >= FEWEST]
             parts = [found[numbers == number] for number in shown]
+            parts = [part[:: 1 + len(part) // POINTS] for part in parts]
             costs = np.empty((len(parts), len(points)))
             for i, (number, part) in enumerate(zip(shown, parts, strict=True)):
                 label = observation.labels.get(int(number))
-                for column, name in enumerate(self._names):
+                for column, name in enumerate(self.names):
                     away = _outside(part, moved if column == self._row else self._places[column])
                     away[1:] += MOVED_M
-                    costs[i, column] = away.min() + UNLIKE_M * (label in self._names and label != name)
+                    costs[i, column] = away.min() + UNLIKE_M * (label in self.names and label != name)
             for i, column in zip(*linear_sum_assignment(costs), strict=True):
                 points[column].append(parts[i])
         return points
@@ -113,8 +155,3 @@ def _outside(points: Numbers, places: Numbers) -> Numbers:
     """Distance of half of the points (M, 3) from each of some boxes (P, 6) at least: (P,), metres."""
     away = np.maximum(np.abs(points[:, None] - places[None, :, :3]) - places[None, :, 3:] / 2, 0.0)
     return np.asarray(np.median(np.linalg.norm(away, axis=-1), axis=0))
-
-
-def _apart(tool: Numbers, box: Numbers) -> Numbers:
-    offset = tool - box[:3]
-    return np.array([np.hypot(offset[0], offset[1]), offset[2]])

@@ -10,6 +10,7 @@ from typing import Any
 from sim.common.plain import fault_from_plain
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.blocked import BlockedPlace
+from sim.tabletop.faults.closing import DropClosing, SlipClosing
 from sim.tabletop.faults.displaced import Displaced
 from sim.tabletop.faults.drop import Drop
 from sim.tabletop.faults.helping import HelpingPerson
@@ -30,7 +31,9 @@ FAULTS: dict[str, type[Fault]] = {
     kind.kind: kind
     for kind in (
         Slip,
+        SlipClosing,
         Drop,
+        DropClosing,
         MissedGrasp,
         OffsetPlacement,
         WrongSupport,
@@ -66,6 +69,7 @@ __all__ = [
     "BlockedPlace",
     "Displaced",
     "Drop",
+    "DropClosing",
     "ErrorClass",
     "Fault",
     "HelpingPerson",
@@ -78,6 +82,7 @@ __all__ = [
     "PushMidway",
     "Removed",
     "Slip",
+    "SlipClosing",
     "Swap",
     "Toppled",
     "Turned",
