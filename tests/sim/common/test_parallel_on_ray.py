@@ -65,7 +65,7 @@ def test_ray_that_the_caller_started_stays(ray_cluster):
     ray = pytest.importorskip("ray")
     ray.init(address=os.environ["RAY_ADDRESS"], log_to_driver=False, logging_level="ERROR")
     try:
-        for _ in range(40):
+        for _ in range(15):
             results = run_parallel(math.factorial, count(), 2, Backend.ray)
             assert [next(results), next(results)] == [1, 1]
             results.close()
