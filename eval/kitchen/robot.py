@@ -48,6 +48,7 @@ class KitchenRobot(ClosedByWith):
         failed: number of actions after which one could not be done first.
         violations: irreversible actions that were begun while a condition did not hold.
         looks: drives to look at something.
+        stream: the sensor through which it sees.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class KitchenRobot(ClosedByWith):
             on_frame=on_frame,
             frame_steps=frame_steps,
         )
-        self._stream = sensor.stream(len(self.world.rig.views), spec.seed)
+        self.stream = sensor.stream(len(self.world.rig.views), spec.seed)
         self.executed, self.violations, self.looks = 0, 0, 0
         self.last = ""
         self.injected = 0 if any(fault.at_step == START or _in_plan(fault) for fault in faults) else None
@@ -104,7 +105,7 @@ class KitchenRobot(ClosedByWith):
             return FactScene(self.truth)
         if self.world.hearing is not None:
             self.world.cell.settle(LISTENS_STEPS)
-        return self._stream.observe(self.world.observe_from)
+        return self.stream.observe(self.world.observe_from)
 
     def look(self, names: Sequence[str]) -> Any:
         """Drive to where the first of several fixtures is seen, and observe; where a thing truly is plays no part."""
