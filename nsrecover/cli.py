@@ -22,6 +22,7 @@ import nsrecover
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
+from nsrecover.inspection.command import inspect
 from nsrecover.onboarding import commands
 from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, SystemPlace, reads_bags, show, spread
 from nsrecover.onboarding.printed import Printer, flat, info_lines, record_document
@@ -363,6 +364,7 @@ def serve(given: Served) -> None:
 
 
 commands.register(app)
+app.command()(inspect)
 
 
 def main() -> None:

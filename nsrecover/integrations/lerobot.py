@@ -11,9 +11,11 @@ of a recording that was slower than its `fps` are not those of the video.
 Needs pyarrow and, for videos, imageio-ffmpeg: `pip install 'nsrecover[lerobot]'`.
 """
 
+from __future__ import annotations
+
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
@@ -46,12 +48,14 @@ class LeRobotView:
         depth: feature with its depth, aligned to colour: `image` of 16 bits, or an array (H, W) or (H, W, 1).
         camera: its calibration.
         depth_unit_m: metres of one step of depth.
+        masks: feature with the masks of a detector, `image` of 16 bits; empty: there is none.
     """
 
     colour: str
     depth: str
     camera: Camera
     depth_unit_m: float = 0.001
+    masks: str = ""
 
 
 def read_episode(
@@ -72,8 +76,22 @@ def read_episode(
         InvalidConfiguration: the extra is not installed.
     """
     dataset = EpisodeFiles(Path(folder), episode)
-    rows = dataset.rows(moments)
     observations = []
+    for rgb, depth, time_s in images_at(dataset, dataset.rows(moments), views):
+        instances, labels = detect(rgb)
+        cameras = tuple(view.camera for view in views)
+        observations.append(Observation(rgb, depth, instances, cameras, labels, time_s=time_s))
+    return Recording(plan, tuple(observations), {"lerobot": f"{dataset.folder.name} episode {episode}"})
+
+
+def images_at(
+    dataset: EpisodeFiles, rows: Sequence[JsonMapping], views: Sequence[LeRobotView]
+) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], float]]:
+    """Colour (V, H, W, 3), depth in metres (V, H, W) and time of some frames.
+
+    Raises:
+        InvalidRecording: a feature is missing, or of another kind.
+    """
     colours = [dataset.images(view.colour, rows) for view in views]
     depths = [dataset.images(view.depth, rows) for view in views]
     for number, row in enumerate(rows):
@@ -81,10 +99,7 @@ def read_episode(
         depth = np.stack(
             [_depth(images[number], view, rgb.shape[1:3]) for images, view in zip(depths, views, strict=True)]
         )
-        instances, labels = detect(rgb)
-        cameras = tuple(view.camera for view in views)
-        observations.append(Observation(rgb, depth, instances, cameras, labels, time_s=float(row["timestamp"])))
-    return Recording(plan, tuple(observations), {"lerobot": f"{dataset.folder.name} episode {episode}"})
+        yield rgb, depth, float(row["timestamp"])
 
 
 @dataclass(frozen=True)

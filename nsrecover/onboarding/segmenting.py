@@ -84,7 +84,7 @@ def _of_run(place: str) -> list[Observation]:
 def _of_images(colour: Path, given: Segmented) -> list[Observation]:
     """One observation from two files."""
     assert given.depth is not None
-    intrinsics = _intrinsics(given.intrinsics)
+    intrinsics = intrinsics_of(given.intrinsics)
     try:
         rgb = np.asarray(Image.open(colour).convert("RGB"))
         steps = np.asarray(Image.open(given.depth))
@@ -102,7 +102,12 @@ def _of_images(colour: Path, given: Segmented) -> list[Observation]:
     return [Observation(rgb[None], depth[None], np.zeros((1, *depth.shape), np.int32), (camera,), {})]
 
 
-def _intrinsics(text: str) -> FloatArray:
+def intrinsics_of(text: str) -> FloatArray:
+    """The intrinsics (3, 3) of FX,FY,CX,CY.
+
+    Raises:
+        InvalidConfiguration: the text is something else.
+    """
     try:
         fx, fy, cx, cy = (float(each) for each in text.split(","))
     except ValueError:

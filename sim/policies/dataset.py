@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nsrecover.core.observation import Camera
+from nsrecover.inspection.labels import write_names
 from nsrecover.util.atomic_write import atomic_path, atomic_write_bytes
 
 VERSIONS = ("v2.1", "v3.0")
@@ -150,21 +151,6 @@ def _placed(described: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         placed.append({**each, **files, "dataset_from_index": start, "dataset_to_index": end})
         start = end
     return placed
-
-
-def write_names(path: Path, what: str, names: Sequence[str]) -> None:
-    """A table of names and their numbers, with the names as its index, as pandas writes it."""
-    table = pa.table({f"{what}_index": pa.array(range(len(names)), pa.int64()), what: pa.array(names, pa.string())})
-    pandas = {
-        "index_columns": [what], "column_indexes": [], "pandas_version": "2.0.0", "creator": {},
-        "columns": [
-            {"name": f"{what}_index", "field_name": f"{what}_index", "pandas_type": "int64", "numpy_type": "int64",
-             "metadata": None},
-            {"name": what, "field_name": what, "pandas_type": "unicode", "numpy_type": "object", "metadata": None},
-        ],
-    }  # fmt: skip
-    with atomic_path(path) as part:
-        pq.write_table(table.replace_schema_metadata({b"pandas": json.dumps(pandas).encode()}), part)
 
 
 def _cameras(layout: Layout) -> dict[str, Any]:

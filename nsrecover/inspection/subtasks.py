@@ -1,0 +1,282 @@
+"""The subtasks of a task: which object comes where, in which order and when, learned from successes alone.
+
+A subtask is a lasting change of the scene: one object rests elsewhere. Where it comes is learned as a place relative to
+another object, as an operator of the tabletop has it, or on the table: the one with the least spread over the
+demonstrations. How far a successful episode strays from that is calibrated over whole episodes (cross-conformal
+prediction in folds: Vovk, "Cross-conformal predictors", Annals of Mathematics and Artificial Intelligence, 2015).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nsrecover.core import Action, FloatArray, Plan, SceneGraph
+from nsrecover.domains.tabletop.operators import OPERATORS, SET_ASIDE, STACK
+from nsrecover.domains.tabletop.relations import DIRECTIONS
+from nsrecover.errors import InvalidRecording
+from nsrecover.inspection.watching import Watched
+from nsrecover.models.conformal import conformal_threshold
+
+FEWEST = 5
+"""Fewest successes to learn a task from."""
+MOVED_M = 0.025
+"""An object that rests farther than this from where it rested before was moved."""
+FINE_M = 0.005
+"""Places are known no better than this."""
+ALIKE_M = 0.002
+"""A place on another object counts as good as one whose spread is smaller by less than this."""
+COMMON = 0.5
+"""Share of the successes that have to have the same subtasks."""
+SHARE = 0.9
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Subtask:
+    """One change of the scene.
+
+    Attributes:
+        action: the change in words of the tabletop: the object that moves, and what its place is relative to.
+        shift_m: (3,) how far its place is from where the operator has it; on the table, the place itself.
+        spread_m: how far off most demonstrations are.
+        before: numbers of the subtasks that come before it in every demonstration.
+        duration_s: shortest and longest time since the subtask before it, or since the first frame.
+    """
+
+    action: Action
+    shift_m: FloatArray
+    spread_m: float
+    before: frozenset[int]
+    duration_s: tuple[float, float]
+
+    def after(self, scene: SceneGraph) -> SceneGraph:
+        """The scene after it, from the one before it."""
+        row = scene.index(self.action.arguments[0])
+        box = scene.boxes[row].copy()
+        box[:3] = _base(scene, self.action) + self.shift_m
+        return scene.with_node(row, box)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What successful episodes of a task have in common.
+
+    Attributes:
+        words: the task.
+        names: of its objects.
+        subtasks: in the order in which they mostly come.
+        still_m: how far objects seem to move that do not.
+        limit: deviations above it, in units of what is usual, are none of a success.
+        alpha: promised share of successes that are taken for failures at most.
+        successes: number that it was learned from, and that had other subtasks.
+    """
+
+    words: str
+    names: tuple[str, ...]
+    subtasks: tuple[Subtask, ...]
+    still_m: float
+    limit: float = math.inf
+    alpha: float = 1.0
+    successes: tuple[int, int] = (0, 0)
+
+    @property
+    def plan(self) -> Plan:
+        """The subtasks as a plan."""
+        return Plan(tuple(each.action for each in self.subtasks))
+
+    def enabled(self, done: Sequence[int]) -> list[int]:
+        """Subtasks that can come next."""
+        return [n for n, each in enumerate(self.subtasks) if n not in done and each.before <= set(done)]
+
+    def misfits(self, scene: SceneGraph, expected: SceneGraph, number: int | None = None) -> FloatArray:
+        """How far objects (N,) are from where they should be, in units of what is usual; infinite if they are missing.
+
+        Args:
+            scene: what is seen.
+            expected: what should be.
+            number: of the subtask that has just been done.
+        """
+        away = np.linalg.norm(scene.boxes[:, :3] - expected.boxes[:, :3], axis=1) / self.still_m
+        if number is not None:
+            own = self.subtasks[number]
+            row = scene.index(own.action.arguments[0])
+            away[row] *= self.still_m / own.spread_m
+        return np.where(scene.missing & ~expected.missing, np.inf, away).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a frame says.
+
+    Attributes:
+        frame: its number.
+        done: subtasks that are done by then, in their order.
+        score: the greatest misfit to the best explanation.
+        accepted: the scene as it should be.
+    """
+
+    frame: int
+    done: tuple[int, ...]
+    score: float
+    accepted: SceneGraph
+
+
+def follow(task: Task, watched: Watched, limit: float = math.inf) -> Iterator[Step]:
+    """Follow an episode through the subtasks; a frame above the limit changes nothing."""
+    scenes = [scene.chosen(task.names) for scene in watched.settled()]
+    accepted, done = scenes[0], tuple[int, ...]()
+    for frame, scene in enumerate(scenes):
+        score, number = float(task.misfits(scene, accepted).max()), None
+        for each in task.enabled(done):
+            after = task.subtasks[each].after(accepted)
+            own = float(task.misfits(scene, after, each).max())
+            if own < score:
+                score, number = own, each
+        if score <= limit and number is not None:
+            done = (*done, number)
+            row = scene.index(task.subtasks[number].action.arguments[0])
+            accepted = accepted.with_node(row, scene.boxes[row])
+        yield Step(frame, done, score, accepted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Change:
+    name: str
+    time_s: float
+    before: SceneGraph
+    after: SceneGraph
+
+
+def learn(episodes: Sequence[Watched], alpha: float) -> Task:
+    """Learn a task from successful episodes.
+
+    Args:
+        episodes: of one task.
+        alpha: share of successes that may be taken for failures; with too few episodes for it, the least that they
+            allow is promised.
+
+    Raises:
+        InvalidRecording: there are too few, or they have no subtasks in common.
+    """
+    task, alike = _learned(episodes)
+    scores = []
+    for fold in range(FOLDS):
+        others = [each for n, each in enumerate(alike) if n % FOLDS != fold]
+        held_out = _refitted(task, others)
+        own = (each for n, each in enumerate(alike) if n % FOLDS == fold)
+        scores += [max(step.score for step in follow(held_out, each)) for each in own]
+    promised = max(alpha, 1 / (len(scores) + 1))
+    limit = -conformal_threshold(sorted(-score for score in scores), len(scores), promised)
+    return replace(task, limit=limit, alpha=promised, successes=(len(alike), len(episodes) - len(alike)))
+
+
+def _learned(episodes: Sequence[Watched]) -> tuple[Task, list[Watched]]:
+    """A task without a limit, and the episodes that have its subtasks."""
+    if len(episodes) < FEWEST:
+        raise InvalidRecording(
+            f"expected at least {FEWEST} successful episodes to learn a task from, found {len(episodes)}"
+        )
+    kinds = Counter(_kind(each) for each in episodes)
+    (names, moved), count = kinds.most_common(1)[0]
+    if count < max(FEWEST, COMMON * len(episodes)) or not moved:
+        raise InvalidRecording(
+            f"expected successful episodes of {episodes[0].task!r} that move the same objects once, found {count} of "
+            f"{len(episodes)} alike; check which episodes succeeded, and that the cameras see every object at first"
+        )
+    alike = [each for each in episodes if _kind(each) == (names, moved)]
+    changes = [_changes(each, sorted(names)) for each in alike]
+    times = {name: [_of(own, name).time_s for own in changes] for name in moved}
+    order = sorted(moved, key=lambda name: float(np.median(times[name])))
+    subtasks = []
+    for name in order:
+        before = {n for n, other in enumerate(order) if other != name and _always(times[other], times[name])}
+        shown = [_of(own, name) for own in changes]
+        waits = [each.time_s - _latest(own, each) for each, own in zip(shown, changes, strict=True)]
+        action = _best_action(name, shown)
+        empty = np.zeros(3, np.float32)
+        subtasks.append(Subtask(action, empty, FINE_M, frozenset(before), (min(waits), max(waits))))
+    bare = Task(alike[0].task, tuple(sorted(names)), tuple(subtasks), FINE_M)
+    return _refitted(bare, alike), alike
+
+
+def _refitted(task: Task, episodes: Sequence[Watched]) -> Task:
+    """The task with places and spreads of other episodes."""
+    every = [_changes(each, task.names) for each in episodes]
+    subtasks = []
+    for each in task.subtasks:
+        shift, spread = _spread(each.action, [_of(own, each.action.arguments[0]) for own in every])
+        subtasks.append(replace(each, shift_m=shift, spread_m=max(spread, FINE_M)))
+    drifts = []
+    moved = [each.action.arguments[0] for each in subtasks]
+    for each in episodes:
+        scenes = each.settled()
+        rows = [row for row, name in enumerate(each.names) if name not in moved]
+        drifts += [np.linalg.norm(scenes[-1].boxes[row, :3] - scenes[0].boxes[row, :3]) for row in rows]
+    still = float(np.quantile(drifts, SHARE)) if drifts else FINE_M
+    return replace(task, subtasks=tuple(subtasks), still_m=max(still, FINE_M))
+
+
+def _kind(watched: Watched) -> tuple[frozenset[str], frozenset[str]]:
+    """The objects of an episode, and those that are moved once; none if one is moved twice or gets lost."""
+    moved = [each.name for each in _changes(watched, watched.names)]
+    once = len(set(moved)) == len(moved) and not watched.settled()[-1].missing.any()
+    return frozenset(watched.names), frozenset(moved if once else ())
+
+
+def _changes(watched: Watched, names: Sequence[str]) -> list[_Change]:
+    """The lasting changes of an episode, in their order."""
+    scenes = [scene.chosen(names) for scene in watched.settled()]
+    settled, found = scenes[0], list[_Change]()
+    for frame, scene in enumerate(scenes):
+        away = np.linalg.norm(scene.boxes[:, :3] - settled.boxes[:, :3], axis=1)
+        for row in np.flatnonzero(away > MOVED_M).tolist():
+            after = settled.with_node(row, scene.boxes[row])
+            found.append(_Change(scene.names[row], float(watched.times_s[frame]), settled, after))
+            settled = after
+    return found
+
+
+def _of(changes: Sequence[_Change], name: str) -> _Change:
+    return next(each for each in changes if each.name == name)
+
+
+def _always(first: Sequence[float], second: Sequence[float]) -> bool:
+    return all(one < other for one, other in zip(first, second, strict=True))
+
+
+def _latest(changes: Sequence[_Change], change: _Change) -> float:
+    """When the change before it happened; 0 if it is the first."""
+    return max((each.time_s for each in changes if each.time_s < change.time_s), default=0.0)
+
+
+def _best_action(name: str, shown: Sequence[_Change]) -> Action:
+    """The action whose places vary least; of equally good ones the one whose own place is nearest to them."""
+    others = [other for other in shown[0].before.names if other != name]
+    operators = (STACK, *map(str, DIRECTIONS))
+    actions = [Action(operator, (name, other)) for operator in operators for other in others]
+    actions.append(Action(SET_ASIDE, (name,)))
+    found = [(action, *_spread(action, shown)) for action in actions]
+    least = min(spread for _, _, spread in found)
+    alike = [(action, shift) for action, shift, spread in found if spread <= least + ALIKE_M]
+    return min(alike, key=lambda each: float(np.linalg.norm(each[1])))[0]
+
+
+def _spread(action: Action, shown: Sequence[_Change]) -> tuple[FloatArray, float]:
+    """How far places are from those of an operator (3,), and how much that varies, metres."""
+    row = shown[0].before.index(action.arguments[0])
+    off = np.stack([each.after.boxes[row, :3] - _base(each.before, action) for each in shown])
+    middle = np.median(off, axis=0)
+    return middle.astype(np.float32), float(np.quantile(np.linalg.norm(off - middle, axis=1), SHARE))
+
+
+def _base(scene: SceneGraph, action: Action) -> FloatArray:
+    """The place (3,) of an operator; the origin for a place on the table."""
+    place = OPERATORS[action.operator].place
+    if place is None:
+        return np.zeros(3, np.float32)
+    return np.array(place(scene, action)[:3], np.float32)

@@ -1,0 +1,144 @@
+"""From successes alone: the subtasks of a task, and what went wrong in other episodes of it."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import pytest
+
+from nsrecover.core.discrepancy import Cause
+from nsrecover.errors import InvalidRecording
+from nsrecover.inspection.inspecting import label_of
+from nsrecover.inspection.judging import Judged, judge
+from nsrecover.inspection.subtasks import Task, learn
+from nsrecover.inspection.watching import Watched
+
+NAMES, SIDE, FPS = ("blue", "green", "red", "yellow"), 0.04, 2.0
+Places = dict[str, np.ndarray]
+Move = Callable[[Places], dict[str, Sequence[float]]]
+"""Where an action leaves objects, from where they are."""
+
+
+def put(name: str, below: str) -> Move:
+    return lambda at: {name: at[below] + [0, 0, SIDE]}
+
+
+def beside(name: str, other: str) -> Move:
+    return lambda at: {name: at[other] + [0, SIDE + 0.03, 0]}
+
+
+def shifted(name: str, *metres: float) -> Move:
+    return lambda at: {name: at[name] + metres}
+
+
+def both(*moves: Move) -> Move:
+    return lambda at: {name: place for move in moves for name, place in move(at).items()}
+
+
+RED, GREEN = put("red", "blue"), beside("green", "yellow")
+TASK = (RED, GREEN)
+
+
+def episode(seed: int, moves: Sequence[Move], still: int = 0) -> Watched:
+    """An episode of which a robot's cameras see every object, 2 mm off; the robot is away between the moves."""
+    rng = np.random.default_rng(seed)
+    at: Places = {
+        name: np.array([0.4 + 0.1 * rng.random(), 0.15 * n + 0.03 * rng.random(), SIDE / 2])
+        for n, name in enumerate(NAMES)
+    }
+    places, tool = [at] * 2, [0.0] * 2
+    for move in moves:
+        places += [at, {**at, **{name: np.asarray(place) for name, place in move(at).items()}}]
+        at = places[-1]
+        places += [at] * 2
+        tool += [1.0, 1.0, 0.5, 0.0]
+    places, tool = places + [at] * (2 + still), tool + [0.0] * (2 + still)
+    centres = np.array([[frame[name] for name in NAMES] for frame in places])
+    boxes = np.concatenate([centres + rng.normal(0, 0.002, centres.shape), np.full_like(centres, SIDE)], axis=2)
+    there = np.ones(boxes.shape[:2], np.bool_)
+    times = np.arange(len(places), dtype=np.float32) / np.float32(FPS)
+    none = np.zeros((len(NAMES), 0), np.float32)
+    state = np.array(tool, np.float32)[:, None]
+    return Watched(seed, "sort", NAMES, none, times, boxes.astype(np.float32), there, ~there, state)
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return learn([episode(seed, TASK) for seed in range(20)], 0.05)
+
+
+def test_subtasks_are_learned_with_order_place_and_time(task: Task) -> None:
+    assert [str(each.action) for each in task.subtasks] == ["top(red, blue)", "left(green, yellow)"]
+    assert task.subtasks[1].before == {0}
+    assert all(0 < low <= high < 4 for low, high in (each.duration_s for each in task.subtasks))
+    assert (task.successes, task.alpha) == ((20, 0), 0.05)
+
+
+def test_an_order_that_varies_is_none() -> None:
+    found = learn([episode(seed, TASK[:: 1 if seed % 2 else -1]) for seed in range(20)], 0.05)
+    assert [each.before for each in found.subtasks] == [set(), set()]
+    assert judge(found, episode(30, (GREEN, RED))).succeeded
+
+
+def test_successes_succeed(task: Task) -> None:
+    found = [judge(task, episode(seed, TASK)) for seed in range(100, 140)]
+    assert sum(not each.succeeded for each in found) <= 4
+    assert all([number for number, _ in each.done] == [0, 1] for each in found if each.succeeded)
+
+
+FAILURES = [
+    pytest.param((shifted("red", 0.07, 0.07, 0), GREEN), 0, "red", {Cause.DROPPED, Cause.MISPLACED}, id="elsewhere"),
+    pytest.param((lambda at: {}, GREEN), 0, "red", {Cause.NOT_LIFTED}, id="missed-and-went-on"),
+    pytest.param((RED, lambda at: {}), 1, "green", {Cause.NOT_LIFTED}, id="missed-in-the-end"),
+    pytest.param((put("yellow", "blue"), GREEN), 0, "yellow", set(Cause), id="wrong-object"),
+    pytest.param((RED, both(GREEN, shifted("blue", 0.08, 0, 0))), 1, "blue", set(Cause), id="pushed-meanwhile"),
+    pytest.param((RED, beside("green", "blue")), 1, "green", set(Cause), id="wrong-place"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("moves", "subtask", "name", "causes"), FAILURES)
+def test_a_failure_has_subtask_object_and_cause(
+    task: Task, moves: Sequence[Move], subtask: int, name: str, causes: set[Cause]
+) -> None:
+    found = judge(task, episode(50, moves))
+    assert (found.succeeded, found.subtask, found.object) == (False, subtask, name)
+    assert found.cause in causes
+    label = label_of(task, episode(50, moves), found)
+    assert name in label.why
+    assert label.subtask is not None
+
+
+def test_the_robot_tells_between_which_subtasks_it_happened(task: Task) -> None:
+    apart = shifted("yellow", 0.1, 0, 0)
+    before_turning = episode(60, (RED, GREEN))
+    boxes, frames = before_turning.boxes.copy(), np.flatnonzero(before_turning.state[:, 0] == 0.0)
+    home = int(frames[frames > 4][0])  # after the first subtask
+
+    def pushed(since: int) -> Judged:
+        moved = boxes.copy()
+        moved[since:, NAMES.index("yellow"), 0] += 0.1
+        return judge(task, Watched(**{**vars(before_turning), "boxes": moved}))
+
+    assert (pushed(home).subtask, pushed(home + 2).subtask) == (0, 1)
+    assert pushed(home).object == "yellow"
+    assert not judge(task, episode(61, (RED, both(GREEN, apart)))).succeeded
+
+
+def test_what_is_put_right_again_succeeds(task: Task) -> None:
+    assert judge(task, episode(70, (shifted("red", 0.08, 0.05, 0), RED, GREEN))).succeeded
+
+
+def test_what_is_gone_is_missing(task: Task) -> None:
+    given = episode(80, TASK)
+    seen, last = given.seen.copy(), len(given.seen)
+    seen[last - 3 :, NAMES.index("yellow")] = False
+    found = judge(task, Watched(**{**vars(given), "seen": seen, "missing": ~seen}))
+    assert (found.succeeded, found.object, found.cause) == (False, "yellow", Cause.MISSING)
+
+
+def test_what_cannot_be_learned_is_refused() -> None:
+    with pytest.raises(InvalidRecording, match="at least 5"):
+        learn([episode(seed, TASK) for seed in range(4)], 0.05)
+    different = [partial(episode, moves=(put(name, "blue"),)) for name in ("red", "green", "yellow") * 3]
+    with pytest.raises(InvalidRecording, match="alike"):
+        learn([make(seed) for seed, make in enumerate(different)], 0.05)
