@@ -196,18 +196,17 @@ def _in_large_parts(
     if not len(rows):
         return np.zeros(0, dtype=np.bool_)
     gap = max(GAP_M, NOISE_GAP * depth_noise(depth, kept))
-    number = np.full(depth.shape, -1)
-    number[rows, columns] = np.arange(len(rows))
+    window = np.s_[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+    number = np.full(depth.shape, -1, np.int32)
+    number[rows, columns] = np.arange(len(rows), dtype=np.int32)
+    number, own, z = number[window], instances[window], depth[window]
+    shown = number >= 0
     pairs = []
     for down, right in ((0, 1), (1, 0), (0, 2), (2, 0)):  # two apart: across single pixels without a reading
-        r, c = rows + down, columns + right
-        inside = (r < depth.shape[0]) & (c < depth.shape[1])
-        own = np.flatnonzero(inside)
-        other = number[r[own], c[own]]
-        own, other = own[other >= 0], other[other >= 0]
-        same = instances[rows[own], columns[own]] == instances[rows[other], columns[other]]
-        near = np.abs(depth[rows[own], columns[own]] - depth[rows[other], columns[other]]) < gap * (down + right)
-        pairs.append(np.stack([own[same & near], other[same & near]]))
+        one, other = shifted(down, right)
+        near = shown[one] & shown[other] & (own[one] == own[other])
+        near &= np.abs(z[one] - z[other]) < gap * (down + right)
+        pairs.append(np.stack([number[one][near], number[other][near]]))
     ends = np.ones(len(rows), dtype=np.bool_)
     ends[pairs[0][0]] = False
     run: npt.NDArray[np.intp] = np.cumsum(ends) - ends  # pixels that are connected along a row are one node

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from nsrecover.core import Camera, FloatArray, Observation
-from nsrecover.perception.objects.detections import index_map
 
 CHANGED_SHARE, EDGES_PX, LEAST_SHARE = 0.18, 400, 0.08
 """Share of an object's surface in one view that differs if its looks have changed. What differs by mistake lies
@@ -101,9 +100,7 @@ class Picture:
     @cached_property
     def windows(self) -> dict[int, Window]:
         """Number -> rows and columns of its mask."""
-        numbers = np.unique(self.instances[self.instances > 0]).tolist()
-        found = ndimage.find_objects(index_map(self.instances, numbers), max_label=len(numbers))
-        return {number: window for number, window in zip(numbers, found, strict=True) if window is not None}
+        return {number: each for number, each in enumerate(ndimage.find_objects(self.instances), 1) if each is not None}
 
     def window(self, numbers: Sequence[int]) -> Window | None:
         """Rows and columns of some masks together; None if none of them is in view."""
