@@ -20,7 +20,7 @@ from nsrecover.core.protocols import Reported
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
 from nsrecover.perception.cameras.levelling import levelled
-from nsrecover.perception.cameras.visibility import seen_through, visibly_empty, why_unseen
+from nsrecover.perception.cameras.visibility import seen_through, why_unseen
 from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.masks.repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
@@ -64,8 +64,6 @@ class ScenePerceiver:
     Args:
         appearance: the learned encoder of object crops, such as a bundle.
         association: how objects are matched from one observation to the next.
-        remember: whether occluded objects and parts are filled in from memory; if not, objects that are not seen are
-            missing, and boxes are those of the visible parts.
         watch_cameras: whether cameras that fail or move during the episode are named (`findings`), corrected if that is
             possible, and left out if not; see `nsrecover.perception.cameras.watch`.
         states: reads the state variables of the visible objects, for domains that have some; None: none are read.
@@ -75,14 +73,12 @@ class ScenePerceiver:
         self,
         appearance: AppearanceModel,
         association: Association = Association.TRACKED,
-        remember: bool = True,
         watch_cameras: bool = True,
         states: StateReader | None = None,
     ) -> None:
         self._appearance = appearance
         self._states = states
         self._association = association
-        self._remember = remember
         self._watch_cameras = watch_cameras
         self._memory: Memory | None = None
         self._masks: dict[str, tuple[int, ...]] = {}
@@ -129,7 +125,7 @@ class ScenePerceiver:
 
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
-        other = ScenePerceiver(self._appearance, self._association, self._remember, self._watch_cameras, self._states)
+        other = ScenePerceiver(self._appearance, self._association, self._watch_cameras, self._states)
         other._cameras, other._findings, other._offsets = self._cameras, self._findings, self._offsets
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
         other._shown, other._unnamed = self._shown, self._unnamed
@@ -245,11 +241,10 @@ class ScenePerceiver:
             )
         rows = [names.index(name) for name in given]
         visual[rows], boxes[rows], seen[rows] = detections.visual[shown], detections.boxes[shown], True
-        if self._remember:
-            boxes = supported(boxes, partial(seen_through, observation))
+        through, dim = partial(seen_through, observation), np.zeros_like(seen)
+        boxes = supported(boxes, through)
         pixels = np.zeros(len(names), dtype=np.float32)
         pixels[rows] = detections.pixels[shown]
-        through, dim = partial(seen_through, observation) if self._remember else None, np.zeros_like(seen)
         for row in np.flatnonzero(~seen):
             own = {number for number in without if observation.labels.get(number) == names[row]}
             if own:
@@ -291,10 +286,8 @@ class ScenePerceiver:
                 self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
             detections, found = absorb_fragments(detections, found, sizes)
         dim = Depthless.of(observation, without.difference(*detections.numbers))
-        through = partial(seen_through, dim.observation) if self._remember else _opaque
-        earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
-        empty = (lambda places: visibly_empty(dim.observation, places) & ~dim.at(places)) if self._remember else None
-        now = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses, empty)
+        through, seen = partial(seen_through, dim.observation), (detections.boxes, detections.visual, detections.pixels)
+        now = memory.look(*seen, found, through, guesses, dim.empty)
         others = np.delete(detections.boxes, found[found >= 0], axis=0)
         now = replace(now, occluded=now.occluded & ~exchanged & ~same_room(now.boxes, others).any(axis=1))
         shows = {
@@ -372,8 +365,3 @@ def _expected_boxes(memory: Memory, expected: SceneGraph | None) -> FloatArray:
             if name in expected.names:
                 boxes[row] = expected.boxes[expected.index(name)]
     return boxes
-
-
-def _opaque(boxes: FloatArray) -> FloatArray:
-    """`seen_through` of a perceiver without memory: nothing is occluded."""
-    return np.ones(len(boxes), dtype=np.float32)

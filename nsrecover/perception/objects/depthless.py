@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from nsrecover.core import FloatArray, Observation
-from nsrecover.perception.cameras.visibility import faces_in_view
+from nsrecover.perception.cameras.visibility import faces_in_view, visibly_empty
 from nsrecover.perception.lifting import TRIM, ViewPixels
 
 SOLID = 0.4
@@ -69,6 +69,10 @@ class Depthless:
             faces = faces_in_view(self.observation, box)
             found[row] = any(np.isin(each.instances, list(self.numbers)).mean() > THERE for each in faces)
         return found
+
+    def empty(self, boxes: FloatArray) -> npt.NDArray[np.bool_]:
+        """Whether the cameras show that no object is in each of some places (C, 6), with a mask or without: (C,)."""
+        return visibly_empty(self.observation, boxes) & ~self.at(boxes)
 
     def standing(self, numbers: Collection[int]) -> FloatArray:
         """Box (6,) of the object with some of these masks, if it stands on the table and is as deep as it is wide."""

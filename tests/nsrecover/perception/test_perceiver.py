@@ -114,13 +114,6 @@ def test_an_object_that_is_taken_away_is_missing() -> None:
     assert after.missing.tolist() == [name == before.names[2] for name in after.names]
 
 
-def test_without_memory_a_hidden_object_is_missing(seen: tuple[Observation, Truth]) -> None:
-    observation = seen[0]
-    perceive = ScenePerceiver(Bundle(), remember=False)
-    before = perceive(observation)
-    assert perceive(behind_a_board(observation, before.names[2])).missing[2]
-
-
 def test_an_object_out_of_sight_is_remembered_where_it_was(seen: tuple[Observation, Truth]) -> None:
     observation = seen[0]
     perceive = ScenePerceiver(Bundle())
