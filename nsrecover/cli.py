@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
@@ -24,7 +24,7 @@ from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.inspection.command import inspect
 from nsrecover.onboarding import commands
-from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Port, SystemPlace, reads_bags, show, spread
+from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Model, Port, SystemPlace, reads_bags, show, spread
 from nsrecover.onboarding.printed import Printer, flat, info_lines, record_document
 from nsrecover.records import episode_log
 from nsrecover.util.progress import QUIET, is_quiet
@@ -34,13 +34,10 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,  # at 80 columns it cuts names and defaults
     help="Detect robot plan execution errors from camera images, explain them, and plan the shortest recovery.",
 )
 
-Model = Annotated[
-    str | None, typer.Option(help="A language model: address of an OpenAI-compatible endpoint, or `local`.")
-]
 Questions = Annotated[list[str] | None, typer.Option(help="A question, e.g. 'why did you move the red cube?'")]
 
 
@@ -248,39 +245,6 @@ def check_world(
     Console().print(table)
     if broken is not None:
         print(f"{broken}", file=sys.stderr)
-        raise typer.Exit(1)
-
-
-@app.command()
-def tell(
-    sentence: Annotated[str, typer.Argument(help="What the robot is to do, e.g. 'bring me an apple'.")],
-    home: Annotated[str, typer.Option(help="A home file (.yaml), or the name of a shipped home.")] = "apartment",
-    world: Annotated[
-        str,
-        typer.Option(metavar="FACTORY", help="Factory of the robot's world, which takes the home; see check-world."),
-    ] = "sim.home.scenes:make_world",
-    plan: Annotated[bool, typer.Option("--plan", help="Print the plan and do nothing.")] = False,
-    feedback: Annotated[bool, typer.Option(help="Ask in the end whether that was wanted.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask at the terminal before anything moves.")] = False,
-    llm: Model = None,
-) -> None:
-    """Tell a service robot in a home what to do; exit with 1 if it does not get done.
-
-    A language model is the second reader: where it does not agree with the grammar, you are asked.
-    """
-    from contextlib import nullcontext
-
-    from nsrecover.explanation.language_model.explainer import model_at
-    from nsrecover.instructions.telling import print_plan, tell_robot
-    from nsrecover.util.factories import load_factory
-
-    if plan:
-        done = print_plan(home, sentence)
-    else:
-        make, ask = cast(Any, load_factory(world)), not yes and sys.stdin.isatty()
-        with model_at(llm) if llm is not None else nullcontext() as model:
-            done = tell_robot(home, make, sentence, feedback, ask, model=model)
-    if not done:
         raise typer.Exit(1)
 
 

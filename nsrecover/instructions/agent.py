@@ -112,10 +112,25 @@ class ServiceAgent:
     _questions: int = 0
     _episodes: list[tuple[StagePlan, Episode[FactScene]]] = field(default_factory=list)
     _busy: bool = False
+    _stopped: bool = False
+    _running: RecoveryAgent[FactScene] | None = None
+
+    @property
+    def episodes(self) -> tuple[tuple[StagePlan, Episode[FactScene]], ...]:
+        """The parts of the current command that have ended, as they were planned and as they went."""
+        return tuple(self._episodes)
+
+    def stop(self, reason: str = "") -> None:
+        """End the command before the robot's next action; may be called from any thread."""
+        self._stopped = True
+        if self._running is not None:
+            self._running.stop(reason)
+        elif self.supervisor is not None:
+            self.supervisor.stops()
 
     def run(self, sentence: str) -> Outcome:
         """Understand a sentence and do what it says."""
-        self.log, self._questions, self._episodes, self._busy = [], 0, [], False
+        self.log, self._questions, self._episodes, self._busy, self._stopped = [], 0, [], False, False
         choices: dict[Phrase, str] = {}
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
@@ -127,7 +142,7 @@ class ServiceAgent:
         self._learn(task)
         belief = Belief.at_start(self.understanding.home, task.operator_at)
         failure = self._carried_out(task, belief)
-        for _ in range(ASKED_AGAIN * self.feedback * (not self._busy)):
+        for _ in range(ASKED_AGAIN * self.feedback * (not (self._busy or self._stopped))):
             answer = self._ask("Is that what you wanted?")
             if agrees(answer):
                 break
@@ -246,6 +261,8 @@ class ServiceAgent:
     def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int | None = None) -> str:
         reason, attempt = "", 0
         while True:
+            if self._stopped:
+                return reason or "it was stopped"
             if self._busy:
                 return reason or "a skill has not ended, so the robot may still be moving"
             looked = belief.num_excluded
@@ -309,12 +326,16 @@ class ServiceAgent:
             action_limit_s=self.action_limit_s,
             supervisor=self.supervisor,
         )
-        on_record = self.on_record
+        self._running, on_record = agent, self.on_record
+        if self._stopped:  # meanwhile
+            agent.stop()
         note = None if on_record is None else lambda record: on_record(found, record)
         try:
             episode = agent.run(Plan(found.actions), note)
         except (InvalidObservation, UnknownObject) as problem:
             return f"it cannot be told how the scene is: {problem}"
+        finally:
+            self._running = None
         self._busy = world.busy
         self._episodes.append((found, episode))
         state = belief.state(instance, stage)

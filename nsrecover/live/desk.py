@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -60,6 +61,10 @@ class Decision:
     chosen: Chosen | None = None
 
 
+WAKE_S = 0.5
+"""A wait is interrupted so often, seconds."""
+
+
 class Clock:
     """The time by which a desk waits."""
 
@@ -75,7 +80,9 @@ class Clock:
             done: the condition.
             limit_s: how long at most, seconds; None for any time.
         """
-        changed.wait_for(done, limit_s)
+        end = math.inf if limit_s is None else time.monotonic() + limit_s
+        while not done() and (left := end - time.monotonic()) > 0:
+            changed.wait(min(left, WAKE_S))  # Ctrl-C may reach another thread, and then does not end a wait
 
 
 class Desk:

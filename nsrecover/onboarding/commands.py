@@ -1,19 +1,19 @@
 """Commands from recorded runs to a monitor of one's own robot: `new`, `record`, `calibrate`, `watch`, `report`, ..."""
 
 import contextlib
+import inspect
 import json
 import shutil
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.onboarding.answering import fleet
+from nsrecover.onboarding.answering import fleet, tell
 from nsrecover.onboarding.enrolling import enrol
 from nsrecover.onboarding.options import (
     AsJson,
@@ -53,7 +53,7 @@ def calibrate(
 ) -> None:
     """Set the monitor's threshold from at least 10 runs that went well, and say what it is worth.
 
-    Needed are successful runs only: another arrangement of the objects in each, all operators that you use. The result
+    Needed are successful runs: another arrangement of the objects in each, all operators that you use. The result
     is a folder for `nsrecover.load(FOLDER)`, `nsrecover check RUN --checkpoint FOLDER` and `nsrecover watch`. The
     report says whether the rate is promised or estimated (1 % needs 99 good steps for a promise), how large a
     displacement is detected how often, how uncertain both are, and what to improve first. Runs that are followed stay
@@ -134,7 +134,7 @@ def check_setup(
 
     if is_factory(place):
         world = running_robot.made_world(load_factory(place), 0, ("observe",))
-        with closing_if_possible(world):
+        with running_robot.closing_if_possible(world):
             found = setup_check.check_live(*running_robot.look_repeatedly(world, looks), out)
     else:
         found = setup_check.check_run(read_run(place), out, system)
@@ -185,7 +185,7 @@ def record(
         if any(stem.with_suffix(suffix).exists() for suffix in (".json", ".npz")):
             continue
         world = running_robot.made_world(factory, number)
-        with closing_if_possible(world):
+        with running_robot.closing_if_possible(world):
             found = running_robot.record_run(world, running_robot.plan_for(world, plan), system)
         if isinstance(found, scenes_recording.ScenesRecording):
             scenes_recording.save(found, path := stem.with_suffix(".json"))
@@ -312,7 +312,7 @@ def watch(
     world = running_robot.made_world(load_factory(place), 0)
     shown.out.parent.mkdir(parents=True, exist_ok=True)  # before anything moves
 
-    with closing_if_possible(world):
+    with running_robot.closing_if_possible(world):
         due = running_robot.plan_for(world, plan)
         judges = system_at(system) if system else system_for_kind(kind_of(world.observe()), None)
         agent = RecoveryAgent(judges, world, budget_s=budget_s)
@@ -369,20 +369,14 @@ def report(
     show({"page": str(out), "steps": len(found.steps), "errors": errors}, lines, as_json)
 
 
-@contextlib.contextmanager
-def closing_if_possible(world: Any) -> Iterator[None]:
-    """Close a world at the end, if it has a method for that."""
-    try:
-        yield
-    finally:
-        if callable(close := getattr(world, "close", None)):
-            close()
-
-
 def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
+    """Add the commands to the command line, and let its help keep whole sentences and indented lines."""
     for name, command in COMMANDS.items():
         app.command(name)(command)
+    for each in app.registered_commands:
+        parts = (inspect.getdoc(each.callback) or "").split("\n\n")
+        each.short_help = " ".join(parts[0].split())
+        each.help = "\n\n".join(f"\b\n{part}" if part.startswith(" ") else part for part in parts)
 
 
 COMMANDS: JsonObject = {
@@ -395,6 +389,7 @@ COMMANDS: JsonObject = {
     "enrol": enrol,
     "watch": watch,
     "fleet": fleet,
+    "tell": tell,
     "report": report,
     "segment": segment,
 }

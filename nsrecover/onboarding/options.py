@@ -18,9 +18,12 @@ Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; b
 Episodes = Annotated[
     list[str],
     typer.Argument(
-        metavar="EPISODES...",
+        metavar="EPISODES",
         help="Recorded runs: .npz, .h5, boxes or facts as .json, ROS 2 bags (.mcap, .db3), or folders of these.",
     ),
+]
+Model = Annotated[
+    str | None, typer.Option(help="A language model: address of an OpenAI-compatible endpoint, or `local`.")
 ]
 Plan = Annotated[
     str | None, typer.Option(help="Actions as 'top(red, blue); ...'; by default the attribute `plan` of the world.")

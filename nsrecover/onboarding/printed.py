@@ -7,6 +7,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
 
 from nsrecover.core import SceneGraph, StepRecord, Verdict
 from nsrecover.core.sessions.supervision import Listener
@@ -14,6 +16,7 @@ from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
+_INDENT = 5
 _WIDTH = 90
 """Characters of a value; longer ones end in dots."""
 
@@ -87,7 +90,7 @@ class Printer(Listener):
         line = f"{found.step + 1:>3}  {escape(str(found.action))}  {VERDICTS[found.verdict]}"
         self._console.print(line, highlight=False)
         if record.explanation is not None:
-            self._console.print(f"     {record.explanation.text}", highlight=False, markup=False)
+            self._console.print(Padding(Text(record.explanation.text), (0, 0, 0, _INDENT)))
 
 
 def record_document(record: StepRecord[Any]) -> JsonObject:

@@ -14,7 +14,7 @@ import numpy as np
 
 from nsrecover.core import FactScene, Observation, Plan, SceneGraph
 from nsrecover.core.entrance import check_kind
-from nsrecover.core.sessions.supervision import Stoppable
+from nsrecover.core.sessions.supervision import Stops
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidPlan, UnknownObject, did_you_mean
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.objects.boxes import scene_of_boxes
@@ -72,7 +72,17 @@ def plan_for(world: Any, text: str | None) -> Plan:
 
 
 @contextmanager
-def stopped_by_ctrl_c(agent: Stoppable) -> Iterator[None]:
+def closing_if_possible(world: Any) -> Iterator[None]:
+    """Close a world at the end, if it has a method for that."""
+    try:
+        yield
+    finally:
+        if callable(close := getattr(world, "close", None)):
+            close()
+
+
+@contextmanager
+def stopped_by_ctrl_c(agent: Stops) -> Iterator[None]:
     """Context in which Ctrl-C ends a run before its next action; a second one raises `KeyboardInterrupt`."""
     if threading.current_thread() is not threading.main_thread():
         yield

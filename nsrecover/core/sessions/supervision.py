@@ -43,14 +43,18 @@ class Listener:
         return False
 
 
-class Stoppable(Protocol):
-    """What runs: an agent with its system."""
-
-    system: Any
+class Stops(Protocol):
+    """What runs."""
 
     def stop(self, reason: str = "") -> None:
         """End the run before its next action; the reason says who wanted that."""
         ...
+
+
+class Stoppable(Stops, Protocol):
+    """An agent with its system."""
+
+    system: Any
 
 
 class Supervisor(Listener):

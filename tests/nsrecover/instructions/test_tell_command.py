@@ -2,11 +2,13 @@ import pytest
 from typer.testing import CliRunner
 
 from nsrecover.cli import app
+from nsrecover.core.episode import EpisodeStatus
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.records import episode_log
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["tell", *arguments], input="")
+def run(*arguments, out="/dev/null"):
+    return CliRunner().invoke(app, ["tell", *arguments, "--out", str(out)], input="")
 
 
 def test_a_plan_is_printed():
@@ -15,11 +17,12 @@ def test_a_plan_is_printed():
     assert "pick up the apple at the side table" in done.output
 
 
-def test_a_command_is_carried_out_in_the_fast_home():
-    done = run("put the banana on the desk")
+def test_a_command_is_carried_out_in_the_fast_home_and_logged(tmp_path):
+    done = run("put the banana on the desk", out=tmp_path / "told.json")
     assert done.exit_code == 0, done.output
     assert "place the banana on the desk" in done.output
-    assert done.output.rstrip().endswith("Done.")
+    assert "Done.\nlog: " in done.output
+    assert episode_log.load(tmp_path / "told.json").status is EpisodeStatus.COMPLETED
 
 
 def test_what_is_not_done_exits_with_1():

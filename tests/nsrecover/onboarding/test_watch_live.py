@@ -1,13 +1,16 @@
-"""`nsrecover watch --live`: a robot of a file is watched on its page, let go on and seen to its end."""
+"""`nsrecover watch --live` and `tell --live`: watched on a page to the end, or ended by Ctrl-C, which keeps the log."""
 
+import contextlib
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.episode import EpisodeStatus, StopCode
 from nsrecover.records import episode_log
 from tests.commands import ROOT
-from tests.nsrecover.live.live_worlds import Client
+from tests.nsrecover.live.live_worlds import Client, number_in
 
 ROBOT = """
 from tests.nsrecover.live.live_worlds import PLAN, BoxTable, pushed
@@ -19,34 +22,64 @@ def world():
 """
 
 
-def test_a_robot_is_watched_on_its_page_to_the_end(tmp_path: Path) -> None:
-    (tmp_path / "robot.py").write_text(ROBOT)
-    log = tmp_path / "watched.json"
-    command = ["watch", f"{tmp_path / 'robot.py'}:world", "--live", "--port", "0", "--out", str(log)]
+@contextlib.contextmanager
+def live(*command: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
+    """A command that serves a live page, and a viewer of it."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "nsrecover.cli", *command],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=None,
+        [sys.executable, "-m", "nsrecover.cli", *command, "--live", "--port", "0"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     try:
         assert process.stderr is not None
         address = process.stderr.readline()
         assert address.startswith("open http://127.0.0.1:")
-        viewer = Client(address.removeprefix("open ").strip())
+        yield process, Client(address.removeprefix("open ").strip())
+    finally:
+        process.kill()
+
+
+def test_a_robot_is_watched_on_its_page_to_the_end(tmp_path: Path) -> None:
+    (tmp_path / "robot.py").write_text(ROBOT)
+    log = tmp_path / "watched.json"
+    with live("watch", f"{tmp_path / 'robot.py'}:world", "--out", str(log)) as (process, viewer):
         viewer.wait_for("paused", "state")
         assert not log.exists()
         viewer.do("approve")
         viewer.do("resume")
-        assert "Put the red cube on the blue cube" in viewer.wait_for("Take this way back?", "decision")
-        with viewer.changes() as changes:
-            number = next(
-                html.split('name="number" value="')[1].split('"')[0]
-                for _, panel, html in changes
-                if panel == "decision" and 'name="number"' in html
-            )
-        assert viewer.do("answer", number=number, choice="do").status_code == 200
+        asked = viewer.wait_for("Take this way back?", "decision")
+        assert "Put the red cube on the blue cube" in asked
+        assert viewer.do("answer", number=number_in(asked), choice="do").status_code == 200
         said, _ = process.communicate(timeout=30)
-    finally:
-        process.kill()
     assert process.returncode == 0
     assert "completed, 1 error." in said
     assert episode_log.load(log).status is EpisodeStatus.COMPLETED
+
+
+def test_ctrl_c_keeps_the_log_of_a_watched_robot(tmp_path: Path) -> None:
+    (tmp_path / "robot.py").write_text(ROBOT)
+    log = tmp_path / "watched.json"
+    with live("watch", f"{tmp_path / 'robot.py'}:world", "--out", str(log)) as (process, viewer):
+        viewer.do("approve")
+        viewer.do("resume")
+        viewer.wait_for("Take this way back?", "decision")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 1
+    stopped = episode_log.load(log)
+    assert stopped.why is StopCode.STOPPED
+    assert stopped.records
+
+
+def test_ctrl_c_keeps_the_log_of_a_robot_that_was_told_something(tmp_path: Path) -> None:
+    log = tmp_path / "told.json"
+    with live("tell", "put the banana on the desk", "--out", str(log)) as (process, viewer):
+        asked = viewer.wait_for("Shall I?", "decision")
+        viewer.do("pause")
+        viewer.do("answer", number=number_in(asked), text="yes")
+        viewer.wait_for("paused", "state")
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert f"log: {log}" in said
+    assert episode_log.load(log).why is StopCode.STOPPED
