@@ -13,16 +13,14 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from eval.common.command import run
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
-from eval.logs.command import annotated, judged, seconds_of
+from eval.logs.command import JudgedLog, annotated, judged, seconds_of
 from eval.logs.measuring import reliability_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import HouseholdLog, document_of, log_of, read_logs
@@ -30,12 +28,23 @@ from nsrecover.explanation.logs.reading.records import KeyFrame, Observation
 
 
 @dataclass
-class ForeignLogsConfig:
-    """Top level of conf/foreign_logs.yaml."""
+class ForeignLogsConfig(Settings):
+    """Explain logs that others wrote, and compare the explanations with their annotations in six figures.
+
+      python -m eval.foreign_logs A.jsonl B.jsonl            every log of the files
+      python -m eval.foreign_logs A.jsonl deletions=0        without deleting lines
+
+    A line is a log as in docs/logs.md with truth: {kind, steps}, or {gt_failure_step} as REFLECT annotates it. Writes
+    metrics.json, table.md and what was found in each log (rows.jsonl) to out=DIR.
+
+    Attributes:
+        files: files of annotated logs in REFLECT's text format, one log per line.
+        deletions: lines that are deleted from each log that is explained rightly, one at a time; 0 for none.
+    """
 
     files: list[str] = field(default_factory=list)
-    out: str = "outputs/foreign_logs"
     deletions: int = 3
+    out: str = "outputs/foreign_logs"
 
 
 def without_a_line(log: HouseholdLog, count: int) -> Iterator[HouseholdLog]:
@@ -68,51 +77,69 @@ def plan_alone(log: HouseholdLog) -> HouseholdLog:
     return replace(log, events=frames(log.events), subgoals=frames(log.subgoals), final=nothing)
 
 
-def measure(config: ForeignLogsConfig) -> dict[str, Any]:
-    """Explain every log of some files, and write metrics and table.
+@dataclass(frozen=True)
+class ForeignCase:
+    """A log of others.
 
-    Raises:
-        NsrecoverError: no file was given, or one cannot be read.
+    Attributes:
+        case: what was found, compared with the annotation.
+        plan_alone: whether the failing step is right without observations; None if it is not annotated.
+        lost: of each line that was deleted, whether the right step was lost.
     """
+
+    case: JudgedLog
+    plan_alone: bool | None
+    lost: tuple[bool, ...]
+
+
+@cache
+def _logs_in(path: str) -> tuple[HouseholdLog, ...]:
+    return tuple(annotated(log) for log in read_logs(Path(path)))
+
+
+def case_of(item: tuple[str, int], deletions: int) -> ForeignCase:
+    """Explain a log of a file, all of it, without a line, and without observations."""
+    log = _logs_in(item[0])[item[1]]
+    case = judged(log, item[1] + 1)
+    shorter = without_a_line(log, deletions) if case.step_right else ()
+    alone = bool(judged(plan_alone(log), 0).step_right) if _steps(log) else None
+    return ForeignCase(case, alone, tuple(not judged(each, 0).step_right for each in shorter))
+
+
+def check(config: ForeignLogsConfig) -> None:
+    """Refuse to explain nothing, and files that cannot be read."""
     if not config.files:
         raise InvalidConfiguration(
             "expected files of annotated logs, found none; run python -m eval.foreign_logs FILES"
         )
-    metrics: dict[str, Any] = {"files": {}}
-    cases = list[dict[str, Any]]()
     for path in config.files:
-        logs = [annotated(log) for log in read_logs(Path(path))]
-        figures, found = figures_of(logs, config.deletions, path)
-        metrics["files"][path] = figures
-        cases += found
-    write_results(config.out, metrics, table_of(metrics["files"]), config)
-    (Path(config.out) / "cases.jsonl").write_text("".join(f"{json.dumps(case)}\n" for case in cases))
-    return metrics
+        _logs_in(path)
 
 
-def figures_of(logs: Sequence[HouseholdLog], deletions: int, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The six figures of annotated logs, and what was found in each.
+def measure(config: ForeignLogsConfig, run: Run) -> dict[str, Any]:
+    """Explain every log of some files."""
+    items = [(path, number) for path in config.files for number in range(len(_logs_in(path)))]
+    found = run.each(partial(case_of, deletions=config.deletions), items, "log")
+    return {
+        "files": {
+            path: figures_of([each for each, (where, _) in zip(found, items, strict=True) if where == path])
+            for path in config.files
+        }
+    }
 
-    Args:
-        logs: with their truth as times.
-        deletions: lines that are deleted from each, one at a time.
-        name: of the file.
-    """
-    cases = [judged(log, number) for number, log in enumerate(tqdm(logs, desc=name, unit="log"), start=1)]
-    changed = [
-        not judged(shorter, 0).step_right
-        for log, case in zip(tqdm(logs, desc="one line less", unit="log"), cases, strict=True) if case.step_right
-        for shorter in without_a_line(log, deletions)
-    ]  # fmt: skip
+
+def figures_of(found: Sequence[ForeignCase]) -> dict[str, Any]:
+    """The six figures of annotated logs."""
+    cases = [each.case for each in found]
     known = [case for case in cases if case.step_right is not None]
-    figures = {
+    return {
         "logs": len(cases),
         "step": share_of(bool(case.step_right) for case in known),
-        "plan_alone": share_of(bool(judged(plan_alone(log), 0).step_right) for log in logs if _steps(log)),
+        "plan_alone": share_of(each.plan_alone for each in found if each.plan_alone is not None),
         "kind": share_of(case.kind_right for case in cases if case.kind_right is not None),
         "corrections": share_of(case.accepted for case in cases if case.accepted is not None),
         "subgoals": share_of(held for case in cases for held in case.subgoals),
-        "changed_by_one_line": share_of(changed),
+        "changed_by_one_line": share_of(lost for each in found for lost in each.lost),
         "failures_called_success": sum(case.found["root_cause"] == "none" for case in known if not case.step_right),
         "seconds": round(sum(case.seconds for case in cases) / max(1, len(cases)), 3),
         "slowest_s": round(max((case.seconds for case in cases), default=0.0), 3),
@@ -120,12 +147,6 @@ def figures_of(logs: Sequence[HouseholdLog], deletions: int, name: str) -> tuple
             (case.found["confidence"], bool(case.step_right) and case.kind_right is not False) for case in known
         ]),
     }  # fmt: skip
-    return figures, [
-        {"id": case.name, "step_right": case.step_right, "kind_right": case.kind_right,
-         "correction_refused": case.refused if case.accepted is False else "",
-         **{key: case.found[key] for key in ("kind", "steps", "root_cause", "objects", "confidence", "abstained")}}
-        for case in cases
-    ]  # fmt: skip
 
 
 def _steps(log: HouseholdLog) -> Sequence[str]:
@@ -148,8 +169,9 @@ _ROWS = {
 }
 
 
-def table_of(files: Mapping[str, Mapping[str, Any]]) -> str:
+def table_of(metrics: Mapping[str, Any]) -> str:
     """The figures as a table, with a column for each file."""
+    files: Mapping[str, Mapping[str, Any]] = metrics["files"]
     rows = [[words, *(_cell(each[key]) for each in files.values())] for key, words in _ROWS.items()]
     return markdown_table(["", *(f"{name} ({each['logs']} logs)" for name, each in files.items())], rows)
 
@@ -165,6 +187,8 @@ def with_files_named(arguments: Sequence[str]) -> list[str]:
     return [*([f"files={json.dumps(files)}"] if files else []), *rest]
 
 
+MEASUREMENT = Measurement(ForeignLogsConfig, measure, table_of, check=check, checkpoint=None)
+
 if __name__ == "__main__":
     sys.argv[1:] = with_files_named(sys.argv[1:])
-    run("foreign_logs", ForeignLogsConfig, measure)
+    run(MEASUREMENT)

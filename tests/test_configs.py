@@ -112,8 +112,6 @@ def test_it_composes_and_resolves(module: str) -> None:
         "eval.checks.mutations",
         "eval.results",
         "eval.real",
-        "eval.foreign_sentences",
-        "eval.foreign_logs",
     ), "nothing there is drawn"
 
 
@@ -126,12 +124,9 @@ def test_every_option_of_every_group_composes(group: str, choice: str, module: s
 @pytest.mark.parametrize(("name", "module"), COMMANDS.items())
 def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: str) -> None:
     known, misspelt = {
-        "logs": ("file", "flie"),
         "mutations": ("only", "olny"),
         "real": ("frames", "fraems"),
         "results": ("level", "leval"),
-        "foreign_sentences": ("files", "fiels"),
-        "foreign_logs": ("files", "fiels"),
     }.get(name, ("seed", "sede"))
     done = run(module, f"{misspelt}=1")
     assert (done.code, done.out) == (2, "")

@@ -1,10 +1,7 @@
-"""`python -m eval.logs FILE.jsonl`: accuracy of explained logs against their annotations."""
+"""`python -m eval.logs`: accuracy of explained logs that are generated."""
 
-import sys
-
-from eval.common.command import run
-from eval.logs.command import LogsConfig, measure, with_file_named
+from eval.common.runner import run
+from eval.logs.command import MEASUREMENT
 
 if __name__ == "__main__":
-    sys.argv[1:] = with_file_named(sys.argv[1:])
-    run("logs", LogsConfig, measure)
+    run(MEASUREMENT)

@@ -1,62 +1,50 @@
-"""`python -m eval.logs FILE.jsonl`: accuracy of explained logs against their annotations."""
+"""`python -m eval.logs`: accuracy of explained logs that are generated, and the fit of their confidence."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from eval.common.output import write_results
-from eval.common.tables import document, markdown_table, percent
+from eval.common.runner import Measurement, Run, Settings
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
 from eval.logs.measuring import figures, fitted, measured, reliability_of, reliability_table, results, tables
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
 from nsrecover.explanation.logs.confidence import FITTED, chance_of, readable
 
 
 @dataclass
-class LogsConfig:
-    """Explain logs of other robots and compare the explanations with annotations of people.
+class LogsConfig(Settings):
+    """Explain generated logs of a household robot, and compare the explanations with what was made to go wrong.
 
-      python -m eval.logs FILE.jsonl                 every log of the file; some milliseconds each
-      python -m eval.logs file=runs.jsonl out=DIR    the same, outputs exactly in DIR
-      python -m eval.logs generated=true out=DIR     generated logs; continues what DIR/runs has
+      python -m eval.logs                                        1,000 logs and more; half an hour
       python -m eval.logs fit=true count=600 others=300 seed=7   fit the confidence
 
-    A line is a JSON object with task, plan, success_state, event_summary, subgoal_summary and final_state (see
-    docs/logs.md), and for the comparison truth: {kind: execution | planning, steps: [mm:ss, ...]}. Corrections are
-    judged in a symbolic household that shares no code with the planner. Writes metrics.json and table.md to out=DIR.
+    The logs are of held-out tasks and wordings. Corrections are judged in a symbolic household that shares no code with
+    the planner. Logs of others: eval.foreign_logs. Writes metrics.json, table.md and every log's judgement (rows.jsonl)
+    to out=DIR.
 
     Attributes:
-        file: file of logs in REFLECT's text format, one per line; those with a field `truth` are compared with it.
-        generated: measure generated logs of held-out tasks and wordings instead of a file.
+        seed: of the generated logs.
         count: generated logs of middle strength of observation errors.
         others: generated logs of each other strength.
         ablated: generated logs of middle strength for each ablation, the first ones; 0 for none.
-        seed: of the generated logs.
-        fit: fit the confidence on generated logs of the development tasks and wordings, and write it into the package.
+        fit: fit the confidence on logs of the development tasks and wordings, and write it into the package.
         wide: generated logs with rates of error drawn for each, to fit on.
         foreign: files of annotated logs by others, to fit on as well.
-        out: output folder.
     """
 
-    file: str | None = None
-    out: str = "outputs/logs"
-    generated: bool = False
+    seed: int = 2026
     count: int = 1000
     others: int = 150
     ablated: int = 60
-    seed: int = 2026
     fit: bool = False
     wide: int = 300
     foreign: list[str] = field(default_factory=list)
+    out: str = "outputs/logs"
 
 
 @dataclass(frozen=True)
@@ -160,92 +148,6 @@ def seconds_of(when: object) -> int:
     return 60 * int(minutes or 0) + int(seconds)
 
 
-def metrics_of(cases: Sequence[JudgedLog]) -> dict[str, Any]:
-    """Return the contents of metrics.json; None for missing annotations."""
-    verdicts = [verdict for case in cases for verdict in case.subgoals]
-    slowest = max((case.seconds for case in cases), default=0.0)
-    return {
-        "logs": len(cases),
-        "kind": _share([case.kind_right for case in cases]),
-        "step": _share([case.step_right for case in cases]),
-        "correction_accepted": _share([case.accepted for case in cases]),
-        "subgoal_verification": _share(verdicts),
-        "text_verified": _share([case.found["text_agrees"] for case in cases]),
-        "root_causes": dict(Counter(case.found["root_cause"] for case in cases)),
-        "slowest_s": round(slowest, 4),
-        "cases": [
-            {
-                "id": case.name,
-                "kind_right": case.kind_right,
-                "step_right": case.step_right,
-                "correction_accepted": case.accepted,
-                "correction_refused": case.refused,
-                **{key: case.found[key] for key in ("kind", "steps", "root_cause", "objects", "text", "correction")},
-            }
-            for case in cases
-        ],
-    }
-
-
-def _share(answers: Sequence[bool | None]) -> dict[str, Any] | None:
-    known = [answer for answer in answers if answer is not None]
-    if not known:
-        return None
-    return {"right": sum(known), "of": len(known), "fraction": round(sum(known) / len(known), 4)}
-
-
-def table_of(metrics: dict[str, Any]) -> str:
-    """Metrics as a table."""
-    rows = {
-        "failing step among the annotated ones": "step",
-        "kind of failure": "kind",
-        "correction accepted by the judge": "correction_accepted",
-        "subgoals verified rightly": "subgoal_verification",
-        "text agrees with what was found": "text_verified",
-    }
-    found = []
-    for words, key in rows.items():
-        share = metrics[key]
-        cells = ["not annotated", "", ""]
-        if share:
-            cells = [share["right"], share["of"], percent(share["fraction"], digits=1)]
-        found.append([words, *cells])
-    wrong = [
-        f"- {case['id']}: {case['root_cause']} at {', '.join(case['steps'])}"
-        + (" (kind differs)" if case["kind_right"] is False else "")
-        + (" (step differs)" if case["step_right"] is False else "")
-        + (f" (correction: {case['correction_refused']})" if case["correction_accepted"] is False else "")
-        for case in metrics["cases"]
-        if False in (case["kind_right"], case["step_right"], case["correction_accepted"])
-    ]
-    table = markdown_table([f"{metrics['logs']} logs", "right", "of", ""], found)
-    return document(table, "\n".join(["Not as annotated:", *wrong]) if wrong else "")
-
-
-def measure(config: LogsConfig) -> dict[str, Any]:
-    """Explain every log of a file and write metrics and table.
-
-    Raises:
-        NsrecoverError: no file was given, or it cannot be read.
-    """
-    if config.fit:
-        return _fit(config)
-    if config.generated:
-        found = measured(Path(config.out) / "runs", config.count, config.others, config.ablated, config.seed)
-        write_results(config.out, found, tables(found), config)
-        figures(found, Path(config.out))
-        return found
-    if config.file is None:
-        raise InvalidConfiguration(
-            "expected a file of logs, found none; run python -m eval.logs FILE.jsonl, or generated=true"
-        )
-    logs = read_logs(Path(config.file))
-    cases = [judged(log, number) for number, log in enumerate(tqdm(logs, unit="log", desc="explaining"), start=1)]
-    metrics = metrics_of(cases)
-    write_results(config.out, metrics, table_of(metrics), config)
-    return metrics
-
-
 def _row(log: HouseholdLog) -> dict[str, Any]:
     """An annotated log of others, as a row to fit the confidence on."""
     case = judged(annotated(log), 0)
@@ -270,16 +172,11 @@ def left_out(rows: Sequence[Mapping[str, Any]], foreign: Sequence[Mapping[str, A
     return reliability_of(found)
 
 
-def _fit(config: LogsConfig) -> dict[str, Any]:
+def _fit(config: LogsConfig, run: Run) -> dict[str, Any]:
     """Fit the confidence on logs of the development tasks and wordings, and write its weights."""
-    folder = Path(config.out) / "runs"
-    folder.mkdir(parents=True, exist_ok=True)
     parts = {"middle": config.count, "strong": config.others, "light": config.others, "wide": config.wide}
-    rows = [
-        row
-        for strength, count in parts.items()
-        for row in results(folder / f"fit-{strength}.jsonl", count, config.seed, strength, held_out=False)
-    ]
+    counts = {(name, None): count for name, count in parts.items()}
+    rows = [row for each in results(run, counts, config.seed, held_out=False).values() for row in each]
     foreign = [_row(log) for path in config.foreign for log in read_logs(Path(path))]
     made = (
         f"python -m eval.logs fit=true count={config.count} others={config.others} wide={config.wide} "
@@ -287,14 +184,27 @@ def _fit(config: LogsConfig) -> dict[str, Any]:
     )
     found = {"weights": fitted([*rows, *foreign]), "logs": len(rows) + len(foreign), "made_with": made}
     FITTED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    kept = found | left_out(rows, foreign)
-    write_results(config.out, kept, reliability_table(kept) if foreign else made, config)
-    return found
+    return found | left_out(rows, foreign)
 
 
-def with_file_named(arguments: list[str]) -> list[str]:
-    """Return the arguments with `file=` before a bare file name."""
-    return [
-        f"file='{each}'" if number == 0 and "=" not in each and not each.startswith("-") else each
-        for number, each in enumerate(arguments)
-    ]
+def measure(config: LogsConfig, run: Run) -> dict[str, Any]:
+    """Explain every log, or fit the confidence."""
+    if config.fit:
+        return _fit(config, run)
+    return measured(run, config.count, config.others, config.ablated, config.seed)
+
+
+def table(metrics: Mapping[str, Any]) -> str:
+    """All figures, or how reliable the fitted confidence is."""
+    return reliability_table(metrics) if "weights" in metrics else tables(metrics)
+
+
+def draw(metrics: Mapping[str, Any], folder: Path) -> None:
+    """Curves over the strengths of error; none of a fit."""
+    if "strengths" in metrics:
+        figures(metrics, folder)
+
+
+MEASUREMENT = Measurement(
+    LogsConfig, measure, table, checkpoint=None, draw=draw, adds=("count", "others", "ablated", "wide")
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -10,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from eval.common.figures import finish, plt, reliability_diagram, save
+from eval.common.runner import Run
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
 from eval.logs.ablations import ABLATIONS, Ablation, ablated_rates, ablation_table
 from eval.logs.generated import judged_run
 from nsrecover.explanation.logs.confidence import SURE_ENOUGH
 from sim.logs.generate import generate
-from sim.logs.writing import STRENGTHS
+from sim.logs.writing import STRENGTHS, Written
 
 _BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
 _COARSE = (0.0, 0.5, 0.7, 0.9, 1.01)
@@ -27,28 +26,32 @@ _COARSE = (0.0, 0.5, 0.7, 0.9, 1.01)
 _SURE = 0.9
 
 
-def results(
-    path: Path, count: int, seed: int, strength: str, held_out: bool, without: Ablation | None = None
-) -> list[dict[str, Any]]:
-    """The judged logs of a run, those in the file first; the rest is computed and added to it.
+Part = tuple[str, Ablation | None]
+"""Strength of the observation errors, and what is removed from the logs."""
+
+
+def results(run: Run, counts: Mapping[Part, int], seed: int, held_out: bool) -> dict[Part, list[dict[str, Any]]]:
+    """Judged generated logs.
 
     Args:
-        path: a file of JSON lines.
-        count: number of logs.
+        run: that keeps them.
+        counts: part -> number of logs.
         seed: of the logs.
-        strength: of the observation errors.
         held_out: tasks and wordings to measure with.
-        without: what is removed.
     """
-    done = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
-    written = generate(count, seed, strength, held_out)
-    with path.open("a") as file:
-        for number, one in enumerate(tqdm(written, total=count, unit="log", desc=path.stem)):
-            if number >= len(done):
-                done.append(judged_run(one, without))
-                file.write(f"{json.dumps(done[-1])}\n")
-                file.flush()
-    return done[:count]
+    items = [(part, written) for part, count in counts.items() for written in generate(count, seed, part[0], held_out)]
+    rows = run.each(_judged, items, "log", _key)
+    return {part: [row for row, (of, _) in zip(rows, items, strict=True) if of == part] for part in counts}
+
+
+def _judged(item: tuple[Part, Written]) -> dict[str, Any]:
+    (_, without), written = item
+    return judged_run(written, without)
+
+
+def _key(item: tuple[Part, Written]) -> str:
+    (_, without), written = item
+    return str(written.document["id"]) + ("" if without is None else f" without {without.key}")
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -140,29 +143,24 @@ def fitted(rows: Sequence[Mapping[str, Any]], ridge: float = 1.0) -> list[float]
     return [round(float(weight), 4) for weight in weights]
 
 
-def measured(out: Path, count: int, others: int, ablated: int, seed: int) -> dict[str, Any]:
+def measured(run: Run, count: int, others: int, ablated: int, seed: int) -> dict[str, Any]:
     """All figures for held-out tasks and wordings.
 
     Args:
-        out: folder, in which judged logs are kept so that a run can be continued.
+        run: that keeps the judged logs.
         count: logs of middle strength.
         others: logs of each other strength, and of rates drawn for each log (`wide`).
         ablated: logs of middle strength for each ablation, the first of them.
         seed: of the logs.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    counts = {name: count if name == "middle" else others for name in (*STRENGTHS, "wide")}
-    rows = {
-        name: results(out / f"{name}.jsonl", number, seed, name, held_out=True)
-        for name, number in sorted(counts.items(), key=lambda item: item[0] != "middle")
-    }
-    fewer = {
-        ablation.name: results(out / f"without-{ablation.key}.jsonl", ablated, seed, "middle", True, ablation)
-        for ablation in (ABLATIONS if ablated else ())
-    }
+    counts: dict[Part, int] = {(name, None): count if name == "middle" else others for name in (*STRENGTHS, "wide")}
+    counts |= {("middle", ablation): ablated for ablation in ABLATIONS if ablated}
+    found = results(run, counts, seed, held_out=True)
+    rows = {name: each for (name, without), each in found.items() if without is None}
+    fewer = {without.name: each for (_, without), each in found.items() if without is not None}
     return {
         "seed": seed,
-        "strengths": {name: summary(rows[name]) for name in counts},
+        "strengths": {name: summary(each) for name, each in rows.items()},
         "kinds": by_kind(rows["middle"]),
         "reliability": reliability([row for each in rows.values() for row in each]),
         "sure_enough": SURE_ENOUGH,

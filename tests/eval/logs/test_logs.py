@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from eval import foreign_logs
-from eval.foreign_logs import ForeignLogsConfig
-from eval.logs.command import LogsConfig, left_out, measure, with_file_named
+from eval.foreign_logs import MEASUREMENT, ForeignLogsConfig
+from eval.logs.command import left_out
 from eval.logs.household_world import conditions_of, judge
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
@@ -36,28 +35,16 @@ def log(truth: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_annotations_are_compared(tmp_path: Path) -> None:
-    path = tmp_path / "runs.jsonl"
-    right, wrong = {"kind": "execution", "steps": ["00:09"]}, {"kind": "planning", "steps": ["4"]}
-    path.write_text("".join(f"{json.dumps(log(truth))}\n" for truth in (right, wrong)))
-    metrics = measure(LogsConfig(str(path), str(tmp_path / "out")))
-    assert metrics == json.loads((tmp_path / "out" / "metrics.json").read_text())
-    assert (metrics["kind"]["right"], metrics["step"]["right"], metrics["logs"]) == (1, 1, 2)
-    assert metrics["correction_accepted"]["fraction"] == 1.0
-    assert metrics["subgoal_verification"]["fraction"] == 1.0
-    table = (tmp_path / "out" / "table.md").read_text()
-    assert "- spilt: dropped at 00:09 (kind differs) (step differs)" in table
-
-
 def test_logs_of_others_are_scored_in_figures(tmp_path: Path) -> None:
     path = tmp_path / "others.jsonl"
     given = [{"gt_failure_step": [["00:08", "00:10"]]}, {"gt_failure_step": "00:04"}]
     path.write_text("".join(f"{json.dumps(log(truth))}\n" for truth in given))
-    (found,) = foreign_logs.measure(ForeignLogsConfig([str(path)], str(tmp_path / "out")))["files"].values()
+    config = ForeignLogsConfig(files=[str(path)], workers=1, out=str(tmp_path / "out"))
+    (found,) = MEASUREMENT.run(config)["files"].values()
     assert (found["step"]["value"], found["step"]["of"], found["kind"]["of"]) == (0.5, 2, 0)
     assert (found["plan_alone"]["of"], found["failures_called_success"]) == (2, 0)
     assert found["changed_by_one_line"]["of"] == 2
-    assert len((tmp_path / "out" / "cases.jsonl").read_text().splitlines()) == 2
+    assert len((tmp_path / "out" / "rows.jsonl").read_text().splitlines()) == 2
     assert "50.0 %" in (tmp_path / "out" / "table.md").read_text()
 
 
@@ -70,16 +57,13 @@ def test_confidence_is_judged_on_tasks_that_it_was_not_fitted_on() -> None:
     assert left_out([], [*rows, *odd])["right_if_sure"]["value"] < 1.0
 
 
-def test_the_file_is_asked_for_and_may_be_named_without_key(tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfiguration, match="expected a file of logs"):
-        measure(LogsConfig())
-    path = tmp_path / "a log = b.json"
-    path.write_text(json.dumps({key: value for key, value in log({}).items() if key != "truth"}))
-    (tmp_path / "plain.json").write_text(path.read_text())
-    assert with_file_named(["--help"]) == ["--help"]
-    done = run("eval.logs", str(tmp_path / "plain.json"), f"out={tmp_path / 'out'}")
+def test_files_are_asked_for_and_may_be_named_without_key(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match="expected files of annotated logs"):
+        MEASUREMENT.run(ForeignLogsConfig())
+    (tmp_path / "plain.json").write_text(json.dumps(log({"kind": "execution", "steps": ["00:09"]})))
+    done = run("eval.foreign_logs", str(tmp_path / "plain.json"), f"out={tmp_path / 'out'}", "workers=1")
     assert done.code == 0, done.err
-    assert "kind of failure | not annotated" in unpadded(done.out)
+    assert "kind of failure | 100.0 %" in unpadded(done.out)
 
 
 @pytest.mark.parametrize(
