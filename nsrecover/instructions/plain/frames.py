@@ -48,9 +48,6 @@ class Frames(Memory):
         rest = [self._named(part) for part in rest if part.kind not in ("manner", "particle")]
         if verb is Verb.FIND:
             rest = [replace(part, kind="at") if part.text.endswith("there") else part for part in rest]
-        for part in parts:
-            if part.kind == "and" and rest and parts.index(part) > parts.index(rest[0]):
-                return self._listed(verb, said, parts)
         if verb is Verb.GO and nouns and nouns[0].sort is Sort.PERSON and said not in ("reach", "approach", "enter"):
             verb = Verb.GUIDE
         if verb is Verb.GO and nouns and not rest and said in ("move", "get"):
@@ -61,6 +58,9 @@ class Frames(Memory):
             verb = Verb.PLACE if any(part.kind == "to" for part in rest) else Verb.BRING
         if verb is Verb.BRING and not nouns and said == "get":
             verb = Verb.GO
+        for part in parts:
+            if part.kind == "and" and rest and parts.index(part) > parts.index(rest[0]):
+                return self._listed(verb, said, parts)
         match verb:
             case Verb.GO:
                 made = self._go(nouns, rest, how)

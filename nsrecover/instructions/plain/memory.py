@@ -84,9 +84,16 @@ class Memory:
         for part in parts:
             if found is None:
                 found = part.phrase if part.phrase is not None and part.phrase.sort is Sort.PLACE else None
+            elif part.kind == "at" and self._within(part.phrase, found):
+                found = part.phrase  # "in the bedroom on the bedside table"
             else:
                 found = about(found, part)
         return found
+
+    def _within(self, inner: Phrase | None, outer: Phrase) -> bool:
+        """Whether a place is in a room."""
+        places = [self.home.places.get(each.name) for each in (inner, outer) if each is not None]
+        return len(places) == 2 and places[0] is not None and places[1] is not None and places[0].room == places[1].name
 
     def _named(self, part: Part) -> Part:
         """A part with what its pronoun means: "from it", "to him"."""
@@ -110,6 +117,7 @@ class Memory:
             meant = self.place
         else:
             meant = self.thing
-        if meant is None or (phrase.name == "them" and meant is self.thing and len(self.things) > 1):
+        several = len(self.things) > 1 if phrase.name == "them" else len(self.group) > 1 and phrase.name == "it"
+        if meant is None or (several and meant is self.thing):
             raise Unread
         return meant

@@ -184,6 +184,9 @@ class Nouns:
             inside = Constraint(ConstraintKind.RELATION, f"of the {inner.phrase.name}", inner.phrase)
             phrase = replace(named[0].phrase, constraints=(*named[0].phrase.constraints, inside))
             return Noun(phrase, inner.end), inner.end
+        if (chosen := _constraints(outer)) and len(chosen) == len(outer):  # "the bigger of the two bowls"
+            constraints = (*inner.phrase.constraints, *chosen)
+            return Noun(replace(inner.phrase, constraints=constraints, count="", plural=False), inner.end), inner.end
         if inner.phrase.constraints or inner.phrase.sort not in (Sort.THING, Sort.CATEGORY):
             return None
         texts = (f"{outer[-1]} of {inner.phrase.name}", inner.phrase.name, " ".join(outer))

@@ -23,7 +23,7 @@ _ADVERBS = ("afterwards", "immediately", "quickly", "today", "now", "again", "to
 _THERE = ("over there", "there")
 _LONGEST = 6
 _CONJUNCTIONS = ("and", ",", "then", ".", "!", "?", ";")
-_AUXILIARY = (
+AUXILIARY = (
     "is",
     "are",
     "was",
@@ -169,7 +169,7 @@ class Words:
             *single,
             *manners,
             *_CONJUNCTIONS,
-            *_AUXILIARY,
+            *AUXILIARY,
             *_SUBJECTS,
             *_ELSEWHERE,
             *(text.split()[0] for text in LYING),
@@ -188,7 +188,7 @@ class Words:
 
     def clause_begins(self, i: int) -> bool:
         """Whether a new clause or sentence begins at a word."""
-        if self.text(i, i + 1) in ("it", "they", "this") and self.text(i + 1, i + 2) in _AUXILIARY:
+        if self.text(i, i + 1) in ("it", "they", "this") and self.text(i + 1, i + 2) in AUXILIARY:
             return True
         if self.text(i, i + 1) == "there" and self._apart(i):
             return False
@@ -196,7 +196,7 @@ class Words:
 
     def _apart(self, i: int) -> bool:
         """Whether no verb follows a word, as in "put it there"."""
-        return self.text(i + 1, i + 2) not in _AUXILIARY
+        return self.text(i + 1, i + 2) not in AUXILIARY
 
     def end(self, i: int) -> int:
         """The index of the mark or conjunction that ends what begins at a word."""

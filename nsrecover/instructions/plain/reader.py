@@ -15,8 +15,9 @@ from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, RefusalCode
 
 _VAGUE = re.compile(
-    r"(?:[a-z]+ ){0,6}?(?P<said>one of them|some of them|the [a-z]+ one|somewhere else|the usual|the same|the other|"
-    r"it|them|him|her|this|elsewhere|(?<!is )(?<!are )there(?! is\b| are\b))(?![a-z'-])"
+    r"(?:[a-z]+ ){0,6}?(?P<said>one of them|some of them|(?:a few |some )?of those|those|that thing|"
+    r"that stuff|where they belong|the [a-z]+ one|somewhere else|the usual|the same|the other|"
+    r"it(?! is\b)|them|him|her|this|elsewhere|(?<!is )(?<!are )there(?! is\b| are\b))(?![a-z'-])"
 )
 _PERSONAL, _FAR = ("him", "her"), ("there", "elsewhere", "somewhere else")
 _ONLY_STATED = re.compile(r"(?:there (?:is|are)|this is|that is|you are|(?:the|a|an) (?:[a-z-]+ ){1,3}(?:is|are)) ")

@@ -215,7 +215,7 @@ class Speech:
         if verb is Verb.ASK and (where := _ASKED_WHERE.match(rest)):
             thing = self._thing(k + len(where[0][: where.start("thing")].split()))
             return [Clause(Verb.ASK_WHERE, thing, person=person, person_at=at)], k + len(where[0].split())
-        end = self._end(k) if words.text(k, k + 1) != "to" else len(words.words)
+        end = self._end(k) if words.text(k, k + 1) != "to" else self._end_of_request(k)
         content = words.text(k, end)
         if not content and verb is Verb.TELL:
             content = self.frames.said
@@ -261,6 +261,16 @@ class Speech:
         if asks and not content.startswith(_ANSWERED):
             raise Unserved(f"I have no skill to find out '{content}'.")
         return content
+
+    def _end_of_request(self, k: int) -> int:
+        """The index at which what a person is told to do ends: a mark, or "and then" before a command."""
+        words = self.words
+        for j in range(k, len(words.words)):
+            after = words.opened(j)
+            begins = after < len(words.words) and any(words.longest(after, each) for each in (VERBS, SPEECH, UNSERVED))
+            if words.words[j] in (".", "!", "?", ";") or (begins and "then" in words.words[j:after]):
+                return j
+        return len(words.words)
 
     def _end(self, k: int) -> int:
         """The index at which a text ends: a mark, or a conjunction before a command."""

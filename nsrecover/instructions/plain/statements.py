@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.plain.about import Unread
 from nsrecover.instructions.plain.frames import Frames
-from nsrecover.instructions.plain.parts import Part, Words
+from nsrecover.instructions.plain.parts import AUXILIARY, Part, Words
 from nsrecover.instructions.plain.words import CONDITIONS, PREPOSITIONS, SPEECH, UNSERVED, VERBS, WORDS, listed
 from nsrecover.instructions.reading import PEOPLE, THE_OPERATOR, THINGS, Clause, Phrase, Sort, Verb
 
@@ -27,7 +27,10 @@ _ASKING = frozenset(listed(WORDS["questions"])) | {
 }
 _PLACED = re.compile(
     r"(?:it|they|he|she|this|that)(?: is| are| should be| must be| might be| may be| could be| was| were| will be)"
-    r"(?: (?:probably|usually|somewhere|still))? "
+    r"(?: (?:probably|usually|somewhere|still|lying|standing|sitting|hanging))* "
+)
+_WEATHER = re.compile(
+    r"it is (?:getting |so |too |very |really |rather |quite )*(?:dark|cold|hot|warm|late|raining|loud|time)\b"
 )
 _PRESENT = re.compile(r"there (?:is|are) ")
 _WISHED = re.compile(
@@ -43,6 +46,7 @@ _LIES = re.compile(
     r"(?:is|are|lies|stands|must be|might be|should still be) (?:still |probably |somewhere )?(?=on|in|at|inside)"
 )
 _SUBJECTS = frozenset(listed(WORDS["subjects"]))
+_DETERMINERS = frozenset(("the", "a", "an", "my", "our", "his", "her", "their", "this", "that"))
 _SAYS = frozenset(("is", "are", "was", "has", "have", "had", "looks", "smells", "seems", "tastes"))
 _IS_AT = re.compile(
     r"(?:is|sits|waits|stands|lies|stays|was|will be|should be|must be|might be)"
@@ -103,7 +107,6 @@ class Statements:
         if entry is not None and entry.sort == "person" and _PLACED.match(f"he {rest.partition(' ')[2]}"):
             rest = f"he {rest.partition(' ')[2]}"
             self.frames.note(Phrase(Sort.PERSON, entry.value))
-            self.mentioned.append(Phrase(Sort.PERSON, entry.value))
         if (known := _KNOWN.match(rest)) and known["who"] in words.lexicon.home.people:
             self.frames.note(Phrase(Sort.PERSON, known["who"]))
             return i + len(known[0].split())
@@ -139,6 +142,8 @@ class Statements:
                 return self._described(i)
             if pattern is _PLACED:
                 self._placed(place, found[0].split()[0] in ("he", "she"))
+                if entry is not None and entry.sort == "person":
+                    self.mentioned.append(Phrase(Sort.PERSON, entry.value))
             elif pattern is _MEANT_TO:
                 if nouns and nouns[0].sort in PEOPLE and place is not None:
                     self.frames.where[nouns[0].name] = place
@@ -299,16 +304,17 @@ class Statements:
             for size in (1, 2)
             if (entry := words.lexicon.entries.get(words.text(k, k + size)))
         ]
-        if (
-            {entry.sort for entry in entries} - {"pose", "people", "person", "whose"}
-            or end - i < 2
-            or _DENIED & set(said)
-        ):
+        named = {entry.sort for entry in entries} - {"pose", "people", "person", "whose"}
+        if (named and not _WEATHER.match(" ".join(said))) or end - i < 2 or _DENIED & set(said):
             return None
         if (
             any(words.longest(k, each) for k in range(i, end) for each in (VERBS, SPEECH, UNSERVED))
             or said[0] in _ASKING
         ):
+            return None
+        verbal = any(word in AUXILIARY or word.endswith("ed") for word in said)
+        begins = words.lexicon.entries.get(said[0]) is not None or said[0] in _SUBJECTS or said[1] in _SAYS
+        if not begins or (said[0] in _DETERMINERS and not verbal):  # "state the colour", "the blue one"
             return None
         for entry in entries:
             if entry.sort in ("person", "whose"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -135,6 +136,9 @@ class Lexicon:
                 if Trait.DOOR in place.traits:
                     for door in (f"door of the {text}", f"{text} door"):
                         self.entries.setdefault(door, Lexeme("place", name))
+        heads = Counter(name.split()[-1] for name in home.places if " " in name)
+        for word in (head for head, count in heads.items() if count > 1 and not head.endswith("room")):
+            self.entries.setdefault(word, Lexeme("place", word))
         for word in (*home.furniture_words, *FURNITURE.split(", ")):
             if word != "stand":
                 self.entries.setdefault(word, Lexeme("place", word))
