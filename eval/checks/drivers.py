@@ -6,13 +6,13 @@ import random
 import threading
 import traceback
 from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
-from tqdm import tqdm
-
-from eval.common.command import run
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.tables import document, markdown_table
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactScene
@@ -30,7 +30,7 @@ NEAR_M = 0.02
 
 
 @dataclass
-class DriversConfig:
+class DriversConfig(Settings):
     """Run episodes with random faults through every driver of a session.
 
       python -m eval.checks.drivers                          2,000 episodes
@@ -46,12 +46,10 @@ class DriversConfig:
         episodes: number of episodes, over all drivers.
         driver: name of the only driver, or all.
         seed: another seed gives other faults.
-        out: output folder.
     """
 
     episodes: int = 2000
     driver: str = "all"
-    seed: int = 0
     out: str = "outputs/drivers"
 
 
@@ -161,38 +159,60 @@ def episode(driver: str, number: int, seed: int) -> tuple[str, str]:
     return str(found.status), f"{scenario}: a second motion at the same time" if world.twice else failure
 
 
-def measure(config: DriversConfig) -> dict[str, Any]:
-    """Run all episodes, and write metrics and table.
+@cache
+def _server() -> ExitStack:
+    """The HTTP server of one of the drivers, started once for the whole process; it ends when this is forgotten."""
+    stack = ExitStack()
+    stack.enter_context(http_server())
+    return stack
 
-    Raises:
-        InvalidConfiguration: there is no such driver, or there are no episodes.
-    """
+
+def _drivers(config: DriversConfig) -> tuple[str, ...]:
+    return tuple(DRIVERS) if config.driver == "all" else (config.driver,)
+
+
+def _one(number: int, config: DriversConfig) -> tuple[str, str, str]:
+    """An episode: driver, end, and its failure if there is one."""
+    _server()
+    drivers = _drivers(config)
+    driver = drivers[number % len(drivers)]
+    end, failure = episode(driver, number, config.seed)
+    return driver, end, f"{driver}, episode {number}, {failure}" if failure else ""
+
+
+def check(config: DriversConfig) -> None:
+    """Refuse a driver that there is not, and no episodes."""
     if config.driver != "all" and config.driver not in DRIVERS:
         raise InvalidConfiguration(
             f"expected a driver, found {config.driver!r}.{did_you_mean(config.driver, (*DRIVERS, 'all'))}"
         )
     if not config.episodes > 0:
         raise InvalidConfiguration(f"expected episodes > 0, found {config.episodes}")
-    drivers = tuple(DRIVERS) if config.driver == "all" else (config.driver,)
-    ends = {driver: Counter[str]() for driver in drivers}
-    failures = list[str]()
-    with http_server():
-        for number in tqdm(range(config.episodes), unit="episode"):
-            driver = drivers[number % len(drivers)]
-            end, failure = episode(driver, number, config.seed)
-            ends[driver][end] += 1
-            failures += [f"{driver}, episode {number}, {failure}"] * bool(failure)
-    metrics = {"episodes": config.episodes, "seed": config.seed, "ends": ends, "failures": failures}
-    rows = [[driver, sum(each.values()), each["completed"], each["asked_for_help"], each["raised"]]
-            for driver, each in ends.items()]  # fmt: skip
-    table = document(
-        f"{config.episodes} episodes with random faults, seed {config.seed}: {len(failures)} failures",
+
+
+def measure(config: DriversConfig, run: Run) -> dict[str, Any]:
+    """Run all episodes."""
+    ends = {driver: Counter[str]() for driver in _drivers(config)}
+    found = run.each(partial(_one, config=config), range(config.episodes), "episode")
+    for driver, end, _ in found:
+        ends[driver][end] += 1
+    failures = [failure for *_, failure in found if failure]
+    return {"episodes": config.episodes, "seed": config.seed, "ends": ends, "failures": failures}
+
+
+def table(metrics: Mapping[str, Any]) -> str:
+    """How the episodes ended, by driver, and the first failures."""
+    failures = metrics["failures"]
+    rows = [[driver, sum(each.values()), *(each.get(end, 0) for end in ("completed", "asked_for_help", "raised"))]
+            for driver, each in metrics["ends"].items()]  # fmt: skip
+    return document(
+        f"{metrics['episodes']} episodes with random faults, seed {metrics['seed']}: {len(failures)} failures",
         markdown_table(("driver", "episodes", "completed", "asked for help", "raised"), rows),
         "\n".join(failures[:20]),
     )
-    write_results(config.out, metrics, table, config)
-    return metrics
 
+
+MEASUREMENT = Measurement(DriversConfig, measure, table, check=check, checkpoint=None, adds=("episodes",))
 
 if __name__ == "__main__":
-    run("drivers", DriversConfig, measure)
+    run(MEASUREMENT)

@@ -234,9 +234,10 @@ def table_of(metrics: Mapping[str, Any]) -> str:
 
 
 @cache
-def _model(llm: str, name: str) -> LanguageModel:
-    """The language model, opened once for the whole process."""
-    return ExitStack().enter_context(model_at(llm, name))
+def _opened(llm: str, name: str) -> tuple[LanguageModel, ExitStack]:
+    """The language model, opened once for the whole process; it is closed when the second is forgotten."""
+    stack = ExitStack()
+    return stack.enter_context(model_at(llm, name)), stack
 
 
 Case = tuple[str, str, Discrepancy, Recovery]
@@ -246,7 +247,7 @@ Case = tuple[str, str, Discrepancy, Recovery]
 def worded(case: Case, config: LanguageConfig) -> WordingOutcome:
     """One discrepancy, worded by one strategy."""
     strategy, label, discrepancy, recovery = case
-    model = _model(config.llm, config.model)
+    model, _ = _opened(config.llm, config.model)
     return outcome_of(label, discrepancy, recovery, model, strategy_of(strategy, config.most), config.timeout_s)
 
 
@@ -259,7 +260,7 @@ def check(config: LanguageConfig) -> None:
     """Refuse strategies that do not exist, and a model that is not there."""
     for name in config.strategies:
         strategy_of(name, config.most)
-    _model(config.llm, config.model)
+    _opened(config.llm, config.model)
 
 
 def measure(config: LanguageConfig, run: Run) -> dict[str, Any]:
@@ -270,7 +271,7 @@ def measure(config: LanguageConfig, run: Run) -> dict[str, Any]:
     found = list(chosen(states, config.discrepancies))
     cases = [(strategy, *case) for strategy in config.strategies for case in found]
     return {
-        "model": _model(config.llm, config.model).name,
+        "model": _opened(config.llm, config.model)[0].name,
         "timeout_s": config.timeout_s,
         "most": config.most,
         "strategies": summary(run.each(partial(worded, config=config), cases, "discrepancy", key_of)),
