@@ -54,7 +54,7 @@ class DuringConfig(Settings):
     Attributes:
         episodes: of each kind.
         kinds: faults that strike while the arm moves, and none.
-        arms: watched by the learned limits, by limits set by hand (by_hand), judged after the action only (after).
+        arms: watched by the learned limits, by limits set by hand (by_hand), judged after the action only (after; not without a fault).
         sensor: of the cameras.
         rate_hz: frames a second.
         checkpoint: folder of a checkpoint; the shipped one if null.
@@ -128,7 +128,7 @@ def watch(item: tuple[str, int], config: DuringConfig) -> list[WatchedEpisode]:
         return [
             _run(replace(system, motions=motions), arm, item, (spec, fault), config)
             for arm, motions in zip(ARMS, (system.motions, RULE, None), strict=True)
-            if arm in config.arms
+            if arm in config.arms and (fault is not None or motions is not None)
         ]
     except (InvalidObservation, UnknownObject):
         return []
@@ -177,7 +177,7 @@ class _Disturbed:
 
 def measure(config: DuringConfig, run: Run) -> dict[str, Any]:
     """Run all episodes in all arms."""
-    items = [(kind, number) for kind in config.kinds for number in range(config.episodes)]
+    items = [(kind, number) for number in range(config.episodes) for kind in config.kinds]
     found = [each for part in run.each(partial(watch, config=config), items, "episode", str) for each in part]
     return {
         "seed": config.seed,

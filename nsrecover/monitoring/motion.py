@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -113,9 +113,8 @@ class MotionModel:
         """
         path = Path(folder) / FILE
         try:
-            made = cls(
-                **{key: tuple(each) if isinstance(each, list) else each for key, each in read_json(path).items()}
-            )
+            data = cast("dict[str, Any]", read_json(path))
+            made = cls(**{key: tuple(each) if isinstance(each, list) else each for key, each in data.items()})
             numbers = [made.hand_m, *made.beyond_m, *made.empty, made.others_m, made.others_empty, made.threshold]
             if len(numbers) != 4 + 2 * len(PHASES) or not all(0 < float(each) < np.inf for each in numbers):
                 raise ValueError("its parts do not fit each other")

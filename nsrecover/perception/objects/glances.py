@@ -31,7 +31,8 @@ MOVED_M = 0.02
 UNLIKE_M = 0.05
 """What the names of a detector are worth, if it gives any, in metres of distance."""
 FIRST = 3
-"""In so many first frames boxes grow to what is seen of the objects: a box that was wrong before is no deviation."""
+"""Boxes grow to what each camera sees first of an object, in so many first frames: a box that was wrong before is no
+deviation."""
 GROWN_M = 0.05
 """A mask that reaches farther beyond a box than this does not show that object."""
 EDGE = 0.05
@@ -64,6 +65,7 @@ class ActionGlances:
         self._taken: Numbers | None = None
         self._closed_m, self._frames = np.nan, 0
         self._empty: Numbers | None = None
+        self._grown = set[tuple[int, int]]()
 
     def look(self, observation: Observation, robot: RobotState) -> Glance:
         """What a frame shows."""
@@ -109,10 +111,13 @@ class ActionGlances:
             self._closed_m = robot.opening_m
         self._place = self._taken + np.pad(tool, (0, 3))
 
-    def _grow(self, points: list[list[Numbers]]) -> None:
-        """Make boxes hold what is seen of their objects."""
+    def _grow(self, points: list[dict[int, Numbers]]) -> None:
+        """Make boxes hold what cameras see of their objects for the first time."""
         for row, views in enumerate(points):
-            for part in views:
+            for view, part in views.items():
+                if (row, view) in self._grown:
+                    continue
+                self._grown.add((row, view))
                 low, high = np.quantile(part, (EDGE, 1 - EDGE), axis=0)
                 centre, half = self._places[row, 0, :3], self._places[row, 0, 3:] / 2
                 below, above = np.maximum(centre - half - low, 0.0), np.maximum(high - centre - half, 0.0)
@@ -120,11 +125,11 @@ class ActionGlances:
                     self._places[row, :, :3] += (above - below) / 2
                     self._places[row, :, 3:] += above + below
 
-    def _points(self, observation: Observation, tool: Numbers) -> list[list[Numbers]]:
-        """Points (M, 3) on what is visible of each object, for each view that shows it."""
+    def _points(self, observation: Observation, tool: Numbers) -> list[dict[int, Numbers]]:
+        """Points (M, 3) on what is visible of each object, by the views that show it."""
         moved = np.concatenate([self._place[None], self._places[self._row]])
-        points: list[list[Numbers]] = [[] for _ in self.names]
-        for _, _, found, numbers in lift_views(observation):
+        points: list[dict[int, Numbers]] = [{} for _ in self.names]
+        for view, (_, _, found, numbers) in enumerate(lift_views(observation)):
             hand = np.linalg.norm(found[:, :2] - tool[:2], axis=1) < HAND_M[0]
             hand &= found[:, 2] > tool[2] + HAND_M[1]
             found, numbers = found[~hand], numbers[~hand]
@@ -140,15 +145,15 @@ class ActionGlances:
                     away[1:] += MOVED_M
                     costs[i, column] = away.min() + UNLIKE_M * (label in self.names and label != name)
             for i, column in zip(*linear_sum_assignment(costs), strict=True):
-                points[column].append(parts[i])
+                points[column][view] = parts[i]
         return points
 
 
-def _outside_all(views: list[Numbers], places: Numbers) -> Numbers:
+def _outside_all(views: dict[int, Numbers], places: Numbers) -> Numbers:
     """`_outside` in the view that shows an object nearest to each place: in another one its mask may be mistaken."""
     if not views:
         return np.full(len(places), np.nan)
-    return np.asarray(np.min([_outside(points, places) for points in views], axis=0))
+    return np.asarray(np.min([_outside(points, places) for points in views.values()], axis=0))
 
 
 def _outside(points: Numbers, places: Numbers) -> Numbers:
