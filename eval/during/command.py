@@ -54,7 +54,8 @@ class DuringConfig(Settings):
     Attributes:
         episodes: of each kind.
         kinds: faults that strike while the arm moves, and none.
-        arms: watched by the learned limits, by limits set by hand (by_hand), judged after the action only (after; not without a fault).
+        arms: watched by the learned limits, by limits set by hand (by_hand), judged after the action only (after, only
+            with faults).
         sensor: of the cameras.
         rate_hz: frames a second.
         checkpoint: folder of a checkpoint; the shipped one if null.
