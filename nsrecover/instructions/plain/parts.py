@@ -14,76 +14,18 @@ from nsrecover.instructions.reading import Phrase, Sort
 _MANNERS, _FILLERS = frozenset(listed(WORDS["manners"])), frozenset(listed(WORDS["fillers"]))
 _PARTICLES, _TO_ME = frozenset(listed(WORDS["particles"])), frozenset(listed(WORDS["back_to_me"]))
 _OPENINGS = frozenset(listed(WORDS["openings"]))
-_HARD = frozenset(
-    ("bring", "take", "put", "give", "fetch", "carry", "go", "come", "follow", "find", "grab", "tell", "ask", "say")
-)
+_HARD = frozenset(listed(WORDS["hard verbs"]))
 """Verbs that are never part of a noun phrase."""
 _ELSEWHERE, LYING = frozenset(listed(WORDS["elsewhere"])), frozenset(listed(WORDS["lying"]))
-_ADVERBS = ("afterwards", "immediately", "quickly", "today", "now", "again", "too", "also")
 _THERE = ("over there", "there")
 _LONGEST = 6
 _CONJUNCTIONS = ("and", ",", "then", ".", "!", "?", ";")
-AUXILIARY = (
-    "is",
-    "are",
-    "was",
-    "were",
-    "can",
-    "could",
-    "would",
-    "will",
-    "should",
-    "may",
-    "must",
-    "might",
-    "do",
-    "does",
-    "has",
-    "have",
-)
-_SUBJECTS = (
-    "i",
-    "you",
-    "he",
-    "she",
-    "they",
-    "we",
-    "there",
-    "who",
-    "which",
-    "that's",
-    "because",
-    "so",
-    "but",
-    "or",
-    "if",
-    "when",
-)
+AUXILIARY = tuple(listed(WORDS["auxiliary"]))
+_SUBJECTS = tuple(listed(WORDS["clause subjects"]))
 _SIDE = re.compile(
     r"(?:on|at|to) (?:the|my|your|his|her|its) (?:left|right)(?: hand)?(?: side)?(?! (?:hand|side|of)\b)(?![a-z-])"
 )
-_DETERMINED = frozenset(
-    (
-        "the",
-        "a",
-        "an",
-        "my",
-        "your",
-        "our",
-        "this",
-        "that",
-        "these",
-        "those",
-        "some",
-        "any",
-        "all",
-        "both",
-        "me",
-        "it",
-        "them",
-        "us",
-    )
-)
+_DETERMINED = frozenset(listed(WORDS["determined"]))
 
 
 @dataclass(frozen=True)
@@ -165,24 +107,8 @@ class Words:
         single = {text for text in PREPOSITIONS if " " not in text}
         manners = {text for text in _MANNERS if " " not in text} - {"left", "right", "fast"}
         single |= {text.split()[0] for text in (*PREPOSITIONS, *_PARTICLES)} | _DETERMINED | _HARD
-        stops = {
-            *single,
-            *manners,
-            *_CONJUNCTIONS,
-            *AUXILIARY,
-            *_SUBJECTS,
-            *_ELSEWHERE,
-            *(text.split()[0] for text in LYING),
-            "please",
-            "of",
-            "here",
-            "that",
-            "thanks",
-            "it",
-            "them",
-            "about",
-            *_ADVERBS,
-        }
+        stops = {*single, *manners, *_CONJUNCTIONS, *AUXILIARY, *_SUBJECTS, *_ELSEWHERE, *listed(WORDS["noun ends"])}
+        stops |= {text.split()[0] for text in LYING}
         harmless, no_nouns = (frozenset(listed(WORDS[name])) for name in ("harmless", "no_nouns"))
         return Nouns(self.lexicon, frozenset(stops), harmless, no_nouns)
 

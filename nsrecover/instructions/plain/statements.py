@@ -12,57 +12,10 @@ from nsrecover.instructions.plain.parts import AUXILIARY, Part, Words
 from nsrecover.instructions.plain.words import CONDITIONS, PREPOSITIONS, SPEECH, UNSERVED, VERBS, WORDS, listed
 from nsrecover.instructions.reading import PEOPLE, THE_OPERATOR, THINGS, Clause, Phrase, Sort, Verb
 
-_ASKING = frozenset(listed(WORDS["questions"])) | {
-    "do",
-    "does",
-    "did",
-    "is",
-    "are",
-    "can",
-    "could",
-    "will",
-    "would",
-    "not",
-    "no",
-}
-_PLACED = re.compile(
-    r"(?:it|they|he|she|this|that)(?: is| are| should be| must be| might be| may be| could be| was| were| will be)"
-    r"(?: (?:probably|usually|somewhere|still|lying|standing|sitting|hanging))* "
-)
-_WEATHER = re.compile(
-    r"it is (?:getting |so |too |very |really |rather |quite )*(?:dark|cold|hot|warm|late|raining|loud|time)\b"
-)
-_PRESENT = re.compile(r"there (?:is|are) ")
-_WISHED = re.compile(
-    r"(?P<who>i|[a-z]+) (?:needs?|wants?|would like|would love|could use)(?: to have| to get)? |"
-    r"(?:can|could|may|might) (?P<who_2>i|[a-z]+) (?:please )?(?:have|get) "
-)
-_MEANT_TO = re.compile(r"i (?:need|want|would like|would love) to [a-z]+ ")
-_LOST = re.compile(
-    r"(?P<who>i|we|he|she|they|(?:the |my )?[a-z]+) (?:have |has )?"
-    r"(?:lost|misplaced|left|forgot|put|dropped|can not find|saw) "
-)
-_LIES = re.compile(
-    r"(?:is|are|lies|stands|must be|might be|should still be) (?:still |probably |somewhere )?(?=on|in|at|inside)"
-)
-_SUBJECTS = frozenset(listed(WORDS["subjects"]))
-_DETERMINERS = frozenset(("the", "a", "an", "my", "our", "his", "her", "their", "this", "that"))
-_SAYS = frozenset(("is", "are", "was", "has", "have", "had", "looks", "smells", "seems", "tastes"))
-_IS_AT = re.compile(
-    r"(?:is|sits|waits|stands|lies|stays|was|will be|should be|must be|might be)"
-    r"(?: (?:still|now|probably|already|currently|sitting|waiting|standing|staying|resting))* (?=in|at|on|by|near)"
-)
-_BELONGS = re.compile(
-    r"(?:belongs?|goes|go|should (?:be|go)|(?:has|have|needs?|must|ought) (?:to )?(?:be|go)) (?=on|in|at|to|back|into)"
-)
-_KNOWN = re.compile(
-    r"(?P<who>[a-z]+) (?:might|may|should|could|will|probably)? ?knows? (?:where (?:it|they) (?:is|are)|that|it)(?= |$)"
-)
-_LATER = re.compile(r"i will (?:be|wait|rest|sit|stay|have (?:some|a) rest) ")
-_DENIED = frozenset(
-    ("nothing", "only", "never", "except", "unless", "until", "instead", "if", "when", "before", "after")
-)
-"""Words that may change what a command means, and so are no part of a mere reason."""
+_SAID = {name: re.compile(pattern) for name, pattern in WORDS["statements"].items()}
+_ASKING = frozenset((*listed(WORDS["questions"]), *listed(WORDS["no statements"])))
+_SUBJECTS, _SAYS = frozenset(listed(WORDS["subjects"])), frozenset(listed(WORDS["says"]))
+_DETERMINERS, _DENIED = frozenset(listed(WORDS["determiners"])), frozenset(listed(WORDS["changing"]))
 
 
 @dataclass
@@ -83,8 +36,8 @@ class Statements:
         """The index behind a wish that begins at a word: "i would like a cola", "ashley needs the milk"."""
         words = self.words
         rest = f"{words.text(i, len(words.words))} "
-        found = _WISHED.match(rest)
-        if found is None or _MEANT_TO.match(rest):
+        found = _SAID["wished"].match(rest)
+        if found is None or _SAID["meant to"].match(rest):
             return None
         who = found["who"] or found["who_2"]
         person = THE_OPERATOR if who == "i" else Phrase(Sort.PERSON, who) if who in words.lexicon.home.people else None
@@ -104,28 +57,28 @@ class Statements:
         words = self.words
         rest = f"{words.text(i, len(words.words))} "
         entry = words.lexicon.entries.get(words.words[i])
-        if entry is not None and entry.sort == "person" and _PLACED.match(f"he {rest.partition(' ')[2]}"):
+        if entry is not None and entry.sort == "person" and _SAID["placed"].match(f"he {rest.partition(' ')[2]}"):
             rest = f"he {rest.partition(' ')[2]}"
             self.frames.note(Phrase(Sort.PERSON, entry.value))
-        if (known := _KNOWN.match(rest)) and known["who"] in words.lexicon.home.people:
+        if (known := _SAID["known"].match(rest)) and known["who"] in words.lexicon.home.people:
             self.frames.note(Phrase(Sort.PERSON, known["who"]))
             return i + len(known[0].split())
-        for pattern in (_LATER, _PLACED, _PRESENT, _LOST, _MEANT_TO):
+        for pattern in (_SAID["later"], _SAID["placed"], _SAID["present"], _SAID["lost"], _SAID["meant to"]):
             found = pattern.match(rest)
             if found is None:
                 continue
             k = i + len(found[0].split())
-            if pattern is _LATER:
+            if pattern is _SAID["later"]:
                 return self._later(k)
-            if pattern is _MEANT_TO and words.clause_begins(k):
+            if pattern is _SAID["meant to"] and words.clause_begins(k):
                 return k
             parts = words.parts(k)
-            if parts is None or (pattern is _PLACED and not parts[0]):
+            if parts is None or (pattern is _SAID["placed"] and not parts[0]):
                 break
             nouns = [part.phrase for part in parts[0] if part.kind in ("np", "and") and part.phrase is not None]
-            if (len(nouns) > 1 and pattern is not _PRESENT) or (pattern is _PLACED and nouns):
+            if (len(nouns) > 1 and pattern is not _SAID["present"]) or (pattern is _SAID["placed"] and nouns):
                 raise Unread
-            if pattern is _LOST and not nouns:
+            if pattern is _SAID["lost"] and not nouns:
                 break
             places = [part for part in parts[0] if part.kind in ("at", "near", "from")]
             place = self.frames.place_of(places) or next(
@@ -134,24 +87,24 @@ class Statements:
             if place is None and any(part.kind != "near" for part in places):
                 raise Unread
             if (
-                pattern is _PLACED
+                pattern is _SAID["placed"]
                 and "should be" in found[0]
                 and self.frames.thing is not None
                 and self.frames.thing.name in self.frames.where
             ):
                 return self._described(i)
-            if pattern is _PLACED:
+            if pattern is _SAID["placed"]:
                 self._placed(place, found[0].split()[0] in ("he", "she"))
                 if entry is not None and entry.sort == "person":
                     self.mentioned.append(Phrase(Sort.PERSON, entry.value))
-            elif pattern is _MEANT_TO:
+            elif pattern is _SAID["meant to"]:
                 if nouns and nouns[0].sort in PEOPLE and place is not None:
                     self.frames.where[nouns[0].name] = place
                 self.frames.note(*nouns, *(part.phrase for part in places if part.phrase is not None))
             elif nouns:
-                if pattern is _LOST and found["who"] in words.lexicon.home.people:
+                if pattern is _SAID["lost"] and found["who"] in words.lexicon.home.people:
                     self.frames.note(Phrase(Sort.PERSON, found["who"]))
-                self.lost = pattern is _LOST and found["who"] in ("i", "we")
+                self.lost = pattern is _SAID["lost"] and found["who"] in ("i", "we")
                 for noun in nouns:
                     self._mentioned(noun, place)
                 self.frames.group = tuple(nouns)
@@ -221,7 +174,7 @@ class Statements:
             self._mentioned(phrase, where)
             return k + 2
         rest = f"{words.text(k, len(words.words))} "
-        lies, belongs = _LIES.match(rest), _BELONGS.match(rest)
+        lies, belongs = _SAID["lies"].match(rest), _SAID["belongs"].match(rest)
         found = lies or belongs
         parts = words.parts(k + len(found[0].split())) if found else None
         if found is None or parts is None:
@@ -267,7 +220,7 @@ class Statements:
     def _person_described(self, person: Phrase, k: int) -> int | None:
         """The index behind where a person is: "alex waits in the kitchen", "the guest is still in the study"."""
         words = self.words
-        found = _IS_AT.match(f"{words.text(k, len(words.words))} ")
+        found = _SAID["is at"].match(f"{words.text(k, len(words.words))} ")
         part = words.part(k + len(found[0].split()), True) if found is not None else None
         if part is None or part[0].phrase is None or part[0].phrase.sort is not Sort.PLACE:
             return None
@@ -305,7 +258,7 @@ class Statements:
             if (entry := words.lexicon.entries.get(words.text(k, k + size)))
         ]
         named = {entry.sort for entry in entries} - {"pose", "people", "person", "whose"}
-        if (named and not _WEATHER.match(" ".join(said))) or end - i < 2 or _DENIED & set(said):
+        if (named and not _SAID["weather"].match(" ".join(said))) or end - i < 2 or _DENIED & set(said):
             return None
         if (
             any(words.longest(k, each) for k in range(i, end) for each in (VERBS, SPEECH, UNSERVED))
