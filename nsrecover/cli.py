@@ -327,8 +327,8 @@ def serve(given: Served) -> None:
     )
 
 
-commands.register(app)
 app.command()(inspect)
+commands.register(app)
 
 
 def main() -> None:

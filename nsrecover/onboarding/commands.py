@@ -338,7 +338,10 @@ def watch(
 
 @reads_bags
 def report(
-    episode: Annotated[str, typer.Argument(help="The log of an episode (.json), a recorded run, or `example`.")],
+    episodes: Annotated[
+        list[str],
+        typer.Argument(metavar="EPISODE", help="A log (.json), a recorded run, `example`, or a folder of runs."),
+    ],
     out: Annotated[Path, typer.Option(help="File for the page.")] = Path("report.html"),
     system: SystemPlace = None,
     rerun: Rerun = None,
@@ -347,23 +350,25 @@ def report(
     """Write a page about one episode: what went wrong, when, why, what is done about it, and whether it worked.
 
     Below that every step: photographs of a recording, the expected and the seen scene, the sentences with their facts,
-    and the objects. The page needs no other file.
+    and the objects. The page needs no other file. Of several runs the page has trend, causes, time lost, and where
+    people had to help; their reports are in a folder beside it.
 
     This needs `nsrecover[report]`, and for recorded images `nsrecover[learned]`.
     """
-    from nsrecover.reports.build import report_of
-    from nsrecover.reports.episodes import stored_episode, title_of
+    from nsrecover.reports.episodes import write_report
+    from nsrecover.reports.many_runs import files_of, write_runs
     from nsrecover.reports.model import Kind
-    from nsrecover.reports.page import write_page
-    from nsrecover.reports.rerun_file import need_rerun, write_rerun
+    from nsrecover.reports.rerun_file import need_rerun
 
+    if len(episodes) > 1 or files_of(episodes[0]) != episodes:
+        if rerun is not None:
+            raise InvalidConfiguration("expected one episode with --rerun, found several; give one")
+        many = write_runs(episodes, out, system)
+        show({"page": str(out), "runs": len(many.runs), "summary": many.summary}, [many.summary, out], as_json)
+        return
     if rerun is not None:
         need_rerun(rerun)
-    stored, domain, media = stored_episode(episode, system)
-    found = report_of(stored, title_of(episode), media=media, domain=domain)
-    write_page(found, out)
-    if rerun is not None:
-        write_rerun(stored, rerun, media, domain)
+    found = write_report(episodes[0], out, system, rerun)
     errors = sum(step.kind is Kind.ERROR for step in found.steps)
     lines = [out] if rerun is None else [out, rerun]
     show({"page": str(out), "steps": len(found.steps), "errors": errors}, lines, as_json)

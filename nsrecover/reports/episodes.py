@@ -14,6 +14,8 @@ from nsrecover.records.runs import Kind, Run, read_run
 from nsrecover.reports.build import report_of
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.model import Report
+from nsrecover.reports.page import write_page
+from nsrecover.reports.rerun_file import write_rerun
 from nsrecover.util.untrusted_json import read_json
 
 
@@ -29,6 +31,16 @@ def report_at(path: str, system: str | Path | None = None) -> Report:
     """
     episode, domain, media = stored_episode(path, system)
     return report_of(episode, title_of(path), media=media, domain=domain)
+
+
+def write_report(path: str, out: Path, system: str | Path | None = None, rerun: Path | None = None) -> Report:
+    """Write the report of a file, and a file for the Rerun viewer if it is wanted; arguments and errors as above."""
+    episode, domain, media = stored_episode(path, system)
+    report = report_of(episode, title_of(path), media=media, domain=domain)
+    write_page(report, out)
+    if rerun is not None:
+        write_rerun(episode, rerun, media, domain)
+    return report
 
 
 def title_of(path: str) -> str:
