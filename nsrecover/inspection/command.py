@@ -65,7 +65,7 @@ def inspect(
     Objects are found by depth. Write the calibration into `meta/cameras.json`, see docs/inspect.md, or give `--depth`
     and `--intrinsics` of one camera that sees the table. Without depth only success or failure is told.
 
-      nsrecover inspect datasets/stacking --good 0-39          label the episodes from 40 on
+      nsrecover inspect datasets/stacking --good 0-39    (labels the others)
 
       nsrecover inspect datasets/good datasets/new --labels datasets/labelled
     """
