@@ -65,16 +65,15 @@ class Look:
     boxes: list[list[list[float]]]
     seen: list[list[bool]]
     missing: list[list[bool]]
-    state: list[list[float]]
     last: list[int]
     moments: list[list[float]]
 
     def watched(self, index: int) -> Watched:
         """The same for `nsrecover.inspection`."""
-        arrays = [np.array(each, np.float32) for each in (self.times_s, self.boxes, self.state)]
+        arrays = [np.array(each, np.float32) for each in (self.times_s, self.boxes)]
         flags = [np.array(each, np.bool_) for each in (self.seen, self.missing)]
         none = np.zeros((len(self.names), 0), np.float32)
-        return Watched(index, self.task, self.names, none, *arrays[:2], *flags, arrays[2])
+        return Watched(index, self.task, self.names, none, *arrays, *flags)
 
 
 def look(item: tuple[str, int], config: InspectConfig) -> Look:
@@ -87,9 +86,9 @@ def look(item: tuple[str, int], config: InspectConfig) -> Look:
     rows = files.rows()
     chosen = [rows[n] for n in np.linspace(0, len(rows) - 1, MOMENTS).round().astype(int)]
     pictures = files.images(eyes.colours[0], chosen)
-    plain = [np.round(each, 4).tolist() for each in (found.times_s, found.boxes, found.state)]
+    plain = [np.round(each, 4).tolist() for each in (found.times_s, found.boxes)]
     return Look(
-        listed.task, found.names, plain[0], plain[1], found.seen.tolist(), found.missing.tolist(), plain[2],
+        listed.task, found.names, plain[0], plain[1], found.seen.tolist(), found.missing.tolist(),
         np.asarray(pictures[-1], np.float32)[4::8, 4::8].astype(int).ravel().tolist(),
         np.round(features_of(pictures, system.bundle), 3).tolist(),
     )  # fmt: skip

@@ -46,7 +46,7 @@ class Eyes:
     def watch(self, folder: Path, listed: Listed) -> Watched:
         """Perceive the objects of an episode."""
         assert self.setup is not None
-        return watch(folder, listed, self.setup, lambda: self.system.perceiver(watch_cameras=False), self.rate_hz)
+        return watch(folder, listed, self.setup, self.system.bundle, self.rate_hz)
 
     def picture(self, folder: Path, listed: Listed) -> Pictures:
         """The last frame of an episode."""

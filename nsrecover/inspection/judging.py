@@ -12,7 +12,7 @@ from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.traces import Trace
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.templates import in_short
-from nsrecover.inspection.subtasks import Step, Task, follow
+from nsrecover.inspection.subtasks import Step, Task, follow, left_at
 from nsrecover.inspection.watching import Watched
 from nsrecover.monitoring.boxes.causes import Situation, cause_of
 
@@ -60,7 +60,7 @@ class Judged:
 
 def judge(task: Task, watched: Watched) -> Judged:
     """Label an episode of a task; one that recovers from what went wrong succeeds."""
-    scenes = [scene.chosen(task.names) for scene in watched.settled()]
+    scenes = task.scenes(watched)
     steps = list(follow(task, watched, task.limit))
     last = steps[-1]
     done = tuple((number, next(step.frame for step in steps if number in step.done)) for number in last.done)
@@ -91,11 +91,14 @@ def _blamed(
     wrong = np.flatnonzero(np.minimum(stayed, after) > task.limit).tolist() or [int(after.argmax())]
     if moved[number] in wrong:
         return number, sorted(wrong, key=lambda row: row != moved[number])
-    if done and _before_turning(task, watched, wrong[0], first, done[-1][1]):
-        return first.done[-1], wrong
     later = [n for n in range(len(task.subtasks)) if n not in (*first.done, *possible)]
     if any(_ahead(task, scene, n, row) for row in wrong for n in later):
-        wrong.insert(0, moved[number])  # the policy went on without it
+        return number, [moved[number], *wrong]  # the policy went on without it
+    if done:
+        name, box = scene.names[wrong[0]], first.accepted.boxes[wrong[0]]
+        since = watched.times_s[left_at(watched, name, box, first.frame)] - watched.times_s[done[-1][1]]
+        if since <= task.subtasks[number].begins_s / 2:  # the robot had not turned to the next subtask
+            return done[-1][0], wrong
     return number, wrong
 
 
@@ -105,22 +108,6 @@ def _ahead(task: Task, scene: SceneGraph, number: int, row: int) -> bool:
     if scene.names[row] != own.action.arguments[0]:
         return False
     return bool(task.misfits(scene, own.after(scene), number)[row] <= AHEAD * task.limit)
-
-
-def _before_turning(task: Task, watched: Watched, row: int, first: Step, since: int) -> bool:
-    """Whether an object left its place before the robot turned to the next subtask.
-
-    The robot turns when its state is most like that of the first frame; without a state that cannot be told.
-    """
-    if not watched.state.shape[1]:
-        return False
-    own = watched.names.index(task.names[row])
-    places, wanted = watched.boxes[since : first.frame + 1, own, :3], first.accepted.boxes[row, :3]
-    right = np.linalg.norm(places - wanted, axis=1) <= task.limit * task.still_m
-    left = int(np.flatnonzero(right)[-1]) if right.any() else 0
-    scale = np.ptp(watched.state, axis=0) + np.float32(1e-6)
-    away = np.linalg.norm((watched.state - watched.state[0]) / scale, axis=1)[since : since + left + 2]
-    return left <= int(away.argmin())
 
 
 def _discrepancy(

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.core import Action, FloatArray, Plan, SceneGraph
+from nsrecover.core import Action, FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import OPERATORS, SET_ASIDE, STACK
 from nsrecover.domains.tabletop.relations import DIRECTIONS
 from nsrecover.errors import InvalidRecording
-from nsrecover.inspection.watching import Watched
+from nsrecover.inspection.watching import Size, Watched
 from nsrecover.models.conformal import conformal_threshold
 
 FEWEST = 5
@@ -34,6 +34,8 @@ COMMON = 0.5
 """Share of the successes that have to have the same subtasks."""
 SHARE = 0.9
 FOLDS = 5
+LEAST = 2.5
+"""No limit is below this, in units of what is usual: 12.5 mm for objects that stay where they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,7 @@ class Subtask:
         spread_m: how far off most demonstrations are.
         before: numbers of the subtasks that come before it in every demonstration.
         duration_s: shortest and longest time since the subtask before it, or since the first frame.
+        begins_s: when its object mostly leaves its place, by the same clock.
     """
 
     action: Action
@@ -53,6 +56,7 @@ class Subtask:
     spread_m: float
     before: frozenset[int]
     duration_s: tuple[float, float]
+    begins_s: float
 
     def after(self, scene: SceneGraph) -> SceneGraph:
         """The scene after it, from the one before it."""
@@ -68,7 +72,7 @@ class Task:
 
     Attributes:
         words: the task.
-        names: of its objects.
+        sizes: of its objects by their names.
         subtasks: in the order in which they mostly come.
         still_m: how far objects seem to move that do not.
         limit: deviations above it, in units of what is usual, are none of a success.
@@ -77,17 +81,21 @@ class Task:
     """
 
     words: str
-    names: tuple[str, ...]
+    sizes: Mapping[str, Size]
     subtasks: tuple[Subtask, ...]
     still_m: float
     limit: float = math.inf
     alpha: float = 1.0
     successes: tuple[int, int] = (0, 0)
 
-    @property
-    def plan(self) -> Plan:
-        """The subtasks as a plan."""
-        return Plan(tuple(each.action for each in self.subtasks))
+    def scenes(self, watched: Watched) -> tuple[SceneGraph, ...]:
+        """The settled scenes of an episode, with the objects of the task in one order."""
+        unknown = [name for name in self.sizes if name not in watched.names]
+        if unknown:
+            raise InvalidRecording(
+                f"expected the objects of the successes in episode {watched.index}, found no {', '.join(unknown)}"
+            )
+        return tuple(scene.chosen(list(self.sizes)) for scene in watched.settled(self.sizes))
 
     def enabled(self, done: Sequence[int]) -> list[int]:
         """Subtasks that can come next."""
@@ -128,7 +136,7 @@ class Step:
 
 def follow(task: Task, watched: Watched, limit: float = math.inf) -> Iterator[Step]:
     """Follow an episode through the subtasks; a frame above the limit changes nothing."""
-    scenes = [scene.chosen(task.names) for scene in watched.settled()]
+    scenes = task.scenes(watched)
     accepted, done = scenes[0], tuple[int, ...]()
     for frame, scene in enumerate(scenes):
         score, number = float(task.misfits(scene, accepted).max()), None
@@ -148,6 +156,7 @@ def follow(task: Task, watched: Watched, limit: float = math.inf) -> Iterator[St
 class _Change:
     name: str
     time_s: float
+    left_s: float
     before: SceneGraph
     after: SceneGraph
 
@@ -172,7 +181,7 @@ def learn(episodes: Sequence[Watched], alpha: float) -> Task:
         scores += [max(step.score for step in follow(held_out, each)) for each in own]
     promised = max(alpha, 1 / (len(scores) + 1))
     limit = -conformal_threshold(sorted(-score for score in scores), len(scores), promised)
-    return replace(task, limit=limit, alpha=promised, successes=(len(alike), len(episodes) - len(alike)))
+    return replace(task, limit=max(limit, LEAST), alpha=promised, successes=(len(alike), len(episodes) - len(alike)))
 
 
 def _learned(episodes: Sequence[Watched]) -> tuple[Task, list[Watched]]:
@@ -181,32 +190,36 @@ def _learned(episodes: Sequence[Watched]) -> tuple[Task, list[Watched]]:
         raise InvalidRecording(
             f"expected at least {FEWEST} successful episodes to learn a task from, found {len(episodes)}"
         )
-    kinds = Counter(_kind(each) for each in episodes)
-    (names, moved), count = kinds.most_common(1)[0]
+    sizes = _sizes(episodes)
+    every = [_changes(each, sizes) if set(sizes) <= set(each.names) else [] for each in episodes]
+    kinds = Counter(map(_kind, every))
+    moved, count = kinds.most_common(1)[0]
     if count < max(FEWEST, COMMON * len(episodes)) or not moved:
         raise InvalidRecording(
             f"expected successful episodes of {episodes[0].task!r} that move the same objects once, found {count} of "
             f"{len(episodes)} alike; check which episodes succeeded, and that the cameras see every object at first"
         )
-    alike = [each for each in episodes if _kind(each) == (names, moved)]
-    changes = [_changes(each, sorted(names)) for each in alike]
+    alike = [each for each, own in zip(episodes, every, strict=True) if _kind(own) == moved]
+    changes = [own for own in every if _kind(own) == moved]
     times = {name: [_of(own, name).time_s for own in changes] for name in moved}
     order = sorted(moved, key=lambda name: float(np.median(times[name])))
     subtasks = []
     for name in order:
         before = {n for n, other in enumerate(order) if other != name and _always(times[other], times[name])}
         shown = [_of(own, name) for own in changes]
-        waits = [each.time_s - _latest(own, each) for each, own in zip(shown, changes, strict=True)]
+        since = [_latest(own, each) for each, own in zip(shown, changes, strict=True)]
+        waits = [each.time_s - begun for each, begun in zip(shown, since, strict=True)]
+        begins = float(np.median([each.left_s - begun for each, begun in zip(shown, since, strict=True)]))
         action = _best_action(name, shown)
         empty = np.zeros(3, np.float32)
-        subtasks.append(Subtask(action, empty, FINE_M, frozenset(before), (min(waits), max(waits))))
-    bare = Task(alike[0].task, tuple(sorted(names)), tuple(subtasks), FINE_M)
+        subtasks.append(Subtask(action, empty, FINE_M, frozenset(before), (min(waits), max(waits)), begins))
+    bare = Task(alike[0].task, sizes, tuple(subtasks), FINE_M)
     return _refitted(bare, alike), alike
 
 
 def _refitted(task: Task, episodes: Sequence[Watched]) -> Task:
     """The task with places and spreads of other episodes."""
-    every = [_changes(each, task.names) for each in episodes]
+    every = [_changes(each, task.sizes) for each in episodes]
     subtasks = []
     for each in task.subtasks:
         shift, spread = _spread(each.action, [_of(own, each.action.arguments[0]) for own in every])
@@ -214,31 +227,54 @@ def _refitted(task: Task, episodes: Sequence[Watched]) -> Task:
     drifts = []
     moved = [each.action.arguments[0] for each in subtasks]
     for each in episodes:
-        scenes = each.settled()
-        rows = [row for row, name in enumerate(each.names) if name not in moved]
+        scenes = task.scenes(each)
+        rows = [row for row, name in enumerate(task.sizes) if name not in moved]
         drifts += [np.linalg.norm(scenes[-1].boxes[row, :3] - scenes[0].boxes[row, :3]) for row in rows]
     still = float(np.quantile(drifts, SHARE)) if drifts else FINE_M
     return replace(task, subtasks=tuple(subtasks), still_m=max(still, FINE_M))
 
 
-def _kind(watched: Watched) -> tuple[frozenset[str], frozenset[str]]:
-    """The objects of an episode, and those that are moved once; none if one is moved twice or gets lost."""
-    moved = [each.name for each in _changes(watched, watched.names)]
-    once = len(set(moved)) == len(moved) and not watched.settled()[-1].missing.any()
-    return frozenset(watched.names), frozenset(moved if once else ())
+def _sizes(episodes: Sequence[Watched]) -> dict[str, Size]:
+    """The usual sizes of the objects that most episodes show."""
+    counts = Counter(name for each in episodes for name in each.names)
+    sizes = {}
+    for name in sorted(name for name, count in counts.items() if count > COMMON * len(episodes)):
+        own = [(each, each.names.index(name)) for each in episodes if name in each.names]
+        sides = np.concatenate([each.boxes[each.seen[:, row], row, 3:] for each, row in own])
+        if len(sides):
+            usual = np.median(np.sort(sides, axis=1), axis=0).astype(np.float32)
+            sizes[name] = Size(usual, float(np.median(sides[:, 2])))
+    return sizes
 
 
-def _changes(watched: Watched, names: Sequence[str]) -> list[_Change]:
-    """The lasting changes of an episode, in their order."""
-    scenes = [scene.chosen(names) for scene in watched.settled()]
+def _kind(changes: Sequence[_Change]) -> frozenset[str]:
+    """The objects that are moved; none if one is moved twice."""
+    moved = frozenset(each.name for each in changes)
+    return moved if len(moved) == len(changes) else frozenset()
+
+
+def _changes(watched: Watched, sizes: Mapping[str, Size]) -> list[_Change]:
+    """The lasting changes of an episode, in their order; none if an object gets lost."""
+    scenes = [scene.chosen(list(sizes)) for scene in watched.settled(sizes)]
+    if scenes[-1].missing.any():
+        return []
     settled, found = scenes[0], list[_Change]()
     for frame, scene in enumerate(scenes):
         away = np.linalg.norm(scene.boxes[:, :3] - settled.boxes[:, :3], axis=1)
         for row in np.flatnonzero(away > MOVED_M).tolist():
             after = settled.with_node(row, scene.boxes[row])
-            found.append(_Change(scene.names[row], float(watched.times_s[frame]), settled, after))
+            name, end = scene.names[row], float(watched.times_s[frame])
+            left = float(watched.times_s[left_at(watched, name, settled.boxes[row], frame)])
+            found.append(_Change(name, end, left, settled, after))
             settled = after
     return found
+
+
+def left_at(watched: Watched, name: str, place: FloatArray, until: int) -> int:
+    """The last frame up to one in which an object is in a place (6,)."""
+    boxes = watched.boxes[: until + 1, watched.names.index(name), :3]
+    there = np.flatnonzero(np.linalg.norm(boxes - place[:3], axis=1) <= MOVED_M)
+    return int(there[-1]) if len(there) else 0
 
 
 def _of(changes: Sequence[_Change], name: str) -> _Change:

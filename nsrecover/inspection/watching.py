@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +15,26 @@ from nsrecover.core import Camera, FloatArray, Observation, SceneGraph
 from nsrecover.errors import InvalidObservation, InvalidRecording
 from nsrecover.integrations.lerobot import EpisodeFiles, LeRobotView, Listed, images_at
 from nsrecover.perception.masks.table import TableMasks
-from nsrecover.perception.perceiver import ScenePerceiver
+from nsrecover.perception.objects.detections import AppearanceModel
+from nsrecover.perception.perceiver import Association, ScenePerceiver
 from nsrecover.util.untrusted_json import JsonMapping, read_json
 
 CAMERAS = "meta/cameras.json"
 """Calibration of the cameras, in the folder of a dataset; LeRobot has no place for it."""
 STILL_M = 0.01
 """An object rests that is in the same place in two frames in a row."""
-FIRST_FRAMES = 3
-"""The one of the first frames that shows most objects names them."""
+GROWN_M, SHRUNK_M = 0.04, 0.015
+"""A box with a side that is so much longer or shorter than usual shows several objects, or a part of one."""
+UNSEEN_FRAMES = 2
+"""An object that is not seen in so many last frames may be missing."""
 Flags = npt.NDArray[np.bool_]
+
+
+class Size(NamedTuple):
+    """How large an object usually looks: its sides (3,) from the shortest on, and its height, metres."""
+
+    sides: FloatArray
+    height: float
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,6 @@ class Watched:
         boxes: (T, N, 6) where the objects are, centre and size, metres.
         seen: (T, N) whether they are visible.
         missing: (T, N) whether they are not visible and their places are visibly empty.
-        state: (T, S) of the robot; S is 0 if there is none.
     """
 
     index: int
@@ -63,19 +73,30 @@ class Watched:
     boxes: FloatArray
     seen: Flags
     missing: Flags
-    state: FloatArray
 
-    def settled(self) -> tuple[SceneGraph, ...]:
-        """The scene at every frame, with each object where it rested last; what is never seen again is missing."""
-        near = np.linalg.norm(self.boxes[1:, :, :3] - self.boxes[:-1, :, :3], axis=-1) < STILL_M
-        rests = np.concatenate([near & self.seen[1:] & self.seen[:-1], np.zeros((1, len(self.names)), np.bool_)])
-        last = np.where(self.seen, np.arange(len(self.seen))[:, None], -1).max(axis=0)
-        places, scenes = self.boxes[0].copy(), []
+    def settled(self, sizes: Mapping[str, Size]) -> tuple[SceneGraph, ...]:
+        """The scene at every frame, with each object where it rested last; what is never seen again is missing.
+
+        Args:
+            sizes: of the objects by their names; others are left out.
+        """
+        names = [name for name in self.names if name in sizes]
+        rows = [self.names.index(name) for name in names]
+        usual = np.array([sizes[name].sides for name in names], np.float32).reshape(-1, 3)
+        boxes, seen = self.boxes[:, rows], self.seen[:, rows]
+        grown = np.sort(boxes[..., 3:], axis=-1) - usual
+        whole = seen & (grown < GROWN_M).all(axis=-1) & (grown > -SHRUNK_M).all(axis=-1)
+        near = np.linalg.norm(boxes[1:, :, :3] - boxes[:-1, :, :3], axis=-1) < STILL_M
+        rests = np.concatenate([near & whole[1:] & whole[:-1], np.zeros((1, len(names)), np.bool_)])
+        last = np.where(seen, np.arange(len(seen))[:, None], -1).max(axis=0)
+        unseen = (last >= 0) & (last < len(seen) - UNSEEN_FRAMES)
+        places, scenes = boxes[0].copy(), []
         for frame, resting in enumerate(rests):
-            here = self.boxes[frame : frame + 2].mean(axis=0)
+            here = boxes[frame : frame + 2].mean(axis=0)
             places = np.where(resting[:, None], here, places).astype(np.float32)
-            gone = self.missing[frame] & (frame > last)
-            scenes.append(SceneGraph(self.names, np.zeros((len(gone), 0), np.float32), places, ~gone))
+            places[:, 5] = [sizes[name].height for name in names]
+            gone = self.missing[frame, rows] & (frame > last) & unseen
+            scenes.append(SceneGraph(tuple(names), np.zeros((len(gone), 0), np.float32), places.copy(), ~gone))
         return tuple(scenes)
 
 
@@ -107,16 +128,14 @@ def _view(data: JsonMapping) -> LeRobotView:
     )
 
 
-def watch(
-    folder: Path, listed: Listed, setup: Setup, perceiver: Callable[[], ScenePerceiver], rate_hz: float
-) -> Watched:
+def watch(folder: Path, listed: Listed, setup: Setup, appearance: AppearanceModel, rate_hz: float) -> Watched:
     """Perceive the objects of an episode.
 
     Args:
         folder: of the dataset.
         listed: the episode.
         setup: its cameras.
-        perceiver: makes a fresh perceiver.
+        appearance: describes looks.
         rate_hz: frames a second that are looked at.
 
     Raises:
@@ -125,26 +144,24 @@ def watch(
     files = EpisodeFiles(folder, listed.index)
     rows = files.rows()
     rows = rows[:: max(1, round(float(files.info.get("fps") or rate_hz) / rate_hz))]
-    seen = list(_observations(files, rows, setup))
-    begin = max(range(min(FIRST_FRAMES, len(seen))), key=lambda n: (len(set(seen[n].labels.values())), -n), default=0)
-    if len(seen) < 2 + begin or not seen[begin].labels:
+    how = Association.KNOWN if setup.objects else Association.TRACKED
+    perceiver = ScenePerceiver(appearance, how, watch_cameras=False)
+    graphs, times = list[SceneGraph](), list[float]()
+    for each in _observations(files, rows, setup):
+        with suppress(InvalidObservation):  # a frame that shows nothing
+            graphs.append(perceiver.step(each))
+            times.append(each.time_s)
+    names = tuple(n for n in graphs[-1].names if n not in perceiver.unnamed) if graphs else ()
+    if len(graphs) < 2 or not names:
         raise InvalidRecording(f"expected frames with objects in episode {listed.index} of {folder}, found none")
-    own = perceiver()
-    graphs = [own.reset(seen[begin])]
-    names, looks = graphs[0].names, graphs[0].visual
-    for each in seen[begin + 1 :]:
-        try:
-            graphs.append(own.step(each).chosen(names))
-        except InvalidObservation:  # a frame without any image
-            graphs.append(graphs[-1].doubted(names))
-    states = [np.ravel(row.get("observation.state", ())).astype(np.float32) for row in rows[begin:]]
+    for number in range(len(graphs) - 1, 0, -1):  # what is seen later has been there
+        graphs[number - 1] = graphs[number - 1].with_objects_of(graphs[number])
+    graphs = [graph.chosen(names) for graph in graphs]
     return Watched(
-        listed.index, listed.task, names, looks,
-        np.array([each.time_s for each in seen[begin:]], np.float32),
+        listed.index, listed.task, names, graphs[0].visual, np.array(times, np.float32),
         np.stack([graph.boxes for graph in graphs]),
         np.stack([graph.seen for graph in graphs]),
         np.stack([graph.missing for graph in graphs]),
-        np.stack(states),
     )  # fmt: skip
 
 

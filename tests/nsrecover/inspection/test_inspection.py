@@ -39,27 +39,25 @@ RED, GREEN = put("red", "blue"), beside("green", "yellow")
 TASK = (RED, GREEN)
 
 
-def episode(seed: int, moves: Sequence[Move], still: int = 0) -> Watched:
-    """An episode of which a robot's cameras see every object, 2 mm off; the robot is away between the moves."""
+def episode(seed: int, moves: Sequence[Move]) -> Watched:
+    """An episode of which a robot's cameras see every object, 2 mm off; a move takes 2 s."""
     rng = np.random.default_rng(seed)
     at: Places = {
         name: np.array([0.4 + 0.1 * rng.random(), 0.15 * n + 0.03 * rng.random(), SIDE / 2])
         for n, name in enumerate(NAMES)
     }
-    places, tool = [at] * 2, [0.0] * 2
+    places = [at] * 2
     for move in moves:
         places += [at, {**at, **{name: np.asarray(place) for name, place in move(at).items()}}]
         at = places[-1]
         places += [at] * 2
-        tool += [1.0, 1.0, 0.5, 0.0]
-    places, tool = places + [at] * (2 + still), tool + [0.0] * (2 + still)
+    places += [at] * 2
     centres = np.array([[frame[name] for name in NAMES] for frame in places])
     boxes = np.concatenate([centres + rng.normal(0, 0.002, centres.shape), np.full_like(centres, SIDE)], axis=2)
     there = np.ones(boxes.shape[:2], np.bool_)
     times = np.arange(len(places), dtype=np.float32) / np.float32(FPS)
     none = np.zeros((len(NAMES), 0), np.float32)
-    state = np.array(tool, np.float32)[:, None]
-    return Watched(seed, "sort", NAMES, none, times, boxes.astype(np.float32), there, ~there, state)
+    return Watched(seed, "sort", NAMES, none, times, boxes.astype(np.float32), there, ~there)
 
 
 @pytest.fixture(scope="module")
@@ -108,20 +106,17 @@ def test_a_failure_has_subtask_object_and_cause(
     assert label.subtask is not None
 
 
-def test_the_robot_tells_between_which_subtasks_it_happened(task: Task) -> None:
-    apart = shifted("yellow", 0.1, 0, 0)
-    before_turning = episode(60, (RED, GREEN))
-    boxes, frames = before_turning.boxes.copy(), np.flatnonzero(before_turning.state[:, 0] == 0.0)
-    home = int(frames[frames > 4][0])  # after the first subtask
+def test_what_happens_before_the_next_subtask_begins_belongs_to_the_last(task: Task) -> None:
+    given, yellow = episode(60, (RED, GREEN)), NAMES.index("yellow")
+    done = dict(judge(task, given).done)[0]
 
     def pushed(since: int) -> Judged:
-        moved = boxes.copy()
-        moved[since:, NAMES.index("yellow"), 0] += 0.1
-        return judge(task, Watched(**{**vars(before_turning), "boxes": moved}))
+        moved = given.boxes.copy()
+        moved[since:, yellow, 0] += 0.1
+        return judge(task, Watched(**{**vars(given), "boxes": moved}))
 
-    assert (pushed(home).subtask, pushed(home + 2).subtask) == (0, 1)
-    assert pushed(home).object == "yellow"
-    assert not judge(task, episode(61, (RED, both(GREEN, apart)))).succeeded
+    assert (pushed(done + 1).subtask, pushed(done + 3).subtask) == (0, 1)
+    assert pushed(done + 1).object == pushed(done + 3).object == "yellow"
 
 
 def test_what_is_put_right_again_succeeds(task: Task) -> None:
