@@ -19,9 +19,10 @@ from concurrent.futures import Future, wait
 from functools import partial
 
 from nsrecover.agent import seen_for
-from nsrecover.core import Action, Discrepancy, Recovery
+from nsrecover.core import Action, Discrepancy, Observation, Recovery
+from nsrecover.core.glances import RobotState
 from nsrecover.core.protocols import World
-from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
+from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Interrupt, Look, Stopped
 from nsrecover.core.sessions.supervision import Listener, Supervisor
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
 from nsrecover.session import AnySession
@@ -55,6 +56,9 @@ class FollowPlan(Behaviour):
             the world carries the action out within one tick.
         decide: called at every tick while a person is asked; returns the answer once there is one. By default every way
             back is taken, and nothing given up.
+        glance: called at every tick while the behaviour of an action runs; returns what is seen, and what the robot
+            knows of itself, for `Session.glanced`; or None. If the session asks to interrupt the action, its behaviour
+            is stopped, and the scene looked at.
         name: name of the behaviour.
         namespace: on the blackboard, another one for each behaviour.
     """
@@ -65,12 +69,13 @@ class FollowPlan(Behaviour):
         world: World[object],
         act: Callable[[Action], Behaviour] | None = None,
         decide: Callable[[Decision[object]], Answer | bool | None] | None = None,
+        glance: Callable[[], tuple[Observation, RobotState] | None] | None = None,
         name: str = "follow the plan",
         namespace: str = "nsrecover",
     ) -> None:
         super().__init__(name)
         self._world, self._act = world, act or partial(_Execute, world)
-        self._decide = decide or Supervisor().decides
+        self._decide, self._glance = decide or Supervisor().decides, glance
         self._board = self.attach_blackboard_client(name=f"{name} in {namespace}", namespace=namespace)
         for key in KEYS:
             self._board.register_key(key, access=Access.WRITE)
@@ -141,11 +146,14 @@ class FollowPlan(Behaviour):
                 self.children = [self._act(action)]
                 self.children[0].parent = self
             case Act() if self.children[0].status is Status.RUNNING:
-                pass
-            case Act() | Look():
+                if self._glance is not None and (seen := self._glance()) is not None:
+                    session.glanced(*seen)
+                    if isinstance(session.request, Interrupt):
+                        self._drop_action()
+            case Act() | Look() | Interrupt():
                 self._drop_action()
-                seen = seen_for(session, self._world)
-                self._judge(partial(session.observed, seen, time.monotonic() - self._since))
+                after = seen_for(session, self._world)
+                self._judge(partial(session.observed, after, time.monotonic() - self._since))
             case Ask(decision):
                 answer = self._decide(decision)
                 if answer is not None:

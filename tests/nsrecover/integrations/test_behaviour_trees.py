@@ -15,15 +15,17 @@ pytest.importorskip("py_trees")
 import py_trees
 from py_trees.common import Status
 
-from nsrecover import Action, Plan, geometric, symbolic
+from nsrecover import Action, Observation, Plan, RobotState, geometric, symbolic
 from nsrecover.core import StopCode
-from nsrecover.core.sessions.requests import Answer, Stopped
+from nsrecover.core.sessions.requests import Answer, Interrupt, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidConfiguration, UnknownObject
 from nsrecover.integrations.behaviour_trees import FollowPlan
 from nsrecover.monitoring.executing import ExecutionFailed
-from tests.nsrecover.integrations.tree_table import PLAN, Slow, Table, reader, run
+from nsrecover.monitoring.motion import MotionModel
+from tests.nsrecover.integrations.tree_table import PLAN, SIDE_M, Slow, Table, reader, run
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
+from tests.nsrecover.seen_from_above import seen
 
 STEPS = list(map(str, PLAN))
 
@@ -183,6 +185,28 @@ def test_after_an_interrupted_action_the_scene_is_looked_at_first() -> None:
     assert table.stands()
     first = follow.session.records[0]
     assert (first.action, first.discrepancy.deviating) == (None, ("green",))
+
+
+def test_an_action_is_halted_when_a_glance_shows_that_something_goes_wrong() -> None:
+    table, skills = Table(), list[Moving]()
+    limits = MotionModel(0.003, (0.01,) * 3, (0.5,) * 3, 0.01, 0.5, 1.0)
+
+    def act(action: Action) -> Moving:
+        skills.append(Moving(table, action))
+        skills[-1].left = 8
+        return skills[-1]
+
+    def glance() -> tuple[Observation, RobotState]:
+        if len(skills) == 1 and skills[0].left == 5:
+            table.put("grey", 0.3, -0.25)
+        tops = [(x, y, z + SIDE_M / 2) for x, y, z in table.scene.boxes[:, :3].tolist()]
+        return seen(*tops), RobotState(0.08, (0.0, 0.0, 0.5), gripping=False)
+
+    follow, tree = following(table, replace(geometric(), motions=limits), act=act, glance=glance)
+    assert run(tree, lambda: isinstance(follow.session.request, Interrupt)) is Status.RUNNING
+    assert (table.done, skills[0].status, skills[0].left > 0) == ([], Status.INVALID, True)
+    assert run(tree) is Status.SUCCESS
+    assert table.stands()
 
 
 def test_a_person_may_take_time_to_decide() -> None:

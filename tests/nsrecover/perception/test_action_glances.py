@@ -4,37 +4,17 @@ import numpy as np
 import pytest
 
 from nsrecover.core.glances import PHASES, Glance, RobotState
-from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.perception.objects.glances import ActionGlances
+from tests.nsrecover.seen_from_above import SIDE, seen
 
-EYE_M, FOCAL, SIDE = 1.0, 300.0, 0.05
 START, HALFWAY, GOAL, OTHER = (0.0, 0.0), (0.1, 0.05), (0.2, 0.0), (-0.2, 0.1)
-DOWN = np.diag([1.0, -1.0, -1.0, 1.0])
-DOWN[2, 3] = EYE_M
-CAMERA = Camera(np.array([[FOCAL, 0, 160], [0, FOCAL, 120], [0, 0, 1]], np.float32), DOWN.astype(np.float32), "above")
 
 
 def scene(moved: tuple[float, float], **pieces: tuple[float, float]) -> SceneGraph:
     places = {"cube": moved, "other": OTHER, **pieces}
     boxes = np.array([[x, y, SIDE / 2, SIDE, SIDE, SIDE] for x, y in places.values()], np.float32)
     return SceneGraph(tuple(places), np.zeros((len(boxes), 1), np.float32), boxes, np.ones(len(boxes), bool))
-
-
-def seen(*tops: tuple[float, float, float], time_s: float = 0.0) -> Observation:
-    """A picture of squares at x, y and heights, metres."""
-    depth, masks = np.full((240, 320), EYE_M, np.float32), np.zeros((240, 320), np.int32)
-    columns, rows = np.meshgrid(np.arange(320) + 0.5, np.arange(240) + 0.5)
-    for number, (x, y, z) in enumerate(tops, 1):
-        away = EYE_M - z
-        shown = (
-            np.maximum(np.abs((columns - 160) * away / FOCAL - x), np.abs((rows - 120) * away / FOCAL + y)) < SIDE / 2
-        )
-        depth[shown], masks[shown] = away, number
-    return Observation(
-        rgb=np.zeros((1, 240, 320, 3), np.uint8), depth_m=depth[None], instances=masks[None], cameras=(CAMERA,),
-        labels={}, gripper_opening_m=0.08, holding=False, time_s=time_s,
-    )  # fmt: skip
 
 
 def looked(way: list[tuple[tuple[float, float, float], bool, float]], lost_at: int = 99) -> list[Glance]:
