@@ -26,7 +26,14 @@ from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.masks.repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.objects.association import UNMATCHED, associate, association_costs
 from nsrecover.perception.objects.depthless import Depthless, depthless
-from nsrecover.perception.objects.detections import AppearanceModel, Detections, detect, detect_masks
+from nsrecover.perception.objects.detections import (
+    AppearanceModel,
+    Detections,
+    crop_objects,
+    detect,
+    detect_masks,
+    fuse_views,
+)
 from nsrecover.perception.objects.looks import NOT_COMPARED, OTHER_SHARE, Beside, Looks
 from nsrecover.perception.objects.memory import Memory, supported
 from nsrecover.perception.objects.unseen_sides import one_sided, uncertain_m
@@ -246,8 +253,10 @@ class ScenePerceiver:
         pixels = np.zeros(len(names), dtype=np.float32)
         pixels[rows] = detections.pixels[shown]
         for row in np.flatnonzero(~seen):
-            own = {number for number in without if observation.labels.get(number) == names[row]}
+            own = [number for number in sorted(without) if observation.labels.get(number) == names[row]]
             if own:
+                crops, _, sizes = crop_objects(observation, own, self._appearance.crop_size)
+                visual[row] = fuse_views(self._appearance.encode(crops), np.zeros(len(crops), np.intp), sizes, 1)[0]
                 boxes[row], dim[row] = Depthless.of(observation, without).standing(own), True
         memory = Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels, through)
         return replace(memory, seen=seen, unknown=dim)

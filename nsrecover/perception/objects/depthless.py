@@ -17,8 +17,9 @@ from nsrecover.core import FloatArray, Observation
 from nsrecover.perception.cameras.visibility import faces_in_view, visibly_empty
 from nsrecover.perception.lifting import TRIM, ViewPixels
 
-SOLID = 0.4
-"""Share of a mask, its outline left aside, that shows one surface above the table in the view that shows most."""
+SOLID, LARGE_PX = 0.4, 1000
+"""Share of a mask, its outline left aside, that shows one surface above the table in the view that shows most. Holes
+are as large as small masks, so that of fewer pixels less has to: by the square root of their number."""
 
 THERE = 0.1
 """Share of the surface of an object that such a mask shows if the object is there; its box is not known well."""
@@ -34,10 +35,11 @@ def depthless(observation: Observation, lifted: Sequence[ViewPixels]) -> frozens
         pixels = np.bincount(image[image > 0], minlength=1)
         found = np.bincount(image[rows, columns], minlength=len(pixels))
         large |= set(np.flatnonzero(pixels >= FEWEST_PIXELS).tolist())
-        solid |= set(np.flatnonzero(found > SOLID * pixels).tolist())
+        limit = SOLID * np.sqrt(np.minimum(pixels / LARGE_PX, 1.0))
+        solid |= set(np.flatnonzero(found > limit * pixels).tolist())
         for number in large - solid:
             inner = ndimage.binary_erosion(image == number)
-            if inner[rows, columns].sum() > SOLID * inner.sum():
+            if inner[rows, columns].sum() > limit[number : number + 1].sum() * inner.sum():
                 solid.add(number)
     return frozenset(large - solid)
 
