@@ -114,7 +114,8 @@ class MotionModel:
         path = Path(folder) / FILE
         try:
             data = cast("dict[str, Any]", read_json(path))
-            made = cls(**{key: tuple(each) if isinstance(each, list) else each for key, each in data.items()})
+            parts: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in data.items()}
+            made = cls(**parts)
             numbers = [made.hand_m, *made.beyond_m, *made.empty, made.others_m, made.others_empty, made.threshold]
             if len(numbers) != 4 + 2 * len(PHASES) or not all(0 < float(each) < np.inf for each in numbers):
                 raise ValueError("its parts do not fit each other")
