@@ -45,7 +45,8 @@ def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
     """The content of the report of a run; see `write`."""
     extras = [Extra(METRICS, "What was measured, with the ground truth", _metrics(result))]
     if video is not None:
-        extras.append(Extra(video.name, "Film", video.read_bytes(), "video/mp4"))
+        ends_s = tuple(turn.film_s for turn in result.turns if turn.film_s is not None)
+        extras.append(Extra(video.name, "Film", video.read_bytes(), "video/mp4", ends_s))
     sees = "" if result.domain is not None else f" The robot sees {_sensor(result.sensor)}."
     return report_of(
         result.episode or _broken_off(result),

@@ -31,11 +31,13 @@ class Turn:
         label: `step 4 of 6`, or `recovery 2 of 5`.
         record: action and verdict of the agent.
         media: photographs before and after it, and its sound.
+        film_s: when it ends in the film, seconds; None: by the robot's clock.
     """
 
     label: str
     record: StepRecord[Any]
     media: Media
+    film_s: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -220,7 +220,8 @@ class _Recorder:
         label = self._progress.label(step)
         if record.action is None:  # something has happened between two actions
             self.watched.before, self.watched.after = self.watched.after, self.watched.photo()
-        self.turns.append(Turn(label, record, Media(self.watched.before, self.watched.after)))
+        film_s = self._video.seconds if self._video is not None else None
+        self.turns.append(Turn(label, record, Media(self.watched.before, self.watched.after), film_s))
         done = self._progress.steps_done(step + 1 if discrepancy.phase is Phase.AFTER else step)
         wrong = None if done is None else self._fault_free.wrong_after(done, self._world.truth())
         if discrepancy.deviates:

@@ -65,9 +65,15 @@ class VideoWriter(ClosedByWith):
             path, fps=FRAMES_A_SECOND, codec="libx264", quality=7, macro_block_size=16, pixelformat="yuv420p",
             output_params=["-movflags", "+faststart"],
         )  # fmt: skip
+        self._frames = 0
         self._title = ""
         self._note = ""
         self._colour = PLAIN
+
+    @property
+    def seconds(self) -> float:
+        """Length of the film so far."""
+        return self._frames / FRAMES_A_SECOND
 
     def caption(self, title: str, note: str = "", colour: tuple[int, int, int] = PLAIN) -> None:
         """Set the caption of the following frames: a title, and a note of up to two lines in a colour."""
@@ -78,6 +84,7 @@ class VideoWriter(ClosedByWith):
         frame = self._compose(picture)
         for _ in range(max(1, round(seconds * FRAMES_A_SECOND))):
             self._writer.append_data(frame)
+            self._frames += 1
 
     def _compose(self, picture: Picture) -> Picture:
         width, height = FRAME_SIZE

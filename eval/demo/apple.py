@@ -76,7 +76,8 @@ def run_apple(
             nonlocal photo, logged
             label = f"{'recovery' if record.recovering else 'step'} {record.discrepancy.step + 1} of {len(record.plan)}"
             before, photo = photo, Photo(floor_plan(world, NAME))
-            turns.setdefault(id(stage), []).append(Turn(label, record, Media(before, photo)))
+            film_s = writer.seconds + _SECONDS / 2 if writer is not None else None
+            turns.setdefault(id(stage), []).append(Turn(label, record, Media(before, photo), film_s))
             turned(label, record)
             new, logged = agent.log[logged:], len(agent.log)
             for code, text in new:

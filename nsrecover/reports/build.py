@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from nsrecover.core.discrepancy import Phase
@@ -102,10 +103,13 @@ def report_of(
         _step(episode, moments, i, words, scenes, _pictures(episode, moments, i, media, album), sounds[i])
         for i in range(len(moments))
     )
+    ends_s = [record.time_s - episode.start_s for record in episode.records]
     files, films = _files(episode, words, extras), [each for each in extras if _is_film(each)]
     stored = album.size + sum(len(file.href) for file in files)
     stored += sum(len(sound.wav) * 4 // 3 for sound in sounds if sound is not None and sound.wav)  # in base64
     fitting = [each for each in films if len(each.content) * 4 / 3 <= PAGE_BYTES - MARKUP_BYTES - stored]
+    ends = (fitting[0].ends_s if fitting else ()) or ends_s
+    steps = tuple(replace(step, ends_s=max(end, 0.0)) for step, end in zip(steps, ends, strict=True))
     outcome, outcome_kind = _outcome(episode, judgement)
     ended = episode.status in (EpisodeStatus.COMPLETED, EpisodeStatus.ASKED_FOR_HELP)
     return Report(

@@ -81,9 +81,11 @@ class Extra:
         label: what it holds.
         content: the bytes.
         mime: its type; a film of a type `video/...` is shown.
+        ends_s: of a film: when each turn ends in it, seconds; empty if the film runs with the robot's clock.
     """
 
     name: str
     label: str
     content: bytes = field(repr=False)
     mime: str = "application/json"
+    ends_s: tuple[float, ...] = ()

@@ -195,6 +195,7 @@ class Step:
         lines: the sentences.
         rows: the objects.
         numbers: name and value of what is measured.
+        ends_s: when it ended, seconds since the start; in the film, if there is one.
     """
 
     kind: Kind
@@ -209,6 +210,7 @@ class Step:
     lines: tuple[Line, ...]
     rows: tuple[Row, ...]
     numbers: tuple[tuple[str, str], ...]
+    ends_s: float = 0.0
 
 
 class Mark(StrEnum):

@@ -14,8 +14,10 @@
   // the list ends where the first screen does
   list.style.setProperty("--above", `${list.getBoundingClientRect().top + window.scrollY + 24}px`);
   const now = document.getElementById("now");
+  const film = document.querySelector("video");
+  const ends = steps.map((step) => Number(step.dataset.ends));
 
-  function show(number) {
+  function show(number, byFilm = false) {
     const chosen = Math.min(Math.max(number, 0), steps.length - 1);
     slider.value = chosen;
     slider.setAttribute("aria-valuetext", steps[chosen].dataset.label);
@@ -32,9 +34,23 @@
       else entry.removeAttribute("aria-current");
     });
     follow();
+    if (film && !byFilm) seek();
     document.getElementById("previous").disabled = chosen === 0;
     document.getElementById("next").disabled = chosen === steps.length - 1;
   }
+
+  // Moves the film to the end of the step that is shown.
+  function seek() {
+    if (film.readyState > 0) film.currentTime = Math.min(ends[Number(slider.value)], film.duration - 0.05);
+    else film.addEventListener("loadedmetadata", seek, { once: true });
+  }
+
+  film?.addEventListener("timeupdate", () => {
+    if (film.paused) return;
+    const going = ends.findIndex((end) => film.currentTime <= end);
+    const step = going < 0 ? steps.length - 1 : going;
+    if (step !== Number(slider.value)) show(step, true);
+  });
 
   // Scrolls the list, and nothing else, to the entry of the step; what follows until the plan is rejoined is shown, too.
   function follow() {

@@ -6,11 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import imageio.v2 as imageio
+import numpy as np
 import pytest
 
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.records import episode_log
+from nsrecover.reports.build import report_of
+from nsrecover.reports.media import Extra
 from nsrecover.reports.page import write_page
+from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import START, WINE, FactWorld, after
 from tests.nsrecover.reports.shown_reports import in_kitchen, instructed, recorded
 
@@ -46,6 +51,14 @@ class Opened:
 
     def __exit__(self, *error: object) -> None:
         self._context.close()
+
+    def wait(self, condition: str) -> None:
+        """Wait until a condition holds; the page allows no evaluation of its own."""
+        for _ in range(200):
+            if self.page.evaluate(condition):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(condition)
 
     def shown(self) -> dict[str, Any]:
         """What is visible of the steps."""
@@ -95,6 +108,26 @@ def test_the_slider_moves_everything_together(browser: Any, pages: dict[str, Pat
         assert opened.shown()["steps"] == [count - 2]
         page.click("[data-go='0']")
         assert opened.shown()["steps"] == [0]
+        assert opened.complaints == []
+
+
+def test_the_film_moves_with_the_steps_and_they_with_it(browser: Any, tmp_path: Path) -> None:
+    with imageio.get_writer(tmp_path / "film.mp4", fps=5) as writer:
+        for number in range(200):  # 40 s
+            writer.append_data(np.full((64, 96, 3), number, np.uint8))
+    film = Extra("film.mp4", "Film", (tmp_path / "film.mp4").read_bytes(), "video/mp4")
+    write_page(report_of(fallen(), "A tower", extras=[film]), tmp_path / "page.html")
+    with Opened(browser, tmp_path / "page.html") as opened:
+        page, at = opened.page, "document.querySelector('video').currentTime"
+        assert page.locator("video").is_visible()
+        opened.wait(f"{at} === 24")  # the end of the step that is shown first
+        page.click("#next")
+        opened.wait(f"{at} === 37")
+        page.evaluate("() => { const film = document.querySelector('video'); film.currentTime = 5; film.play(); }")
+        opened.wait("document.getElementById('slider').value === '0'")
+        assert opened.shown()["heading"].startswith("Step 1")
+        page.evaluate("() => { document.querySelector('video').currentTime = 23.6; }")
+        opened.wait("document.getElementById('slider').value === '2'")  # the film goes on
         assert opened.complaints == []
 
 
@@ -194,7 +227,7 @@ def test_the_list_of_a_long_way_back_follows_the_slider(browser: Any, pages: dic
         for key in ("End", "Home"):
             page.focus("#slider")
             page.keyboard.press(key)
-            page.wait_for_function(
+            opened.wait(
                 """() => {
                   const list = document.querySelector("ol.way"), frame = list.getBoundingClientRect();
                   const box = list.querySelector("[aria-current]").getBoundingClientRect();
