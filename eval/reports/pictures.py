@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.common.browser import DESKTOP, PHONE, browser, write_jpeg
+from eval.common.browser import DESKTOP, browser, write_jpeg, write_looks
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.reports.many_runs import write_runs
 
 PAGE = "report.html"
 PICTURED = ("collapse", "kitchen", "apple")
@@ -46,7 +48,7 @@ def sentences_of(pages: Mapping[str, Path]) -> Sentences:
 
 
 def photograph(pages: Mapping[str, Path], out: Path) -> None:
-    """Photograph reports as JPEG: before, at and after the failure, on a phone, and in dark mode.
+    """Photograph reports as JPEG: before, at and after the failure, and in all windows and looks; and one of many runs.
 
     A scenario whose failure is noticed at the first step has no picture before it.
 
@@ -56,13 +58,18 @@ def photograph(pages: Mapping[str, Path], out: Path) -> None:
     with browser() as chromium:
         for name in (each for each in PICTURED if each in pages):
             _pictures(chromium, pages[name], out / name)
+            write_looks(chromium, pages[name].resolve().as_uri(), out / f"{name}_looks.jpg")
+        logs = [str(log) for page in pages.values() if (log := page.with_name("episode.json")).exists()]
+        if logs:
+            with TemporaryDirectory() as folder:
+                write_runs(logs, Path(folder) / "runs.html")
+                write_looks(chromium, (Path(folder) / "runs.html").as_uri(), out / "runs_looks.jpg")
 
 
 def _pictures(browser: Any, page: Path, stem: Path) -> None:
     """All pictures of one report."""
-    looks = [(moment, DESKTOP, "light") for moment in MOMENTS]
-    for what, (width, height), scheme in (*looks, ("phone", PHONE, "light"), ("dark", DESKTOP, "dark")):
-        opened = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    for what in MOMENTS:
+        opened = browser.new_page(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
         opened.set_default_timeout(WAIT_MS)
         opened.goto(page.resolve().as_uri())
         if _at(opened, what):

@@ -9,7 +9,7 @@ import nsrecover
 import nsrecover.live
 from eval.checks.live.measuring import in_background, opened
 from eval.checks.live.tabletop import table
-from eval.common.browser import PHONE, browser, write_jpeg
+from eval.common.browser import browser, write_jpeg, write_looks
 from nsrecover.system import System
 from sim.sensors.sensor import Sensor
 from sim.tabletop.scenarios import Scenario
@@ -19,7 +19,7 @@ WAIT_MS = 120_000
 
 
 def photograph(system: System, item: Scenario, sensor: Sensor, out: Path) -> None:
-    """Photograph a page on which a recovery waits for a person: on a desktop, in dark mode, on a phone; and its end.
+    """Photograph a page on which a recovery waits for a person, in all windows and looks; and its end.
 
     Args:
         system: the learned parts.
@@ -34,18 +34,13 @@ def photograph(system: System, item: Scenario, sensor: Sensor, out: Path) -> Non
         agent = nsrecover.RecoveryAgent(system, world)
         title = f"Simulated tabletop: {item.name}"
         with nsrecover.live.page(agent, title=title, approve=True, injector=world) as page:
-            looks = {"decision": (WIDE, "light"), "dark": (WIDE, "dark"), "phone": (PHONE, "light")}
-            tabs = {
-                name: opened(chromium, page.url, viewport={"width": width, "height": height}, color_scheme=scheme)
-                for name, ((width, height), scheme) in looks.items()
-            }
+            first = opened(chromium, page.url, viewport={"width": WIDE[0], "height": WIDE[1]})
             with in_background(partial(agent.run, item.plan)):
-                first = next(iter(tabs.values()))
                 first.wait_for_selector("#choice-do", timeout=WAIT_MS)
                 first.click("text=What went wrong?")
-                for name, tab in tabs.items():
-                    tab.wait_for_selector("#talk li")
-                    write_jpeg(tab.screenshot(), out / f"{name}.jpg")
+                first.wait_for_selector("#talk li")
+                write_jpeg(first.screenshot(), out / "decision.jpg")
+                write_looks(chromium, page.url, out / "looks.jpg", lambda tab: tab.wait_for_selector("#choice-do"))
                 while agent.supervisor is page and not first.locator("#state .mark:text('done')").count():
                     if first.locator("#choice-do").count():
                         first.click("#choice-do")
