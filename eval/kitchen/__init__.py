@@ -1,1 +1,1 @@
-"""Whole household episodes in the kitchen's physics, seen and heard: `python -m eval dataset=H1`."""
+"""Whole household episodes in the kitchen's physics, seen and heard: `python -m eval.kitchen`."""

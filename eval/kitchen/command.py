@@ -1,153 +1,140 @@
-"""Episodes in the kitchen's physics under a planner, judged by the true facts; resumable."""
+"""`python -m eval.kitchen`: whole household episodes in the kitchen's physics, judged by the true facts."""
 
 from __future__ import annotations
 
-import os
 import time
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
-from tqdm import tqdm
-
-from eval.common.identity import content_of, identity
-from eval.common.output import overrides, write_results
-from eval.common.tables import markdown_table, number, percent
+from conf.command import option
+from eval.common.runner import Measurement, Run, Settings
+from eval.common.statistics import share_of
+from eval.common.tables import document, markdown_table, number, percent
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import KitchenCourse, models, system_for
 from eval.kitchen.episodes import episodes_of
 from eval.kitchen.read_back import graded
-from eval.kitchen.records import FORMAT, KitchenRecord, summary
+from eval.kitchen.records import KitchenRecord, summary
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
 from nsrecover.models.household import SHIPPED
-from sim.common.folder import claim_folder, read_ledger
-from sim.common.origin import machine
-from sim.common.parallel import run_parallel
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode
 from sim.kitchen.faults import FaultClass
 from sim.sensors.presets import sensor_of
 from sim.sensors.sensor import EXACT, Sensor
 
-RECORDS = "episodes.jsonl"
-"""Every finished episode, one line each, in the order of finishing."""
+ORACLE = "oracle"
 
 
 @dataclass
-class KitchenEvalConfig:
-    """Top level of conf/kitchen_episodes.yaml."""
+class KitchenEvalConfig(Settings):
+    """Carry out episodes of an error dataset of the kitchen in physics, and judge them by the true facts.
+
+    The robot sees with its two cameras, hears, notices, explains and recovers.
+
+      python -m eval.kitchen dataset=H1 episodes=50 seed=7 out=DIR     the agent, in layouts that no training saw
+      python -m eval.kitchen dataset=H3 planner=[oracle,ours]          the same agent, given the true facts, beside it
+      python -m eval.kitchen dataset=H1 planner=no_sound               without the microphone
+      python -m eval.kitchen dataset=H1 sensor=d435                    seen through a realistic sensor (docs/sensors.md)
+
+    All planners run the same episodes. A larger number of episodes extends a folder. Writes every finished episode
+    (rows.jsonl), metrics.json and table.md to out=DIR.
+
+    Attributes:
+        dataset: H1 (one failure), H2 (several), H3 (irreversible ones and look-alikes), H4 (none injected) or H5
+            (savable, if it is noticed in time).
+        method: planner=NAME or planner=[A,B] say the same: ours, oracle (given the true facts), none (never looks);
+            without a part: no_sound, no_states, no_lookahead, no_checks, no_memory, no_looking; after_subgoal and
+            after_task verify and correct only then.
+        episodes: number of episodes.
+        seed: of the dataset.
+        held_out: whether only layouts count that are held out from training.
+        checkpoint: folder of a household checkpoint; the shipped one if null.
+        sensor: an option of conf/sensor.
+        errors: folder where drawn episodes are kept.
+    """
 
     dataset: str = "H1"
-    method: str = "ours"
+    method: Any = "ours"
     episodes: int = 50
-    seed: int = 0
     held_out: bool = True
     checkpoint: str | None = None
-    sensor: Any = None
+    sensor: Any = option("clean")
     errors: str = "data/errors"
     workers: int = 1
-    out: str | None = None
+    out: str = "outputs/kitchen"
 
 
-def measure(config: KitchenEvalConfig) -> dict[str, Any]:
-    """Carry out the episodes that are not done yet, and write metrics and table.
+def planners_of(config: KitchenEvalConfig) -> list[str]:
+    """Names of the planners."""
+    return [config.method] if isinstance(config.method, str) else list(config.method)
 
-    Args:
-        config: see conf/kitchen_episodes.yaml.
 
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        NsrecoverError: a setting or the checkpoint cannot be used, or the folder holds something else.
-    """
-    for value, known, what in ((config.dataset, HOUSEHOLD_DATASETS, "dataset"), (config.method, PLANNERS, "planner")):
+def check(config: KitchenEvalConfig) -> None:
+    """Refuse what there is not; a missing checkpoint is an error of the command, not of an episode."""
+    given = [(config.dataset, HOUSEHOLD_DATASETS, "dataset")]
+    given += [(planner, PLANNERS, "planner") for planner in planners_of(config)]
+    for value, known, what in given:
         if value not in known:
             raise InvalidConfiguration(
                 f"expected {what} as one of {', '.join(known)}, found {value!r}.{did_you_mean(value, known)}"
             )
-    if config.episodes < 1 or config.seed < 0 or config.workers < 1:
-        raise InvalidConfiguration(
-            f"expected episodes and workers of at least 1 and a seed of at least 0, found episodes={config.episodes}, "
-            f"workers={config.workers}, seed={config.seed}"
-        )
-    learned = models(config.checkpoint)  # a missing checkpoint is an error of the command, not of an episode
-    sensor = sensor_of(config.sensor)
-    name = "-".join([config.method, config.dataset, *([] if sensor.exact else [sensor.name])])
-    folder = Path(config.out or f"outputs/eval/{name}")
-    episodes = episodes_of(config.dataset, config.episodes, config.seed, config.held_out, config.errors, config.workers)
-    settings = {
-        "format": FORMAT,
-        "dataset": config.dataset,
-        "planner": config.method,
+    if config.episodes < 1:
+        raise InvalidConfiguration(f"expected episodes of at least 1, found episodes={config.episodes}")
+    sensor_of(config.sensor)
+    models(config.checkpoint)
+
+
+Cell = tuple[str, HouseholdEpisode]
+
+
+def _run(cell: Cell, config: KitchenEvalConfig) -> KitchenRecord:
+    return run_episode(cell[1], cell[0], config.checkpoint, sensor_of(config.sensor))
+
+
+def _key(cell: Cell) -> str:
+    return f"{cell[0]}: {cell[1].dataset} {cell[1].number}"
+
+
+def measure(config: KitchenEvalConfig, run: Run) -> dict[str, Any]:
+    """Carry out every episode with every planner."""
+    planners = planners_of(config)
+    cells = [(planner, episode) for episode in run.episodes for planner in planners]
+    rows = run.each(partial(_run, config=config), cells, "episode", _key)
+    records = {name: [row for row, cell in zip(rows, cells, strict=True) if cell[0] == name] for name in planners}
+    reached = [row.reached for row in records.get(ORACLE, [])]
+    return {
         "seed": config.seed,
         "held_out": config.held_out,
-        "sensor": sensor.to_dict(),
-        "first_episode": content_of(episodes[:1]),
+        "checkpoint": dict(models(config.checkpoint).config.provenance),
+        "sweeps": [
+            {
+                "dataset": config.dataset,
+                "planner": planner,
+                "meaning": PLANNERS[planner].meaning,
+                "episodes": len(found),
+                "sensor": sensor_of(config.sensor).name,
+                **summary(found),
+                "as_oracle": share_of(row.reached for row, good in zip(found, reached, strict=False) if good),
+            }
+            for planner, found in records.items()
+        ],
     }
-    manifest = identity("eval.kitchen.command", settings, [config.checkpoint or SHIPPED])
-    with claim_folder(folder, manifest, "the episodes of a sweep"):
-        records = _run_all(config, episodes, folder, sensor)
-        found = {
-            "dataset": config.dataset,
-            "planner": config.method,
-            "meaning": PLANNERS[config.method].meaning,
-            "episodes": len(records),
-            "seed": config.seed,
-            "held_out": config.held_out,
-            "sensor": sensor.name,
-            **summary(records),
-            "checkpoint": dict(learned.config.provenance),
-            "asked": overrides() if HydraConfig.initialized() else None,
-            **machine(),
-        }
-        write_results(folder, found, table(found), config)
-    return found
-
-
-def _run_all(
-    config: KitchenEvalConfig, episodes: list[HouseholdEpisode], folder: Path, sensor: Sensor
-) -> list[KitchenRecord]:
-    done = {record.index: record for record in read_ledger(folder / RECORDS, KitchenRecord.from_json, None)}
-    jobs = [(number, episode) for number, episode in enumerate(episodes) if number not in done]
-    task = partial(run_episode, planner=config.method, checkpoint=config.checkpoint, sensor=sensor)
-    good = sum(not record.failure for record in done.values())
-    with (
-        tqdm(
-            total=len(episodes),
-            initial=len(episodes) - len(jobs),
-            unit="episode",
-            desc=f"{config.method} on {config.dataset}",
-        ) as bar,
-        (folder / RECORDS).open("a", encoding="utf-8") as file,
-        closing(run_parallel(task, jobs, config.workers, ordered=False)) as every,
-    ):
-        for record in every:
-            file.write(record.to_json() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-            done[record.index] = record
-            good += not record.failure
-            bar.set_postfix_str(f"as it should {good}/{len(done)}", refresh=False)
-            bar.update()
-    return [done[number] for number in range(len(episodes))]
 
 
 def run_episode(
-    job: tuple[int, HouseholdEpisode], planner: str, checkpoint: str | None, sensor: Sensor = EXACT
+    episode: HouseholdEpisode, planner: str, checkpoint: str | None, sensor: Sensor = EXACT
 ) -> KitchenRecord:
     """Carry out one episode.
 
     Args:
-        job: its number in the sweep, and the episode.
+        episode: the episode.
         planner: name of the planner.
         checkpoint: folder of the learned parts; None: the shipped ones.
         sensor: through which the robot sees.
     """
-    index, episode = job
     how, began = PLANNERS[planner], time.process_time()
     plan, fault = episode.robots_plan, next(iter(episode.faults), None)
     robot = KitchenRobot(episode.spec, episode.faults, how.microphone, how.looks, how.facts, sensor=sensor)
@@ -169,7 +156,6 @@ def run_episode(
         # to skip what is done already is no interruption
         acted = robot.executed > len(plan) or bool(course.recovery_actions)
         return KitchenRecord(
-            index,
             episode.dataset,
             episode.number,
             episode.task,
@@ -231,50 +217,49 @@ def _harmless(episode: HouseholdEpisode, robot: KitchenRobot) -> bool:
     return world.struck is not None and world.failed is None and world.reached()
 
 
-def table(found: dict[str, Any]) -> str:
-    """One line with the most important metrics."""
-    shares = {
-        "noticed in time": "in_time",
-        "noticed at once": "at_once",
-        "false alarms": "false_alarm_rate",
-        "culprits exact": "culprits_exact",
-        "text: cause": "text_cause",
-        "text: object": "text_object",
-        "text: step": "text_step",
-        "completed": "completion",
-        "lost goals named": "lost_named",
-        "harmless not interrupted": "harmless_not_interrupted",
-    }
-    head = [
-        "planner",
-        "dataset",
-        "sensor",
-        "episodes",
-        *shares,
-        "actions",
-        "looks",
-        "monitor, ms",
-        "search, s",
-        "processor s/episode",
-        "failed",
-    ]
-    failures = ", ".join(f"{reason} {count}" for reason, count in sorted(found["failures"].items()))
-    row = [
-        found["planner"],
-        found["dataset"],
-        found["sensor"],
-        found["episodes"],
-        *(percent(found[key], found["intervals"][key]) for key in shares.values()),
-        number(found["actions"]["mean"], 1),
-        number(found["looks"]["mean"], 1),
-        number(found["monitor_ms"]["median"], 0),
-        number(found["planning_s"]["median"], 2),
-        number(found["processor_s"]["mean"], 1),
-        failures or "none",
-    ]
-    return markdown_table(head, [row]) + "\n"
+SHARES = {
+    "noticed in time": "in_time",
+    "noticed at once": "at_once",
+    "false alarms per comparison": "false_alarm_rate",
+    "culprits exact": "culprits_exact",
+    "text: cause": "text_cause",
+    "text: object": "text_object",
+    "text: step": "text_step",
+    "goal reached, if it can be": "completion",
+    "lost goals named": "lost_named",
+    "harmless not interrupted": "harmless_not_interrupted",
+}
+"""Column -> metric."""
 
 
-def print_table(config: KitchenEvalConfig) -> None:
-    """Measure, and print the table."""
-    print(table(measure(config)), end="")
+def table(metrics: Mapping[str, Any]) -> str:
+    """One line for each planner."""
+    head = ["planner", "dataset", "sensor", "episodes", *SHARES, "of those that the oracle reaches", "actions", "looks"]
+    head += ["monitor, ms", "search, s", "processor s/episode", "failed"]
+    rows = [
+        [
+            found["planner"],
+            found["dataset"],
+            found["sensor"],
+            found["episodes"],
+            *(percent(found[key], found["intervals"][key], 1) for key in SHARES.values()),
+            percent((good := found["as_oracle"])["value"], (good["low"], good["high"]), 1),
+            number(found["actions"]["mean"], 1),
+            number(found["looks"]["mean"], 1),
+            number(found["monitor_ms"]["median"], 0),
+            number(found["planning_s"]["median"], 2),
+            number(found["processor_s"]["mean"], 1),
+            ", ".join(f"{reason} {count}" for reason, count in sorted(found["failures"].items())) or "none",
+        ]
+        for found in metrics["sweeps"]
+    ]
+    return document(markdown_table(head, rows))
+
+
+def _episodes(config: KitchenEvalConfig) -> Sequence[HouseholdEpisode]:
+    return episodes_of(config.dataset, config.episodes, config.seed, config.held_out, config.errors, config.workers)
+
+
+MEASUREMENT = Measurement(
+    KitchenEvalConfig, measure, table, check=check, episodes=_episodes, checkpoint=SHIPPED, adds=("episodes", "method")
+)

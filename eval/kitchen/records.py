@@ -1,4 +1,4 @@
-"""Records of household episodes, one JSON line each, and the metrics over them."""
+"""Records of household episodes, and the metrics over them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.record_lines import data_of, line_of
 from eval.common.statistics import Share, bootstrap_interval, grouped, p95, share, share_of, spread
 from nsrecover.core.episode import StopCode
-
-FORMAT = 5
-"""Version of a line; increased when its content changes."""
 
 KEPT_FAILING = (StopCode.REPEATED, StopCode.TOO_MANY)
 """Codes of episodes in which recoveries did not help."""
@@ -25,7 +21,6 @@ class KitchenRecord:
     """How a planner did in an episode.
 
     Attributes:
-        index: number of the line, from 0.
         dataset: of the episode.
         episode: its number there.
         task: code of the task.
@@ -62,7 +57,6 @@ class KitchenRecord:
         crash: error that ended it; empty if none did.
     """
 
-    index: int
     dataset: str
     episode: int
     task: str
@@ -95,19 +89,6 @@ class KitchenRecord:
     planning_s: tuple[float, ...]
     seconds: float
     crash: str = ""
-
-    def to_json(self) -> str:
-        """One line, without a line feed."""
-        return line_of(self, FORMAT)
-
-    @classmethod
-    def from_json(cls, line: str) -> KitchenRecord:
-        """Read the result of `to_json`.
-
-        Raises:
-            ValueError, KeyError, TypeError: the line is no record of this format.
-        """
-        return cls(**{key: _tuples(value) for key, value in data_of(line, FORMAT).items()})
 
     @property
     def failure(self) -> str:
@@ -206,7 +187,3 @@ def _by(records: Sequence[KitchenRecord], key: Any) -> dict[str, Any]:
 
 def _spread(values: Sequence[float]) -> Mapping[str, Any]:
     return spread(values, 3, mean=np.mean, median=np.median, p95=p95)
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value

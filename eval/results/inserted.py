@@ -9,8 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from eval.common.command import TABLE
-from eval.common.tables import markdown_table, percent
-from eval.results import households
+from eval.common.tables import markdown_table
 from eval.results.cells import PROVENANCE, standing
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.origin import RUN
@@ -34,9 +33,7 @@ def with_tables(text: str, root: Path) -> str:
 
 def _block(match: re.Match[str], root: Path) -> str:
     folder, numbers, columns = root / match[1], [int(each) for each in match[2].split()], match[3]
-    head, tables = (
-        _households(folder) if (folder / "H1_ours").is_dir() else _committed(folder, match[1].removeprefix("results/"))
-    )
+    head, tables = _committed(folder, match[1].removeprefix("results/"))
     if any(not 1 <= each <= len(tables) for each in numbers):
         raise InvalidConfiguration(f"expected tables from 1 to {len(tables)} in {folder}, found {numbers}")
     chosen = [tables[each - 1] for each in numbers] or tables
@@ -71,17 +68,3 @@ def _with_columns(table: str, columns: Sequence[str], folder: Path) -> str:
             )
     places = [cells[0].index(name) for name in columns]
     return markdown_table(columns, [[row[place] for place in places] for row in cells[2:]])
-
-
-def _households(folder: Path) -> tuple[str, list[str]]:
-    """Revisions, and one table, of a folder with a folder for each planner and dataset of household episodes."""
-    sweeps = sorted(households.sweeps_in([folder]), key=lambda each: (each["dataset"], -(each["as_oracle"] or 0.0)))
-    rows = [
-        [f"{each['dataset']}: {each['planner']}", str(each["episodes"]),
-         *(percent(each[key], each["intervals"][key], 1) for key in households.COLUMNS.values())]
-        for each in sweeps
-    ]  # fmt: skip
-    revisions = ", ".join(sorted({each["revision"] for each in sweeps}))
-    return f"Revisions {revisions}; files: `results/{folder.name}`.", [
-        markdown_table(("dataset: planner", "episodes", *households.COLUMNS), rows)
-    ]

@@ -112,7 +112,8 @@ def _sweep_lines(sweeps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"{found['planner']} on {found['dataset']}, {found['episodes']} episodes: goals reached "
             f"{percent(found['completion'], found['intervals']['completion'])}, errors recovered "
             f"{percent(found['recovery'], found['intervals']['recovery'])}, decided right "
-            f"{percent(found['decided_right'])}, L/L_opt {number(found['l_over_opt'], 3)}"
+            f"{percent(found['decided_right'])}"
+            + (f", L/L_opt {number(found['l_over_opt'], 3)}" if "l_over_opt" in found else "")
         )
 
 
