@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from eval.common.output import write_results
+from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, p95, share_of, spread
 from eval.common.tables import document, markdown_table, number, percent_of
 from eval.real.edits import again, moved, removed, replaced
@@ -34,7 +34,7 @@ TABLE_M = 0.006
 
 
 @dataclass
-class RealConfig:
+class RealConfig(Settings):
     """Measure the monitor and the table's masks on public sets of real RGB-D frames.
 
     False alarms on still objects, objects that are moved, removed or replaced in the images, masks of what stands on
@@ -50,7 +50,6 @@ class RealConfig:
             names them.
         frames: number of frames at most; all if null.
         checkpoint: folder of a checkpoint; the shipped one if null.
-        out: output folder.
     """
 
     folder: str = "data/real"
@@ -90,18 +89,8 @@ class Judged:
     refused: str = ""
 
 
-def measure(config: RealConfig) -> dict[str, Any]:
-    """Judge all frames of the sets in a folder, and write metrics and table.
-
-    Args:
-        config: see conf/real.yaml.
-
-    Returns:
-        The contents of metrics.json.
-
-    Raises:
-        InvalidRecording: the folder holds no known set, or a file cannot be read.
-    """
+def measure(config: RealConfig, run: Run) -> dict[str, Any]:
+    """Judge all frames of the sets in a folder, one after the other: earlier ones replace objects of later ones."""
     system = load(config.checkpoint)
     rows = list[Judged]()
     earlier = list[Observation]()
@@ -111,9 +100,7 @@ def measure(config: RealConfig) -> dict[str, Any]:
         row, seen = judge(frame, system, earlier[len(earlier) // 2] if earlier else None)
         rows.append(row)
         earlier += [] if seen is None else [seen]
-    metrics = {"sets": {name: _metrics(part) for name, part in grouped(rows, lambda row: row.source).items()}}
-    write_results(config.out, metrics, _table(metrics), config)
-    return metrics
+    return {"sets": {name: _metrics(part) for name, part in grouped(rows, lambda row: row.source).items()}}
 
 
 def judge(frame: Frame, system: System[Any], other: Observation | None) -> tuple[Judged, Observation | None]:
@@ -260,3 +247,6 @@ def _table(metrics: dict[str, Any]) -> str:
         )
     ]
     return document("Real frames", markdown_table(["", *sets], lines))
+
+
+MEASUREMENT = Measurement(RealConfig, measure, _table)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from eval.real.command import RealConfig, measure
+from eval.real.command import MEASUREMENT, RealConfig
 from eval.real.edits import SHIFT_M, moved, removed
 from eval.real.readers import frame_of_cloud, frames_in, unpacked
 from nsrecover.core import Observation
@@ -120,7 +120,7 @@ def test_frames_in_the_layouts_of_the_sets_are_judged(tmp_path: Path) -> None:
     Image.fromarray(rgb).save(other / "000004-color.png")
     Image.fromarray(np.round(1000 * depth).astype(np.uint16)).save(other / "000004-depth.png")
     assert [frame.source for frame in frames_in(tmp_path)] == ["mOSD", "mOSD", "UnseenObjectClustering"]
-    found = measure(RealConfig(folder=str(tmp_path), frames=2, out=str(tmp_path / "out")))["sets"]["mOSD"]
+    found = MEASUREMENT.run(RealConfig(folder=str(tmp_path), frames=2, out=str(tmp_path / "out")))["sets"]["mOSD"]
     assert found["segmented"]["value"] == 1.0
     assert found["segmented"]["of"] == found["moved"]["of"] == found["removed"]["of"] == 6
     assert found["replaced"]["of"] == 3
