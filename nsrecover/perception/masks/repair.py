@@ -54,7 +54,8 @@ def absorb_fragments(
         for row, own in enumerate(found.tolist()):
             if own < 0 or detections.visual[part] @ detections.visual[own] < ALIKE:
                 continue
-            if shows_one(np.concatenate([detections.points[own], detections.points[part]]), sizes[row]):
+            both = (detections.points[own], detections.points[part])  # equally many: few ones are not left out as wrong
+            if shows_one(np.concatenate([each[:: max(len(each) // SAMPLE, 1)] for each in both]), sizes[row]):
                 groups[own].append(part)
                 groups[part] = []
                 break

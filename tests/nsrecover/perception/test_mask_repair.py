@@ -67,6 +67,8 @@ def test_another_object_is_no_part() -> None:
     mended, found = absorb_fragments(beside, np.array([0, -1]), SIZES)
     assert len(mended) == 2
     assert found.tolist() == [0, -1]
+    tiny = replace(beside, points=(np.tile(cloud(0), (20, 1)), cloud(1)[::20]))
+    assert len(absorb_fragments(tiny, np.array([0, -1]), SIZES)[0]) == 2, "nor is one that is seen in few points"
     other_colour = detections(cloud(0, 0), cloud(0, 1), looks=(0, 1))
     assert len(absorb_fragments(other_colour, np.array([0, -1]), SIZES)[0]) == 2
 
