@@ -20,6 +20,7 @@ from conf.command import run_function
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.domains.household.kinds import LIQUIDS, Trait, traits_of
+from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
@@ -38,13 +39,15 @@ from sim.sensors.sensor import EXACT, Sensor, SensorStream
 from sim.tabletop.demonstrations import for_demonstrations
 
 THINGS = ("pot", "pan", "mug", "cup", "glass", "bowl", "plate", "egg", "laptop")
-TELEVISION = "television"
+TELEVISION, PLANT = "television", "house plant"
 FILLED, DIRTY = 0.7, 0.3
 """Shares of the vessels that are filled, and dirty."""
 TOPPLED, BROKEN = 0.2, 0.15
 """Shares of the dishes that lie on their sides, and of what breaks that lies in shards."""
 ROUNDS = 2
 """Times that doors and switches of a kitchen are set anew and looked at."""
+SEVERAL = 4
+"""Times as often as that if only one kind is looked at."""
 _DISTANCE_M, _SIDE_RAD = (0.6, 1.1), math.radians(75)
 _TRIES = 12
 """Places in front of something that are tried until one is free."""
@@ -52,7 +55,9 @@ _AJAR = (0.02, 0.35)
 """Shares of its travel by which a door that was not closed properly may be open."""
 
 
-def record(kitchens: int = 30, seed: int = 0, out: Path = Path("data/views"), sensor: str = "clean") -> None:
+def record(
+    kitchens: int = 30, seed: int = 0, out: Path = Path("data/views"), sensor: str = "clean", only: str = ""
+) -> None:
     """Record views of vessels, food and appliances in kitchens whose layouts are not held out.
 
     Args:
@@ -60,20 +65,21 @@ def record(kitchens: int = 30, seed: int = 0, out: Path = Path("data/views"), se
         seed: the same seed gives the same views.
         out: folder for demonstrations.h5.
         sensor: name of the sensor through which the robot sees.
+        only: kind of what is looked at, several times as often; empty: everything that has states.
     """
     if kitchens < 1 or seed < 0:
         raise InvalidConfiguration(
             f"expected at least one kitchen and a seed of at least 0, found kitchens={kitchens}, seed={seed}"
         )
     out.mkdir(parents=True, exist_ok=True)
-    seen_by = for_demonstrations(preset(sensor))
-    made = (view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number, seen_by))
+    by = for_demonstrations(preset(sensor))
+    made = (view for number in tqdm(range(kitchens), unit="kitchen") for view in views_of(seed, number, by, only))
     write_archive(out / "demonstrations.h5", made)
     print(f"views of {kitchens} kitchens, written to {out / 'demonstrations.h5'}")
 
 
-def views_of(seed: int, number: int, sensor: Sensor = EXACT) -> Iterator[Recording]:
-    """Views of everything in a kitchen that has states, from where the robot may stand in front of it."""
+def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "") -> Iterator[Recording]:
+    """Views of what has states in a kitchen, or of one kind of it, from where the robot may stand in front of it."""
     rng = np.random.default_rng([seed, number, 31])
     layouts = [layout for layout in range(NUM_LAYOUTS) if layout not in HELD_OUT_LAYOUTS]
     spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(layouts)), list(THINGS)), rng)
@@ -83,15 +89,17 @@ def views_of(seed: int, number: int, sensor: Sensor = EXACT) -> Iterator[Recordi
         stream = sensor.stream(len(world.rig.views), seed + number)
         if rng.uniform() < 0.7:
             person.carry("egg", np.add(cell.bottom("pan"), (0.0, 0.0, 0.01)).tolist())
-        things = [thing.name for thing in spec.things]
         for thing in spec.things:
             if Trait.DISH in traits_of(thing.name) and not thing.state.broken and rng.uniform() < TOPPLED:
                 person.topple(thing.name, float(rng.uniform(-math.pi, math.pi)))
-        for _ in range(ROUNDS):
-            operated = [one for one in cell.fixtures.values() if one.door or one.switch or one.kind == TELEVISION]
+        kinds = (TELEVISION, PLANT)
+        operated = [one for one in cell.fixtures.values() if one.door or one.switch or one.kind in kinds]
+        names = [one.name for one in (*operated, *spec.things) if only in ("", one.kind, noun(one.name))]
+        for _ in range(SEVERAL * ROUNDS if only else ROUNDS):
             for fixture in operated:
-                _operate(person, world, fixture, rng)
-            for name in (*(fixture.name for fixture in operated), *things):
+                if only in ("", fixture.kind):
+                    _operate(person, world, fixture, rng)
+            for name in names:
                 seen = _seen(world, name, stream, rng)
                 if seen is not None:
                     facts = sorted(list(fact) for fact in true_state(cell))
@@ -126,7 +134,10 @@ def _operate(person: Person, world: KitchenWorld, fixture: Fixture, rng: np.rand
     """Set the door of a fixture, and switch it on or off; what heats something stays off."""
     if fixture.door is not None:
         person.swing(fixture.name, float(rng.choice([0.0, 0.0, rng.uniform(*_AJAR), rng.uniform(0.3, 1.0)])))
-    if fixture.kind == TELEVISION:
+    if fixture.kind == PLANT:
+        liquid = str(rng.choice(["", *LIQUIDS]))
+        person.fill(fixture.name, liquid, 0.2 if liquid else 0.0)
+    elif fixture.kind == TELEVISION:
         person.power(fixture.name, bool(rng.uniform() < 0.5))
     elif fixture.switch is not None:
         name = fixture.operates or fixture.name

@@ -25,7 +25,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.models.states import FEWEST_PIXELS, STEEP_RAD, StateConfig, StateModel
+from nsrecover.models.states import FEWEST_PIXELS, STEEP_RAD, StateConfig, StateModel, StateNet
 from nsrecover.perception.states import StateCrops, state_crops, state_masks
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
@@ -76,8 +76,8 @@ def train(
         batch: crops in a batch.
         rate: highest learning rate.
         seed: of everything random.
-        start: folder of a state model whose weights are learned on from, such as with another sensor; what it reads
-            is read further.
+        start: folder of a state model to learn on from, such as behind another sensor: its convolutions stay as they
+            are, which takes seconds, and what it reads is read further.
     """
     began = time.perf_counter()
     command = shlex.join(["python", "-m", "train.states", *sys.argv[1:]])
@@ -108,7 +108,7 @@ def learned(
         rate: highest learning rate.
         seed: of everything random.
         command: noted in the model.
-        start: whose weights are learned on from; None: from random ones.
+        start: whose convolutions stay as they are, and whose other weights are learned on from; None: from random ones.
 
     Raises:
         InvalidConfiguration: all frames are of layouts to learn from, or none.
@@ -135,7 +135,7 @@ def learned(
     )
     torch.manual_seed(seed)
     model = StateModel(config) if start is None else continued(start, config)
-    fit(model, learn, steps, batch, rate, seed)
+    fit(model, learn, steps, batch, rate, seed, whole=start is None)
     return calibrated(model, kept)
 
 
@@ -287,18 +287,34 @@ class Table:
         return np.asarray(total / total.sum())
 
 
-def fit(model: StateModel, examples: Sequence[Example], steps: int, batch: int, rate: float, seed: int) -> None:
-    """Train the network: cross-entropy of every variable that can be seen, one cycle of the learning rate."""
+def fit(
+    model: StateModel, examples: Sequence[Example], steps: int, batch: int, rate: float, seed: int, whole: bool = True
+) -> None:
+    """Train the network: cross-entropy of every variable that can be seen, one cycle of the learning rate.
+
+    Args:
+        model: whose network it is.
+        examples: frames to learn from.
+        steps: number of batches.
+        batch: crops in a batch.
+        rate: highest learning rate.
+        seed: of everything random.
+        whole: whether the convolutions learn as well; if not, they see every crop once.
+    """
     table, net = Table.of(model, examples), model.net.train()
     rng, weights = np.random.default_rng(seed), table.weights()
-    optimizer = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=1e-2)
+    seen = torch.zeros(0) if whole else _pooled(net, table.images)
+    scale = torch.zeros(0) if whole else 0.1 * seen.std(dim=0)
+    learned = [each for name, each in net.named_parameters() if whole or not name.startswith("features.")]
+    optimizer = torch.optim.AdamW(learned, lr=rate, weight_decay=1e-2)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
     losses: list[float] = []
     with tqdm(range(steps), desc=f"training on {len(table.kinds)} crops", unit="batch") as bar:
         for _ in bar:
             rows = rng.choice(len(weights), batch, p=weights)
-            images = torch.as_tensor(table.images[rows]).permute(0, 3, 1, 2).float() / 255.0
-            logits = net(varied(images), torch.as_tensor(table.kinds[rows]), torch.as_tensor(table.geometry[rows]))
+            kinds, geometry = torch.as_tensor(table.kinds[rows]), torch.as_tensor(table.geometry[rows])
+            pooled = net.pooled(varied(_as_images(table.images[rows]))) if whole else _shaken(seen[rows], scale)
+            logits = net.read(pooled, kinds, geometry)
             labels = torch.as_tensor(table.labels[rows])
             loss = torch.zeros(())
             for column, name in enumerate(model.config.variables):
@@ -313,6 +329,22 @@ def fit(model: StateModel, examples: Sequence[Example], steps: int, batch: int, 
             losses.append(float(loss.detach()))
             bar.set_postfix(loss=f"{np.mean(losses[-100:]):.3f}", refresh=False)
     model.eval()
+
+
+def _as_images(images: npt.NDArray[np.uint8]) -> Tensor:
+    return torch.as_tensor(images).permute(0, 3, 1, 2).float() / 255.0
+
+
+@torch.no_grad()
+def _pooled(net: StateNet, images: npt.NDArray[np.uint8]) -> Tensor:
+    """What the convolutions see in crops (B, S, S, 3), as they read them after training: (B, F)."""
+    net.features.eval()
+    return torch.cat([net.pooled(_as_images(images[at : at + 256])) for at in range(0, len(images), 256)])
+
+
+def _shaken(seen: Tensor, scale: Tensor) -> Tensor:
+    """What the convolutions have seen in some crops (B, F), a little brighter or darker, with noise of a scale (F,)."""
+    return seen * (1 + 0.08 * torch.randn(len(seen), 1)) + scale * torch.randn_like(seen)
 
 
 def varied(images: Tensor) -> Tensor:

@@ -94,10 +94,17 @@ class StateNet(nn.Module):
 
     def forward(self, images: Tensor, kinds: Tensor, geometry: Tensor) -> Tensor:
         """Logits (B, values) of crops (B, 3, S, S) from 0 to 1 with kinds (B,) and geometry (B, GEOMETRY)."""
+        return self.read(self.pooled(images), kinds, geometry)
+
+    def pooled(self, images: Tensor) -> Tensor:
+        """What the convolutions see (B, F): the strongest responses, and the means of the upper and the lower half."""
         maps = self.features(images)
         upper, lower = maps.chunk(2, dim=2)
-        pooled = [maps.amax(dim=(2, 3)), upper.mean(dim=(2, 3)), lower.mean(dim=(2, 3))]
-        known = torch.cat([*pooled, self.kinds(kinds), geometry], dim=1)
+        return torch.cat([maps.amax(dim=(2, 3)), upper.mean(dim=(2, 3)), lower.mean(dim=(2, 3))], dim=1)
+
+    def read(self, pooled: Tensor, kinds: Tensor, geometry: Tensor) -> Tensor:
+        """Logits (B, values) from what the convolutions see (B, F), kinds (B,) and geometry (B, GEOMETRY)."""
+        known = torch.cat([pooled, self.kinds(kinds), geometry], dim=1)
         logits: Tensor = self.values(self.dropout(torch.relu(self.hidden(known))))
         return logits
 

@@ -198,6 +198,8 @@ class HouseholdPerceiver:
             if held is None:
                 if before is not None and before not in found:  # it was not let go of, and the gripper hides it
                     found[before] = {("holding", before)}
+            elif is_slice(held):  # one of several pieces; the others lie where they are seen
+                found[held].add(("holding", held))
             elif held == before or not found[held] & self._before:  # hidden, or something else is right below it
                 found[held] = {("holding", held)}
         return found

@@ -97,7 +97,8 @@ class SupportRelations:
         seen = _objects(observation, lambda name: Trait.PORTABLE in self._traits(name))
         carried = [name for name in seen if Trait.PORTABLE in self._traits(name)]
         dishes = [name for name in carried if Trait.DISH in self._traits(name)]
-        places = [name for name in seen if name not in carried and self._traits(name) & {Trait.FLAT, Trait.HOLLOW}]
+        fixed = [name for name in seen if name not in carried]
+        places = [name for name in fixed if self._traits(name) & {Trait.FLAT, Trait.HOLLOW}]
         self._small.update({name: seen[name] for name in places if _is_small(seen[name], self._small.get(name))})
         found, floating, grips = dict[str, tuple[str, ...]](), list[str](), gripper_holds(observation)
         for name in carried:
@@ -107,7 +108,9 @@ class SupportRelations:
                 floating.append(name)
                 continue
             dish = _dish_around(seen, name, [other for other in dishes if other != name])
-            place = dish or self._hidden_place(seen[name]) or _place_below(seen, name, places)
+            # what nothing is put on, such as a stove, is below only if nothing else is
+            below = _place_below(seen, name, places) or _place_below(seen, name, fixed, 2 * AROUND_M)
+            place = dish or self._hidden_place(seen[name]) or below
             should = (expected or {}).get(name)
             if dish is None and place is not None and should is not None and self._may_be_hidden(should, seen):
                 place = should
@@ -218,11 +221,13 @@ def _place_around(seen: Mapping[str, _Seen], name: str, places: Collection[str])
     return min(around, key=lambda place: seen[place].area, default=None)
 
 
-def _place_below(seen: Mapping[str, _Seen], name: str, places: Collection[str]) -> str | None:
+def _place_below(
+    seen: Mapping[str, _Seen], name: str, places: Collection[str], around_m: float = AROUND_M
+) -> str | None:
     """The place of which most points lie around the foot of an object."""
     own = seen[name]
-    low = own.low - [AROUND_M, AROUND_M, BELOW_M]
-    high = np.append(own.high[:2] + AROUND_M, own.low[2] + ABOVE_M)
+    low = own.low - [around_m, around_m, BELOW_M]
+    high = np.append(own.high[:2] + around_m, own.low[2] + ABOVE_M)
     votes = {
         place: np.count_nonzero(((seen[place].points >= low) & (seen[place].points <= high)).all(axis=1))
         for place in places

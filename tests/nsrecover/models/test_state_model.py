@@ -112,4 +112,5 @@ def test_the_shipped_model_is_small_and_reads_the_household() -> None:
     assert {"open", "running", "filled", "dirty"} <= set(model.config.read)
     assert "hot" not in model.config.variables
     assert model.config.from_above == ("filled",)
-    assert model.config.provenance["command"].startswith("python -m train domain=household")
+    assert {"broken", "toppled"} <= set(model.config.read)
+    assert model.config.provenance["start"]["command"].startswith("python -m train domain=household")
