@@ -111,7 +111,7 @@ def _wrong_steps(masked: str, discrepancy: Discrepancy, recovery: Recovery | Non
     )
     for match in re.finditer(r"\bsteps? (\d+)(?: (?:and|to) (\d+))?", masked):
         named = {int(number) for number in match.groups() if number}
-        later = bool(re.search(r"takes care|skipped|again|goes on|as it should be after|already", masked))
+        later = bool(re.search(r"takes care|completes|skipped|again|goes on|as it should be after|already", masked))
         if not named <= ({step} | ((reach | ahead) if later else set())):
             yield f"a wrong step ({match[0]})"
 
