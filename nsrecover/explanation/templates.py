@@ -181,7 +181,7 @@ def in_short(facts: Sequence[Fact], domain: Domain = TABLETOP) -> str:
         return "the plan does not reach its goal"
     said = ", and ".join(_in_short(cause, known[cause.value]) for cause in wrong[:2])
     has = [fact.arguments for fact in known["has"]]
-    return f"{said}: {domain.text(has[0])}" if len(has) == 1 and wrong == [Cause.CHANGED] else said
+    return f"{said}: {domain.text(has[0])}" if len(has) == 1 and wrong in ([Cause.CHANGED], [Cause.MOVED]) else said
 
 
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:

@@ -142,11 +142,14 @@ def summary_of(episode: Episode, recovery: Recovery) -> str:
     left = [the(name) for name in stays if name not in touched and name in record.graph.names]
     done = sum(each.action is not None for each in episode.records)
     seconds = (record.time_s - episode.start_s) / done * len(recovery.actions) if done else 0.0
+    where = f"leaves {listed(left)} where {'it is' if len(left) == 1 else 'they are'}" if left else ""
+    if not recovery.actions:
+        return ", ".join(filter(None, ["no extra action: the plan goes on", where]))
     parts = [
         amount(len(recovery.actions), "action"),
         f"about {seconds:.0f} s" if seconds >= 1 else "",
         f"touches {amount(len(touched), 'object')}" if touched else "touches nothing",
-        f"leaves {listed(left)} where {'it is' if len(left) == 1 else 'they are'}" if left else "",
+        where,
         "no other way costs less" if recovery.proven_optimal else "others may cost less" if not record.vetoed else "",
         "a cheaper way was not wanted" if any(each.cost < recovery.cost for each in record.vetoed) else "",
     ]

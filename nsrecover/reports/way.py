@@ -80,7 +80,9 @@ class _Way:
             return
         for number, action in self._skipped:
             self._add(Mark.SKIPPED, number, action)
-        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("continues", left[0][0] if left else None), "", None))
+        self._found.append(
+            WayEntry(Mark.REJOIN, None, _rejoining("continues", "is then", left[0][0] if left else None), "", None)
+        )
         self._skipped, self._on_way = [], False
 
     def _propose(self, recovery: Recovery, mark: Mark) -> None:
@@ -90,14 +92,12 @@ class _Way:
         if mark is Mark.VETOED:
             return
         rest = recovery.resumes_at(len(self._plan))
-        for number, action in self._plan[self._next : rest]:
-            self._add(Mark.SKIPPED, number, action)
         number = next((number for number, _ in self._plan[rest:] if number is not None), None)
-        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("would continue", number), "", None))
+        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("would continue", "would then be", number), "", None))
 
     def _add(self, mark: Mark, number: int | None, action: Action, turn: int | None = None) -> None:
         self._found.append(WayEntry(mark, number, self._wording.heading(action), str(action), turn))
 
 
-def _rejoining(continues: str, number: int | None) -> str:
-    return "The plan is then complete" if number is None else f"The plan {continues} with step {number}"
+def _rejoining(continues: str, ends: str, number: int | None) -> str:
+    return f"The plan {ends} complete" if number is None else f"The plan {continues} with step {number}"

@@ -15,7 +15,7 @@ def fate_text(turn: Turn) -> str:
     if turn.record.fate is Fate.VETOED:
         return "A person vetoed it, so nothing of it was done."
     if turn.record.fate is Fate.PROPOSED:
-        return "It was not carried out."
+        return "It was not carried out." if recovery.actions else ""
     if turn.carried_out == len(recovery.actions):
         return "It was carried out." if recovery.actions else ""
     if not turn.carried_out:
