@@ -89,16 +89,16 @@ class ManyRuns:
         """How the runs went, in sentences."""
         done, ended = (sum(run.kind in kinds for run in self.runs) for kinds in ((Kind.OK,), (Kind.OK, Kind.ERROR)))
         others = len(self.runs) - ended
-        recorded = (
-            f"{amount(others, 'other')} {'is a recording' if others == 1 else 'are recordings'} or still going on. "
-        )
+        are = "is a recording" if others == 1 else "are recordings"
+        recorded = f"{amount(others, 'other')} {are} or still going on. " if others else ""
         errors = sum(len(run.causes) for run in self.runs)
         total, lost = sum(run.total_s for run in self.runs), sum(run.lost_s for run in self.runs)
         share = f", {100 * lost / total:.0f} % of the time" if total else ""
+        helped = amount(sum(run.helped for run in self.runs), "run")
         return (
-            f"{done} of {amount(ended, 'run')} completed the plan. {recorded if others else ''}"
-            f"{amount(errors, 'error')} noticed. Recoveries took {clock(lost)} of {clock(total)} (mm:ss){share}. A person had to decide or to help in "
-            f"{amount(sum(run.helped for run in self.runs), 'run')}."
+            f"{done} of {amount(ended, 'run')} completed the plan. {recorded}{amount(errors, 'error')} noticed. "
+            f"Recoveries took {clock(lost)} of {clock(total)} (mm:ss){share}. "
+            f"A person had to decide or to help in {helped}."
         )
 
     @property
