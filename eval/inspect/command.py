@@ -19,7 +19,6 @@ from nsrecover.core import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.inspection.appearance import features_of
 from nsrecover.inspection.inspecting import eyes_for, label_of
-from nsrecover.inspection.judging import judge
 from nsrecover.inspection.labels import Label
 from nsrecover.inspection.subtasks import learn
 from nsrecover.inspection.watching import Watched
@@ -125,8 +124,7 @@ def simple_labels(name: str, successes: Sequence[Look], others: Sequence[Look], 
 def labels_of(successes: Sequence[Look], others: Sequence[Look], alpha: float) -> list[Label]:
     """Labels of `nsrecover inspect`."""
     task = learn([each.watched(n) for n, each in enumerate(successes)], alpha)
-    watched = [each.watched(n) for n, each in enumerate(others)]
-    return [label_of(task, each, judge(task, each)) for each in watched]
+    return [label_of(task, each.watched(n)) for n, each in enumerate(others)]
 
 
 def rates(labels: Sequence[Label], truths: Sequence[Truth]) -> dict[str, Any]:

@@ -11,16 +11,18 @@ from typing import TypeVar
 import numpy as np
 
 from nsrecover.core import Camera, FloatArray
+from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.phrases import instruction
 from nsrecover.inspection.appearance import Likeness, Pictures, last_pictures, learn_likeness
-from nsrecover.inspection.judging import Judged, judge
+from nsrecover.inspection.judging import judge
 from nsrecover.inspection.labels import SUCCESS, Label
 from nsrecover.inspection.subtasks import Subtask, Task, learn
 from nsrecover.inspection.watching import Setup, Watched, setup_of, watch
 from nsrecover.integrations.lerobot import EpisodeFiles, LeRobotView, Listed, images_at, info_of
 from nsrecover.perception.masks.table import camera_over_table
 from nsrecover.system import System
+from nsrecover.util.english import the
 
 Seen = TypeVar("Seen")
 RATE_HZ = 2.0
@@ -100,11 +102,13 @@ class Inspector:
         eyes: how episodes are looked at.
         tasks: by their words; empty without depth.
         looks: how successes look in the end, by the task; only without depth.
+        first: a success of each task, after whose objects those of others are called; only without masks with names.
     """
 
     eyes: Eyes
     tasks: Mapping[str, Task]
     looks: Mapping[str, Likeness]
+    first: Mapping[str, Watched]
 
     @classmethod
     def learned(
@@ -123,14 +127,18 @@ class Inspector:
             InvalidRecording: a task has too few successes, or they have no subtasks in common.
         """
         words = dict.fromkeys(each.task for each in good)
-        tasks, looks = dict[str, Task](), dict[str, Likeness]()
+        tasks, looks, first = dict[str, Task](), dict[str, Likeness](), dict[str, Watched]()
         for task in words:
             own = [each for each in good if each.task == task]
             if eyes.setup is not None:
-                tasks[task] = learn(list(_each(partial(eyes.watch, folder), own, seen)), alpha)
+                watched = list(_each(partial(eyes.watch, folder), own, seen))
+                if not eyes.setup.objects:
+                    first[task] = min(watched, key=lambda each: len(each.names))
+                    watched = [each.named_after(first[task]) for each in watched]
+                tasks[task] = learn(watched, alpha)
             else:
                 looks[task] = learn_likeness(list(_each(partial(eyes.picture, folder), own, seen)), alpha)
-        return cls(eyes, tasks, looks)
+        return cls(eyes, tasks, looks, first)
 
     def label(self, folder: Path, listed: Listed) -> Label:
         """Label an episode of one of the tasks.
@@ -149,7 +157,9 @@ class Inspector:
             why = "" if found.succeeded else "the last frame looks like that of no success"
             return Label(listed.index, listed.task, found.succeeded, why=why)
         watched, task = self.eyes.watch(folder, listed), self.tasks[listed.task]
-        return label_of(task, watched, judge(task, watched))
+        if listed.task in self.first:
+            watched = watched.named_after(self.first[listed.task])
+        return label_of(task, watched)
 
 
 def _each(look: Callable[[Listed], Seen], listed: Sequence[Listed], seen: Callable[[], None]) -> Iterator[Seen]:
@@ -163,9 +173,15 @@ def in_words(subtask: Subtask) -> str:
     return instruction(subtask.action)
 
 
-def label_of(task: Task, watched: Watched, found: Judged) -> Label:
-    """A judgement in words."""
+def label_of(task: Task, watched: Watched) -> Label:
+    """Judge an episode; one that never shows an object of the task has failed at its first subtask."""
     names, times = [in_words(each) for each in task.subtasks], watched.times_s
+    for name in task.sizes:
+        if name not in watched.names:
+            begun = ((names[0], float(times[0])),)
+            why = f"{the(name)} is never seen"
+            return Label(watched.index, watched.task, False, names[0], name, Cause.MISSING, why, begun[0][1], begun)
+    found = judge(task, watched)
     order = [number for number, _ in found.done]
     left = [n for n in range(len(names)) if n not in order]
     ends = [float(times[0]), *(float(times[frame]) for _, frame in found.done)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
 
 from nsrecover.core import Camera, FloatArray, Observation, SceneGraph
 from nsrecover.errors import InvalidObservation, InvalidRecording
@@ -73,6 +74,14 @@ class Watched:
     boxes: FloatArray
     seen: Flags
     missing: Flags
+
+    def named_after(self, other: Watched) -> Watched:
+        """The same episode, whose objects are called after those of another one that look most like them."""
+        own, theirs = linear_sum_assignment(-self.looks @ other.looks.T)
+        return replace(
+            self, names=tuple(other.names[n] for n in theirs), looks=self.looks[own], boxes=self.boxes[:, own],
+            seen=self.seen[:, own], missing=self.missing[:, own],
+        )  # fmt: skip
 
     def settled(self, sizes: Mapping[str, Size]) -> tuple[SceneGraph, ...]:
         """The scene at every frame, with each object where it rested last; what is never seen again is missing.

@@ -101,7 +101,7 @@ def test_a_failure_has_subtask_object_and_cause(
     found = judge(task, episode(50, moves))
     assert (found.succeeded, found.subtask, found.object) == (False, subtask, name)
     assert found.cause in causes
-    label = label_of(task, episode(50, moves), found)
+    label = label_of(task, episode(50, moves))
     assert name in label.why
     assert label.subtask is not None
 
@@ -129,6 +129,13 @@ def test_what_is_gone_is_missing(task: Task) -> None:
     seen[last - 3 :, NAMES.index("yellow")] = False
     found = judge(task, Watched(**{**vars(given), "seen": seen, "missing": ~seen}))
     assert (found.succeeded, found.object, found.cause) == (False, "yellow", Cause.MISSING)
+
+
+def test_an_object_that_is_never_seen_is_named(task: Task) -> None:
+    given, rows = episode(90, TASK), [0, 1, 3]
+    without = {name: getattr(given, name)[:, rows] for name in ("boxes", "seen", "missing")}
+    label = label_of(task, Watched(**{**vars(given), **without, "names": ("blue", "green", "yellow")}))
+    assert (label.succeeded, label.object, label.cause) == (False, "red", Cause.MISSING)
 
 
 def test_what_cannot_be_learned_is_refused() -> None:
