@@ -17,6 +17,9 @@ from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lif
 from nsrecover.perception.objects.unseen_sides import with_unseen_sides
 from nsrecover.perception.objects.views import Sighting, join_views
 
+MOST_POINTS = 2000
+"""Of an object that has several times as many points, so many are used."""
+
 CROP_MARGIN = 2
 """Pixels left around an object in its crop."""
 
@@ -239,10 +242,15 @@ def detect_masks(
     return Detections(
         tuple((number,) for number in numbers),
         tuple(observation.labels.get(number) for number in numbers),
-        with_unseen_sides(observation, [points[shown == number] for number in numbers]),
+        with_unseen_sides(observation, [_some(points[shown == number]) for number in numbers]),
         fuse_views(appearance.encode(crops), owners, pixels, len(numbers)),
         count_pixels(owners, pixels, len(numbers)),
     )
+
+
+def _some(points: FloatArray) -> FloatArray:
+    """Every second, third, ... of many points."""
+    return points[:: max(len(points) // MOST_POINTS, 1)]
 
 
 def detected_numbers(observation: Observation) -> tuple[int, ...]:
