@@ -12,7 +12,7 @@ from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.traces import Trace
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.templates import in_short
-from nsrecover.inspection.subtasks import Step, Task, follow, left_at
+from nsrecover.inspection.subtasks import ON_M, Step, Task, follow, left_at
 from nsrecover.inspection.watching import Watched
 from nsrecover.monitoring.boxes.causes import Situation, cause_of
 
@@ -94,7 +94,9 @@ def _blamed(
     later = [n for n in range(len(task.subtasks)) if n not in (*first.done, *possible)]
     if any(_ahead(task, scene, n, row) for row in wrong for n in later):
         return number, [moved[number], *wrong]  # the policy went on without it
-    if done:
+    expected = task.subtasks[number].after(first.accepted).boxes[moved[number]]
+    taken = float(np.linalg.norm(scene.boxes[wrong[0], :2] - expected[:2])) <= ON_M  # by another object
+    if done and not taken:
         name, box = scene.names[wrong[0]], first.accepted.boxes[wrong[0]]
         since = watched.times_s[left_at(watched, name, box, first.frame)] - watched.times_s[done[-1][1]]
         if since <= task.subtasks[number].begins_s / 2:  # the robot had not turned to the next subtask

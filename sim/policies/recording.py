@@ -33,9 +33,9 @@ class Truth:
     """What happened in an episode, from the simulator.
 
     Attributes:
-        succeeded: every action had its effect and no other.
-        step: number of the first action that had not; -1: there is none.
-        objects: that were not as they should be after it.
+        succeeded: in the end every object is where the actions should have left it.
+        step: number of the first action that left an object elsewhere for good; -1: there is none.
+        objects: those objects.
         kind: the disturbance; empty: none.
         reason: see `action_failure`.
     """
@@ -103,7 +103,7 @@ def record(episode: Episode, sensor: Sensor, names: tuple[str, ...], rate_hz: fl
         names: of all objects of the dataset; masks are numbered after them, from 1.
         rate_hz: frames a second.
     """
-    recorder, truth = _Recorder(episode, sensor, names), Truth(True, kind=episode.kind)
+    recorder, wrong = _Recorder(episode, sensor, names), dict[str, tuple[int, str]]()
     steps = max(1, round(1 / (rate_hz * STEP_S)))
     with TabletopWorld(episode.scene, episode.faults, episode.rig, seed=episode.seed, frame_steps=steps) as world:
         recorder.take(world)
@@ -113,12 +113,19 @@ def record(episode: Episode, sensor: Sensor, names: tuple[str, ...], rate_hz: fl
             if set(action.arguments) <= set(before.names):
                 world.execute(action)
             failure = action_failure(meant, before, world.estimates())
-            if failure is not None and truth.succeeded:
-                wrong = out_of_place(meant, before, world.estimates())
-                truth = Truth(False, number, wrong, episode.kind, failure[0])
+            if failure is None:
+                wrong.pop(meant.arguments[0], None)  # it is put right
+            else:
+                found = out_of_place(meant, before, world.estimates()) or meant.arguments[:1]
+                wrong = dict.fromkeys(found, (number, failure[0])) | wrong
         for _ in range(REST_FRAMES * steps):
             world.advance()
-    return recorder.frames, truth
+    if not wrong:
+        return recorder.frames, Truth(True, kind=episode.kind)
+    step, reason = min(wrong.values())
+    return recorder.frames, Truth(
+        False, step, tuple(name for name, (own, _) in wrong.items() if own == step), episode.kind, reason
+    )
 
 
 def out_of_place(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, ...]:

@@ -121,6 +121,7 @@ def test_what_happens_before_the_next_subtask_begins_belongs_to_the_last(task: T
 
 def test_what_is_put_right_again_succeeds(task: Task) -> None:
     assert judge(task, episode(70, (shifted("red", 0.08, 0.05, 0), RED, GREEN))).succeeded
+    assert judge(task, episode(71, (both(RED, shifted("green", 0.08, 0.05, 0)), GREEN))).succeeded
 
 
 def test_what_is_gone_is_missing(task: Task) -> None:
