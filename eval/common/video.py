@@ -39,7 +39,8 @@ PLAIN, WRONG, RECOVERING, DONE = (235, 236, 238), (255, 112, 117), (246, 184, 72
 
 def write_gif(video: Path, path: Path) -> None:
     """Write a short film of a video: at most half of it shows motions, which are as fast as that needs."""
-    with imageio.get_reader(video) as reader:
+    reader: Any = imageio.get_reader(video)
+    with reader:
         frames = [np.asarray(frame) for frame in reader]
     moved = [True, *(float(np.abs(a.astype(np.int16) - b).mean()) >= STILL for a, b in pairwise(frames))]
     shares = np.where(moved, 1 / max(1, sum(moved)), 1 / max(1, len(moved) - sum(moved)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -74,7 +74,7 @@ def planners_of(config: KitchenEvalConfig) -> list[str]:
 
 def check(config: KitchenEvalConfig) -> None:
     """Refuse what there is not; a missing checkpoint is an error of the command, not of an episode."""
-    given = [(config.dataset, HOUSEHOLD_DATASETS, "dataset")]
+    given: list[tuple[str, Collection[str], str]] = [(config.dataset, HOUSEHOLD_DATASETS, "dataset")]
     given += [(planner, PLANNERS, "planner") for planner in planners_of(config)]
     for value, known, what in given:
         if value not in known:

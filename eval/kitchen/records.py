@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,7 @@ class KitchenRecord:
 
 def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
     """The metrics of a sweep, with the keys of those of the tabletop."""
-    true, missed, false, quiet = (
-        lambda r, cell=cell: r.decisions.count(cell)
-        for cell in ((True, True), (True, False), (False, True), (False, False))
-    )
+    true, missed, false, quiet = map(_deciding, (True, True, False, False), (True, False, True, False))
     recoverable, lost = [r for r in records if r.recoverable], [r for r in records if not r.recoverable]
     explained = [r for r in records if r.explained]
     shares = {
@@ -122,8 +120,8 @@ def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
         "culprits_exact": ratio(records, lambda r: sum(set(a) == set(b) for a, b in r.culprits), _alarms),
         "culprits_named": ratio(records, lambda r: sum(bool(set(a) & set(b)) for a, b in r.culprits), _alarms),
         **{
-            f"text_{what}": ratio(explained, lambda r, i=i: r.explained[i])
-            for i, what in enumerate(("cause", "object", "step"))
+            f"text_{what}": ratio(explained, partial(_explained_right, part=part))
+            for part, what in enumerate(("cause", "object", "step"))
         },
         "recovery": ratio([r for r in recoverable if any(right for _, right in r.alarms)], lambda r: r.reached),
         "completion": ratio(recoverable, lambda r: r.reached),
@@ -163,10 +161,19 @@ def ratio(
     found = share(sum(map(good, records)), sum(map(of, records)))
     if found["of"]:
         kitchens = grouped(records, lambda record: (record.task, record.layout)).values()
-        parts = (np.array([sum(map(one, group)) for group in kitchens], float) for one in (good, of))
-        low, high = bootstrap_interval(*parts)
+        above, below = (np.array([sum(map(one, group)) for group in kitchens], float) for one in (good, of))
+        low, high = bootstrap_interval(above, below)
         found |= {"low": round(min(low, found["low"]), 5), "high": round(max(high, found["high"]), 5)}
     return found
+
+
+def _deciding(wrong: bool, alarm: bool) -> Callable[[KitchenRecord], int]:
+    """Counts the comparisons of a record with this truth and this alarm."""
+    return lambda record: record.decisions.count((wrong, alarm))
+
+
+def _explained_right(record: KitchenRecord, part: int) -> bool:
+    return record.explained[part]
 
 
 def _alarms(record: KitchenRecord) -> int:

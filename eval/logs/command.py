@@ -11,7 +11,7 @@ from typing import Any
 
 from eval.common.runner import Measurement, Run, Settings
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
-from eval.logs.measuring import figures, fitted, measured, reliability_of, reliability_table, results, tables
+from eval.logs.measuring import Part, figures, fitted, measured, reliability_of, reliability_table, results, tables
 from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
 from nsrecover.explanation.logs.confidence import FITTED, chance_of, readable
 
@@ -175,7 +175,7 @@ def left_out(rows: Sequence[Mapping[str, Any]], foreign: Sequence[Mapping[str, A
 def _fit(config: LogsConfig, run: Run) -> dict[str, Any]:
     """Fit the confidence on logs of the development tasks and wordings, and write its weights."""
     parts = {"middle": config.count, "strong": config.others, "light": config.others, "wide": config.wide}
-    counts = {(name, None): count for name, count in parts.items()}
+    counts: dict[Part, int] = {(name, None): count for name, count in parts.items()}
     rows = [row for each in results(run, counts, config.seed, held_out=False).values() for row in each]
     foreign = [_row(log) for path in config.foreign for log in read_logs(Path(path))]
     made = (
