@@ -55,7 +55,7 @@ class Glance:
         slack_m: how much farther apart the fingers are than when they had closed on the object; 0 if it is not held.
         beyond_m: how far the visible part of the moved object lies beyond the place where it should be: where it was,
             in the gripper, or where the gripper let it go; NaN: not seen.
-        empty: share of its surface there through which a camera sees.
+        empty: share of the surface of what it fills there, however it is turned, through which a camera sees.
         others_m: (N,) how far the visible part of each other object lies beyond the places where it was and belongs;
             NaN: not seen.
         others_empty: (N,) how much more of its surface there a camera sees through than in the first frame.

@@ -88,7 +88,7 @@ class ActionGlances:
             self._phase,
             float(np.nan_to_num(robot.opening_m - self._closed_m)),
             float(_outside_all(points[row], place)[0]),
-            float(seen_through(observation, place)[0]),
+            float(seen_through(observation, self._core()[None])[0]),
             np.delete(others, row),
             np.delete(np.maximum(empty - self._empty, 0.0), row),
         )
@@ -110,6 +110,13 @@ class ActionGlances:
         elif np.isnan(self._closed_m) and abs(robot.opening_m - last.opening_m) < SETTLED_M:
             self._closed_m = robot.opening_m
         self._place = self._taken + np.pad(tool, (0, 3))
+
+    def _core(self) -> Numbers:
+        """The part of its place that the moved object fills, however it is turned about the vertical, (6,)."""
+        core = self._place.astype(np.float32)
+        if self._phase != PHASES[0]:
+            core[3:5] = self._places[self._row, :, 3:5].min()
+        return core
 
     def _grow(self, points: list[dict[int, Numbers]]) -> None:
         """Make boxes hold what cameras see of their objects for the first time."""
