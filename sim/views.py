@@ -94,7 +94,8 @@ def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "") -> 
                 person.topple(thing.name, float(rng.uniform(-math.pi, math.pi)))
         kinds = (TELEVISION, PLANT)
         operated = [one for one in cell.fixtures.values() if one.door or one.switch or one.kind in kinds]
-        names = [one.name for one in (*operated, *spec.things) if only in ("", one.kind, noun(one.name))]
+        names = [*(fixture.name for fixture in operated), *(thing.name for thing in spec.things)]
+        names = [name for name in names if only in ("", noun(name))]
         for _ in range(SEVERAL * ROUNDS if only else ROUNDS):
             for fixture in operated:
                 if only in ("", fixture.kind):
