@@ -69,10 +69,10 @@ class Look:
 
     def watched(self, index: int) -> Watched:
         """The same for `nsrecover.inspection`."""
-        arrays = [np.array(each, np.float32) for each in (self.times_s, self.boxes)]
-        flags = [np.array(each, np.bool_) for each in (self.seen, self.missing)]
+        times, boxes = (np.array(each, np.float32) for each in (self.times_s, self.boxes))
+        seen, missing = (np.array(each, np.bool_) for each in (self.seen, self.missing))
         none = np.zeros((len(self.names), 0), np.float32)
-        return Watched(index, self.task, self.names, none, *arrays, *flags)
+        return Watched(index, self.task, self.names, none, times, boxes, seen, missing)
 
 
 def look(item: tuple[str, int], config: InspectConfig) -> Look:

@@ -116,9 +116,9 @@ def inspect(
     else:
         for task in inspector.tasks.values():
             print(f"\n{task.words}: learned from {amount(task.successes[0], 'success')}")
-            for number, each in enumerate(task.subtasks):
-                low, high = each.duration_s
-                print(f"  {number + 1}. {in_words(each)}, after {low:.1f} to {high:.1f} s")
+            for number, subtask in enumerate(task.subtasks):
+                low, high = subtask.duration_s
+                print(f"  {number + 1}. {in_words(subtask)}, after {low:.1f} to {high:.1f} s")
         _print(told)
         print(f"{failed} of {amount(len(told), 'episode')} failed")
     if failed:

@@ -178,9 +178,11 @@ def label_of(task: Task, watched: Watched) -> Label:
     names, times = [in_words(each) for each in task.subtasks], watched.times_s
     for name in task.sizes:
         if name not in watched.names:
-            begun = ((names[0], float(times[0])),)
             why = f"{the(name)} is never seen"
-            return Label(watched.index, watched.task, False, names[0], name, Cause.MISSING, why, begun[0][1], begun)
+            start = float(times[0])
+            return Label(
+                watched.index, watched.task, False, names[0], name, Cause.MISSING, why, start, ((names[0], start),)
+            )
     found = judge(task, watched)
     order = [number for number, _ in found.done]
     left = [n for n in range(len(names)) if n not in order]

@@ -100,7 +100,8 @@ class Task:
 
     def chains(self, done: Sequence[int]) -> list[tuple[int, ...]]:
         """What may have been done since: one subtask, or several after a disturbance that a later one puts right."""
-        chains, chain = [(number,) for number in self.enabled(done)], tuple[int, ...]()
+        chains: list[tuple[int, ...]] = [(number,) for number in self.enabled(done)]
+        chain = tuple[int, ...]()
         while left := self.enabled((*done, *chain)):
             chain = (*chain, left[0])
             chains += [chain] if len(chain) > 1 else []
@@ -236,8 +237,8 @@ def _refitted(task: Task, episodes: Sequence[Watched]) -> Task:
         subtasks.append(replace(each, shift_m=shift, spread_m=max(spread, FINE_M)))
     drifts = []
     moved = [each.action.arguments[0] for each in subtasks]
-    for each in episodes:
-        scenes = task.scenes(each)
+    for episode in episodes:
+        scenes = task.scenes(episode)
         rows = [row for row, name in enumerate(task.sizes) if name not in moved]
         drifts += [np.linalg.norm(scenes[-1].boxes[row, :3] - scenes[0].boxes[row, :3]) for row in rows]
     still = float(np.quantile(drifts, SHARE)) if drifts else FINE_M

@@ -129,11 +129,11 @@ def setup_of(folder: Path) -> Setup | None:
 
 
 def _view(data: JsonMapping) -> LeRobotView:
-    matrices = (np.array(data[name], np.float32) for name in ("intrinsics", "world_from_camera"))
+    intrinsics, pose = (np.array(data[name], np.float32) for name in ("intrinsics", "world_from_camera"))
     name = str(data["colour"]).rsplit(".", 1)[-1]
     unit_m = float(data.get("depth_unit_m", 0.001))
     return LeRobotView(
-        str(data["colour"]), str(data["depth"]), Camera(*matrices, name), unit_m, str(data.get("masks", ""))
+        str(data["colour"]), str(data["depth"]), Camera(intrinsics, pose, name), unit_m, str(data.get("masks", ""))
     )
 
 
