@@ -85,7 +85,7 @@ def measure(config: RigConfig, run: Run) -> dict[str, Any]:
     fresh = _recorded(config, out / "fresh", 3 * config.seed + 1, config.transitions, rig)
     home = _recorded(config, out / "home", 3 * config.seed + 2, config.transitions, {})
     runs = _first_runs(own, config.runs, out / "first")
-    commands.train([str(runs)], out=out / "trained", setting=list(config.settings))
+    commands.train(episodes=[str(runs)], out=out / "trained", setting=list(config.settings))
     steps = {
         name: scoring.all_steps(
             load(checkpoint), list(read_runs([place])), config.distances_mm, out / "parts", f"judging: {name}"
