@@ -14,12 +14,11 @@ Needs pyarrow and, for videos, imageio-ffmpeg: `pip install 'nsrecover[lerobot]'
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,7 @@ from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra
-from nsrecover.util.untrusted_json import JsonMapping, JsonObject, read_json
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject, parse_json, read_json, read_text
 
 VERSIONS = ("v2.0", "v2.1", "v3.0")
 """Values of `codebase_version` that can be read."""
@@ -149,7 +148,7 @@ def episodes_of(folder: str | Path) -> list[Listed]:
             rows += _read_table(file, ("episode_index", "data/chunk_index", "data/file_index"))
     elif (meta / "episodes.jsonl").is_file():
         with readable(f"a table in {meta / 'episodes.jsonl'}"):
-            rows = [json.loads(line) for line in (meta / "episodes.jsonl").read_text(encoding="utf-8").splitlines()]
+            rows = [cast(JsonObject, parse_json(line)) for line in read_text(meta / "episodes.jsonl").splitlines()]
     if not rows or any(not isinstance(row, dict) or "episode_index" not in row for row in rows):
         raise InvalidRecording(f"expected the episodes in {meta}, found none; fetch the whole dataset")
     found = [Listed(int(row["episode_index"]), ", ".join(map(str, row.get("tasks") or ())), row) for row in rows]

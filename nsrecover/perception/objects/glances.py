@@ -113,7 +113,7 @@ class ActionGlances:
 
     def _core(self) -> Numbers:
         """The part of its place that the moved object fills, however it is turned about the vertical, (6,)."""
-        core = self._place.astype(np.float32)
+        core: Numbers = self._place.astype(np.float32)
         if self._phase != PHASES[0]:
             core[3:5] = self._places[self._row, :, 3:5].min()
         return core

@@ -98,7 +98,7 @@ class SupportRelations:
         carried = [name for name in seen if Trait.PORTABLE in self._traits(name)]
         dishes = [name for name in carried if Trait.DISH in self._traits(name)]
         fixed = [name for name in seen if name not in carried]
-        places = [name for name in fixed if self._traits(name) & {Trait.FLAT, Trait.HOLLOW}]
+        places = [name for name in fixed if {Trait.FLAT, Trait.HOLLOW} & set(self._traits(name))]
         self._small.update({name: seen[name] for name in places if _is_small(seen[name], self._small.get(name))})
         found, floating, grips = dict[str, tuple[str, ...]](), list[str](), gripper_holds(observation)
         for name in carried:
