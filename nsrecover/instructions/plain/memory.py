@@ -92,8 +92,7 @@ class Memory:
 
     def _within(self, inner: Phrase | None, outer: Phrase) -> bool:
         """Whether a place is in a room."""
-        places = [self.home.places.get(each.name) for each in (inner, outer) if each is not None]
-        return len(places) == 2 and places[0] is not None and places[1] is not None and places[0].room == places[1].name
+        return inner is not None and inner.name in self.home.places and self.home.inside(inner.name, outer.name)
 
     def _named(self, part: Part) -> Part:
         """A part with what its pronoun means: "from it", "to him"."""

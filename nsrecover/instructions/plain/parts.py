@@ -129,9 +129,26 @@ class Words:
         ends = (".", "!", "?", ";", ",", "so", "but")
         return next((k for k in range(i, len(self.words)) if self.words[k] in ends), len(self.words))
 
+    def end_of_statement(self, i: int, runs_on: bool = False) -> int:
+        """The index at which a statement ends: a mark, or an "and", "so" or "please" before a clause.
+
+        Args:
+            i: where it begins.
+            runs_on: whether a command may follow without any of these.
+        """
+        for k in range(i + 1, end := self.end(i)):
+            after = self.opened(k)
+            if (after != k and self.clause_begins(after)) or (runs_on and self.ends[k]):
+                return k
+        return end
+
     def verb(self, i: int) -> str:
         """The verb of a command at a word; empty without one."""
         return max(self.longest(i, VERBS), self.longest(i, UNSERVED), key=len)
+
+    def acts(self, i: int) -> bool:
+        """Whether a verb of any kind begins at a word."""
+        return any(self.longest(i, each) for each in (VERBS, SPEECH, UNSERVED))
 
     def manner(self, i: int) -> str:
         """How something is to be done, if words for that begin at a word."""
@@ -200,7 +217,7 @@ class Words:
             or found[-1].phrase is None
         ):
             return None
-        if any(self.longest(i, each) for each in (VERBS, SPEECH, UNSERVED, PREPOSITIONS)):
+        if self.acts(i) or self.longest(i, PREPOSITIONS):
             return None
         noun = self.noun(i)
         if noun is not None and self.words[i] not in _DETERMINED and not self.known(noun[0]):

@@ -10,7 +10,7 @@ from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.plain.about import Unread, Unserved
 from nsrecover.instructions.plain.frames import Frames
 from nsrecover.instructions.plain.parts import LYING, Words
-from nsrecover.instructions.plain.words import PREPOSITIONS, SPEECH, UNSERVED, VERBS, WORDS, listed
+from nsrecover.instructions.plain.words import PREPOSITIONS, SPEECH, VERBS, WORDS, listed
 from nsrecover.instructions.reading import (
     NAME,
     PEOPLE,
@@ -267,7 +267,7 @@ class Speech:
         words = self.words
         for j in range(k, len(words.words)):
             after = words.opened(j)
-            begins = after < len(words.words) and any(words.longest(after, each) for each in (VERBS, SPEECH, UNSERVED))
+            begins = after < len(words.words) and words.acts(after)
             if words.words[j] in (".", "!", "?", ";") or (begins and "then" in words.words[j:after]):
                 return j
         return len(words.words)
@@ -279,10 +279,9 @@ class Speech:
             if words.words[j] in (".", "!", "?", ";"):
                 return j
             after = words.opened(j)
-            tables = (VERBS, SPEECH, UNSERVED)
             if words.text(j, j + 3) in (", he is", ", she is", ", they are") and j > k:
                 return j
-            begins = after < len(words.words) and any(words.longest(after, each) for each in tables)
+            begins = after < len(words.words) and words.acts(after)
             if j > k and words.words[j] in ("and", "then", ",") and begins and words.text(after + 1, after + 2) != "is":
                 return j
             if j > k and words.words[j] in ("please", "thank", "thanks", ",") and after >= len(words.words):

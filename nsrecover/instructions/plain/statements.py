@@ -9,7 +9,7 @@ from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.plain.about import Unread
 from nsrecover.instructions.plain.frames import Frames
 from nsrecover.instructions.plain.parts import AUXILIARY, Part, Words
-from nsrecover.instructions.plain.words import CONDITIONS, PREPOSITIONS, SPEECH, UNSERVED, VERBS, WORDS, listed
+from nsrecover.instructions.plain.words import CONDITIONS, PREPOSITIONS, WORDS, listed
 from nsrecover.instructions.reading import PEOPLE, THE_OPERATOR, THINGS, Clause, Phrase, Sort, Verb
 
 _SAID = {name: re.compile(pattern) for name, pattern in WORDS["statements"].items()}
@@ -153,9 +153,9 @@ class Statements:
             return self._person_described(noun[0], noun[1])
         if noun is not None and noun[0] is not None and noun[0].sort is Sort.PLACE:
             self.frames.note(noun[0])
-            clauses, mentioned = len(self.mentioned), list(self.mentioned)
+            mentioned = list(self.mentioned)  # a place need not be spoken of again
             after = self._said_of(noun[0], None, noun[1])
-            self.mentioned = mentioned[:clauses]
+            self.mentioned = mentioned
             return after
         if noun is None or noun[0] is None or noun[0].sort not in THINGS:
             return None
@@ -198,9 +198,7 @@ class Statements:
 
     def _said_of(self, thing: Phrase, where: Phrase | None, k: int) -> int | None:
         """The index behind what is said about an object, if that names nothing of the home: "the lemon is mouldy"."""
-        words = self.words
-        end = words.end(k)
-        end = next((j for j in range(k + 1, end) if words.opened(j) != j and words.clause_begins(words.opened(j))), end)
+        words, end = self.words, self.words.end_of_statement(k)
         said = words.words[k:end]
         if end >= len(words.words) or not said or said[0] not in _SAYS or _DENIED & set(said):
             return None
@@ -240,16 +238,9 @@ class Statements:
 
     def _background(self, i: int) -> int | None:
         """The index behind a statement that names nothing of the home and asks for nothing: "alex overslept"."""
-        words, end = self.words, self.words.end(i)
+        words = self.words
         state = words.text(i + 1, i + 2) in ("am", "is", "are", "feel")  # "i am hungry go to the kitchen"
-        end = next(
-            (
-                k
-                for k in range(i + 1, end)
-                if (words.opened(k) != k and words.clause_begins(words.opened(k))) or (state and words.ends[k])
-            ),
-            end,
-        )
+        end = words.end_of_statement(i, runs_on=state)
         said = words.words[i:end]
         entries = [
             entry
@@ -260,10 +251,7 @@ class Statements:
         named = {entry.sort for entry in entries} - {"pose", "people", "person", "whose"}
         if (named and not _SAID["weather"].match(" ".join(said))) or end - i < 2 or _DENIED & set(said):
             return None
-        if (
-            any(words.longest(k, each) for k in range(i, end) for each in (VERBS, SPEECH, UNSERVED))
-            or said[0] in _ASKING
-        ):
+        if any(map(words.acts, range(i, end))) or said[0] in _ASKING:
             return None
         verbal = any(word in AUXILIARY or word.endswith("ed") for word in said)
         begins = words.lexicon.entries.get(said[0]) is not None or said[0] in _SUBJECTS or said[1] in _SAYS
