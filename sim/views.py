@@ -2,8 +2,9 @@
 
 The tasks need two liquids only, and the robot sees doors and lamps from where it operates them. Here vessels hold all
 liquids, lie on their sides or in shards, eggs are cracked, cooked, burnt and broken, doors are open, ajar and closed,
-appliances run or not, and the robot stands at random places in front of them. Each view is a recording with an empty
-plan whose facts at the start are noted, so that training takes it like the start of any demonstration.
+appliances run or not, and the robot stands at random places in front of them or holds a vessel. Each view is a
+recording with an empty plan whose facts at the start are noted, so that training takes it like the start of any
+demonstration.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from conf.command import run_function
-from nsrecover.core.actions import Plan
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.domains.household.kinds import LIQUIDS, Trait, traits_of
 from nsrecover.domains.household.names import noun
@@ -46,6 +48,8 @@ TOPPLED, BROKEN = 0.2, 0.15
 """Shares of the dishes that lie on their sides, and of what breaks that lies in shards."""
 ROUNDS = 2
 """Times that doors and switches of a kitchen are set anew and looked at."""
+IN_HAND = 4
+"""Liquids with which a vessel is seen in the hand, besides empty."""
 SEVERAL = 4
 """Times as often as that if only one kind is looked at."""
 _DISTANCE_M, _SIDE_RAD = (0.6, 1.1), math.radians(75)
@@ -103,8 +107,17 @@ def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "") -> 
             for name in names:
                 seen = _seen(world, name, stream, rng)
                 if seen is not None:
-                    facts = sorted(list(fact) for fact in true_state(cell))
-                    yield Recording(Plan(()), (seen,), {**notes, "goal": [], "start": facts})
+                    yield _recording(world, seen, notes)
+        for name in names:
+            if name in cell.things and Trait.VESSEL in traits_of(name):
+                for seen in _in_hand(world, name, stream, rng):
+                    yield _recording(world, seen, notes)
+
+
+def _recording(world: KitchenWorld, seen: Observation, notes: dict[str, Any]) -> Recording:
+    """A recording without actions, with what is true."""
+    facts = sorted(list(fact) for fact in true_state(world.cell))
+    return Recording(Plan(()), (seen,), {**notes, "goal": [], "start": facts})
 
 
 def varied(spec: KitchenSpec, rng: np.random.Generator) -> KitchenSpec:
@@ -158,6 +171,22 @@ def _seen(world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.G
             cell.robot.place(base, ())
             return stream.observe(world.observe_from)
     return None
+
+
+def _in_hand(world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.Generator) -> Iterator[Observation]:
+    """What is seen of a vessel in the hand with several liquids, in front of fixtures; nothing if it is not held."""
+    cell, person = world.cell, Person(world.cell)
+    if cell.states[name].broken:
+        return
+    world.execute(Action("pick_up", (name,)))
+    capacity = cell.things[name].kind.capacity_l
+    for liquid in ("", *rng.permutation(LIQUIDS)[:IN_HAND].tolist(), ""):
+        if cell.robot.held != name:
+            return
+        person.fill(name, liquid, max(1.5 * FILLED_L, float(rng.uniform(0.3, 0.85)) * capacity) if liquid else 0.0)
+        world.execute(Action("look_at", (str(rng.choice(sorted(cell.fixtures))),)))
+        yield stream.observe(world.observe_from)
+    world.execute(Action("put_on", (name, "dining table")))
 
 
 if __name__ == "__main__":
