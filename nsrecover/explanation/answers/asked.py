@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections import Counter
@@ -22,15 +23,28 @@ NEAREST = 3
 DETERMINERS = "the|a|an|my|your|our|any|this|that|these|those|some"
 _WORD = re.compile(r"[a-z][a-z-]*")
 _ANY_VERB = {"put", "set", "do", "go", "move"}
+_ALIASES = {
+    "tap": "faucet",
+    "brick": "lego",
+    "hob": "stove",
+    "cooker": "stove",
+    "refrigerator": "fridge",
+    "tv": "television",
+}
+_SLIP = 0.85
+"""Words of five letters or more that are so alike are one word, misspelled."""
 _ENDINGS = ("", "s", "es", "ed", "ing", "d", "n")
 _TOGETHER = 3
 """Length of the pieces of words that are compared."""
 
 
 def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the objects that a text names, in order; `the red block` is the red cube if it is the only red object."""
+    """Return the objects that a text names, in order.
+
+    `The red block` is the red cube if it is the only red object, and `the plant` the house plant if there is no other.
+    """
     found: dict[int, str] = {}
-    masked = text.lower()
+    masked = re.sub(rf"\b({'|'.join(_ALIASES)})\b", lambda word: _ALIASES[word[1]], text.lower())
     for name in sorted(names, key=len, reverse=True):
         place = re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", masked)
         if place:
@@ -41,15 +55,24 @@ def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
             fitting = [name for name in names if name.lower().split()[0] == place[1]]
             if len(fitting) == 1:
                 found[place.start()] = fitting[0]
+    if not found:
+        for place in re.finditer(r"\b(?:the|that|this|your|my) (\w+)", masked):
+            fitting = [name for name in names if name.lower().split()[-1] == place[1]]
+            if len(fitting) == 1:
+                found[place.start()] = fitting[0]
     return tuple(found[place] for place in sorted(found))
 
 
 def strange(question: str, names: Iterable[str], domain: Domain) -> tuple[str, ...]:
     """Return the words of a question that neither questions about runs have, nor the objects and words of this run."""
     own, plain, exact = {word for name in names for word in _WORD.findall(name.lower())}, *words_of(domain)
-    words = dict.fromkeys(_WORD.findall(question.lower()))
+    words = (_ALIASES.get(word, word) for word in dict.fromkeys(_WORD.findall(question.lower())))
     return tuple(
-        word for word in words if word not in exact and not any(each in own or each in plain for each in _stems(word))
+        word
+        for word in words
+        if word not in exact
+        and not any(each in own or each in plain for each in _stems(word))
+        and not (len(word) > 4 and difflib.get_close_matches(word, plain, 1, _SLIP))
     )
 
 

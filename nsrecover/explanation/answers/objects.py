@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
-from nsrecover.core.discrepancy import AnyDeviation, Unknown
+from nsrecover.core.discrepancy import AnyDeviation, Deviation, Unknown
 from nsrecover.core.facts import PLACE, FactScene
 from nsrecover.core.geometry import intersects
 from nsrecover.core.recovery import Recovery
@@ -18,7 +19,7 @@ from nsrecover.explanation.answers.asked import fits, mentioned, values_named
 from nsrecover.explanation.answers.counterfactuals import without
 from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn
-from nsrecover.explanation.answers.run_questions import Run, goal, recoveries, state_of
+from nsrecover.explanation.answers.run_questions import Run, by_whom, goal, recoveries, state_of, wrong
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.util.english import capital, listed, the
 
@@ -69,7 +70,10 @@ def what_if_not(run: Run, _question: str, name: str) -> str:
     turn, recovery, number = found
     so_far = f"I have not moved {the(name)}. {fate_text(turn)} " if number >= turn.carried_out else ""
     if not isinstance(turn.record.graph, SceneGraph):
-        return f"{so_far}A log of facts cannot answer what would be different: ask while the robot is running."
+        return (
+            f"{so_far}A log of facts cannot answer what would be different: ask while the robot is running. "
+            f"What is known: {wrong(run)}"
+        )
     return f"{so_far}{without(turn.record.graph, recovery, name)}"
 
 
@@ -100,12 +104,32 @@ def became(run: Run, _question: str, name: str) -> str:
     for turn in run.every:
         deviation = _deviation(turn, name)
         if deviation is not None:
-            return f"{capital(run.when(turn))}, {state_of(deviation, turn.record.graph, run.domain)}."
+            away = 100 * deviation.distance_m if isinstance(deviation, Deviation) else 0.0
+            place = f", about {away:.0f} cm from its place" if 1.0 <= away < math.inf else ""
+            return f"{capital(run.when(turn))}, {state_of(deviation, turn.record.graph, run.domain)}{place}."
     for turn in run.every:
         unknown = (each.name for each in turn.discrepancy.missing_to_tell if isinstance(each, Unknown))
         if name in (*unknown, *(each.name for each in turn.discrepancy.unseen if each.moved)):
             return f"I do not know: {the(name)} was not seen after {run.phrasing.step(turn.step or 1)}."
     return f"Nothing happened to {the(name)}: it was always as expected."
+
+
+def all_of(run: Run, name: str) -> str:
+    """What is known of an object: what happened to it, what was done with it, and where it is."""
+    done = f" {history(run, 'do', name)}" if any(name in action.arguments for _, action in run.done) else ""
+    return f"{became(run, '', name)}{done} {where(run, '', name)}"
+
+
+def blamed(run: Run, _question: str, name: str) -> str:
+    """Whether the robot did that to an object, or something else."""
+    return next(
+        (
+            f"{capital(run.when(turn))}, {state_of(deviation, turn.record.graph, run.domain)}. {by_whom(deviation)}"
+            for turn in run.every
+            if (deviation := _deviation(turn, name)) is not None
+        ),
+        f"Nothing happened to {the(name)}: it was always as expected.",
+    )
 
 
 def in_place(run: Run, question: str, name: str) -> str:
@@ -127,7 +151,8 @@ def history(run: Run, question: str, name: str) -> str | None:
     if not any(fit == 2 for *_, fit in fitting) and not (_MOVED.search(question) or _DONE.search(question)):
         return None
     if not fitting:
-        return f"No such action was carried out with {listed(map(the, named))}."
+        text = f"No such action was carried out with {listed(map(the, named))}."
+        return text if all(_deviation(turn, name) is None for turn in run.every) else f"{text} {blamed(run, '', name)}"
     return f"{capital(listed(f'{run.when(turn)}: {run.instruction(action)}' for turn, action, _ in fitting))}."
 
 
@@ -150,7 +175,9 @@ def state(run: Run, question: str, name: str) -> str | None:
 
 
 def contents(run: Run, question: str, name: str) -> str:
-    """What is in or on an object, and its other state."""
+    """What is in or on an object, and its other state; or what was, if that was not as expected."""
+    if re.search(r"\b(?:was|were)\b", question) and any(_deviation(turn, name) is not None for turn in run.every):
+        return became(run, question, name)
     scene = run.scene
     if isinstance(scene, FactScene):
         found = [fact for fact in sorted(scene.facts) if name in fact[1:] and len(fact) > 1]

@@ -1,8 +1,9 @@
 """Answers to questions about a run: which kinds of questions are understood, and by which words.
 
-Questions are recognised by keywords, not by a model. A question with a word that neither the run nor questions about
-runs have is not guessed at: the nearest known questions are named. "What if you had not" is answered by a search in
-which that object may not be moved (`nsrecover.explanation.answers.counterfactuals`).
+Questions are recognised by keywords, not by a model. If one is not understood, or has a word that neither the run nor
+questions about runs have, the answer says so, tells what is known of the run or of the object that it names, and names
+the nearest known questions. "What if you had not" is answered by a search in which that object may not be moved
+(`nsrecover.explanation.answers.counterfactuals`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ asks_why = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b|\bfor what reason\b|\b
 
 asks_what_if = re.compile(
     r"\bwhat (?:happens |would happen |will happen )?if\b|\bhad(?:n't| not)\b|\bwithout (?:moving|touching)\b"
-    r"|\bwhat would\b",
+    r"|\bwhat would\b|\bwould .*\bif\b|\bif (?:you|we|they|it|nobody|no one|somebody|someone)(?:'d\b|\u2019d\b| had\b)",
     re.IGNORECASE,
 ).search
 """Find the words that make a question counterfactual; None if there are none."""
@@ -42,7 +43,8 @@ class Answer:
     Attributes:
         question: the question.
         text: the answer.
-        understood: whether the question was recognised; if not, the text names the nearest known questions.
+        understood: whether the question was recognised; if not, the text tells what is known, and names the nearest
+            known questions.
         objects: the objects that the answer is about.
     """
 
@@ -108,7 +110,7 @@ def ask(
     answers: list[Answer] = []
     about: tuple[str, ...] = ()
     for asked in questions:
-        question = re.sub(r"(?i)\b(what|where|who|how|when)['\u2019]s\b", r"\1 is", asked)
+        question = re.sub(r"(?i)\b(what|where|who|how|when)['\u2019]?s\b", r"\1 is", asked)
         answer = _answer(run, question, about)
         about = answer.objects or about
         answers.append(replace(answer, question=asked))
@@ -118,39 +120,53 @@ def ask(
 def _answer(run: Run, question: str, about: tuple[str, ...]) -> Answer:
     named = mentioned(question, run.names)
     odd = strange(question, run.names, run.domain)
+    if not named and about and re.search(r"\b(?:it|that one|this one)\b", question, re.I):
+        named = about
     if asks_what_if(question):
         subjects = named or about or objects.first_moved(run.every)
-        if subjects and not odd and _OMITS.search(question):
-            return Answer(question, objects.what_if_not(run, question, subjects[0]), objects=subjects[:1])
-        return _not_understood(run, question, odd)
-    if not named and about and re.search(r"\b(?:it|that one|this one)\b", question, re.I) and not odd:
-        return _first(run, question, about) or _not_understood(run, question, odd)
-    return _first(run, question, named, odd) or _not_understood(run, question, odd)
+        if not subjects or odd or not _OMITS.search(question):
+            return _not_understood(run, question, odd, None)
+        return Answer(question, objects.what_if_not(run, question, subjects[0]), objects=subjects[:1])
+    found = _first(run, question, named)
+    if found is not None and (not odd or found.kind.wide):
+        return Answer(question, found.text, objects=named[:1])
+    return _not_understood(run, question, odd, None if found is None else found.text)
 
 
-def _first(run: Run, question: str, named: tuple[str, ...], odd: Sequence[str] = ()) -> Answer | None:
+@dataclass(frozen=True)
+class _Found:
+    """The answer of a kind of questions."""
+
+    kind: Kind
+    text: str
+
+
+def _first(run: Run, question: str, named: tuple[str, ...]) -> _Found | None:
     """The answer of the first kind of questions that fits; None if none does."""
     for kind in KINDS:
-        if (odd and not kind.wide) or (kind.about_object and not named) or not kind.asks(question):
+        if (kind.about_object and not named) or not kind.asks(question):
             continue
         if (text := kind.answer(run, question, named[0] if named else "")) is not None:
-            return Answer(question, text, objects=named[:1])
+            return _Found(kind, text)
     return None
 
 
-def _not_understood(run: Run, question: str, odd: Sequence[str]) -> Answer:
-    """Name the nearest known questions."""
+def _not_understood(run: Run, question: str, odd: Sequence[str], guess: str | None) -> Answer:
+    """Say so, tell what is known, and name the nearest known questions."""
+    named = mentioned(question, run.names)
     missing = (
         re.search(rf"\b(?:{DETERMINERS}) ((?:\w+ )??(?:{'|'.join(map(re.escape, odd))}))\b", question, re.I)
         if odd
         else None
     )
     problem = f"I know of no {missing[1]} in this run." if missing else "I did not understand the question."
-    example = (*mentioned(question, run.names), *run.names, "red cube")[0]
-    known = [each.format(example) for kind in KINDS for each in kind.examples]
-    near = " ".join(nearest(question, known))
+    known = [guess or "", *([objects.all_of(run, named[0])] if named else []), run_questions.summary(run)]
+    example = (*named, *run.names, "red cube")[0]
+    near = " ".join(nearest(question, [each.format(example) for kind in KINDS for each in kind.examples]))
     return Answer(
         question,
-        f"{problem} The nearest that I can answer: {near} The objects are {listed([the(name) for name in run.names])}.",
+        f"{problem} What I know: {' '.join(dict.fromkeys(filter(None, known)))} I can also answer: {near} "
+        f"The objects are {listed([the(name) for name in run.names])}.",
         understood=False,
+        objects=named[:1],
     )

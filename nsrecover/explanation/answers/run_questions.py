@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import AnyDeviation, Cause, Deviation, Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
+from nsrecover.domains.properties import facts_with
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.answers.asked import mentioned
 from nsrecover.explanation.answers.fates import fate_text
@@ -25,6 +29,7 @@ from nsrecover.explanation.safety import safety_sentences
 from nsrecover.explanation.templates import PHRASES, in_short
 from nsrecover.util.english import Forms, capital, counted, listed, objects, the
 
+_BY_ROBOT = (Cause.NOT_LIFTED, Cause.NOT_DONE, Cause.DROPPED, Cause.MISPLACED, Cause.MISTAKEN)
 MOST_ACTIONS = 8
 """An answer lists so many actions at most, the last ones."""
 
@@ -143,7 +148,7 @@ def worked(run: Run) -> str:
     """Whether it worked."""
     match run.episode.status:
         case EpisodeStatus.COMPLETED:
-            return "The robot completed the plan."
+            return "The robot completed the plan, and what it needs was seen in place in the end."
         case EpisodeStatus.ASKED_FOR_HELP:
             return f"The robot stopped and asked for help: {run.episode.reason.rstrip('. ')}."
         case EpisodeStatus.REVIEWED:
@@ -234,8 +239,68 @@ def lost_s(episode: Episode) -> float:
 
 
 def number_of_errors(run: Run) -> str:
-    """How often something went wrong."""
-    return f"{capital(counted(len(run.errors), 'error'))} {'was' if len(run.errors) == 1 else 'were'} noticed."
+    """How often something went wrong in this run, and what."""
+    text = (
+        f"{capital(counted(len(run.errors), 'error'))} {'was' if len(run.errors) == 1 else 'were'} noticed in this run"
+    )
+    short = dict.fromkeys(in_short(facts_of(each.discrepancy, None, run.domain), run.domain) for each in run.errors)
+    return f"{text}: {'; '.join(short)}." if short else f"{text}."
+
+
+def blame(run: Run) -> str:
+    """Who or what did it: the robot, or something else."""
+    found = [(turn, each) for turn in run.errors for each in turn.discrepancy.deviations]
+    said = dict.fromkeys(
+        f"{capital(state_of(each, turn.record.graph, run.domain))}. {by_whom(each)}" for turn, each in found
+    )
+    return " ".join(said) or "Nothing went wrong, so nobody is to blame."
+
+
+def by_whom(deviation: AnyDeviation) -> str:
+    """Return whether an action of the robot explains a deviation, as a sentence."""
+    if deviation.cause in _BY_ROBOT:
+        return "The robot's own action did that, or failed to."
+    if deviation.cause is Cause.TOPPLED:
+        return "It fell during that action; whether the robot touched it is not recorded."
+    return "No action of the robot should have done that: somebody or something else did. Who, is not recorded."
+
+
+def alternatives(run: Run) -> str:
+    """Whether there was another or a shorter way back."""
+    texts = []
+    for _, recovery in recoveries(run.every):
+        many = counted(len(recovery.actions), "action")
+        if not recovery.found:
+            texts.append(f"There was no recovery: {reason_text(recovery).rstrip('. ')}.")
+        elif recovery.proven_optimal:
+            texts.append(f"The way back takes {many}, and there is no shorter one.")
+        else:
+            texts.append(f"The way back takes {many}, the shortest that was found; a shorter one is not ruled out.")
+    return " ".join(dict.fromkeys(texts)) or "Nothing went wrong, so no way back was searched for."
+
+
+def thought(run: Run) -> str:
+    """How long the robot searched for a way back."""
+    found = [recovery for _, recovery in recoveries(run.every)]
+    if not found:
+        return "Nothing went wrong, so no way back was searched for."
+    return f"The search for a way back took {sum(each.seconds for each in found):.2f} s."
+
+
+def layout(run: Run) -> str:
+    """What stands where."""
+    scene = run.scene
+    if isinstance(scene, FactScene):
+        places = facts_with((Role.LOCATION, Role.HELD, Role.BELIEVED), scene.facts, run.domain)
+        return f"{capital(listed([run.domain.text(fact) for fact in places]) or 'nothing is known')}."
+    order = [i for i in np.argsort(-scene.boxes[:, 1]) if not scene.missing[i]]
+    said = [f"{the(scene.names[i])} on {the(support_name(scene, int(i)))}" for i in order]
+    return f"From left to right, as it was seen last: {listed(said)}."
+
+
+def summary(run: Run) -> str:
+    """What went wrong, what was done about it, and how the run ended."""
+    return " ".join((wrong(run), *([recovered(run), lasted(run)] if run.errors else []), worked(run)))
 
 
 def acted(run: Run) -> str:

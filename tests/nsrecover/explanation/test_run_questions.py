@@ -82,7 +82,7 @@ STRANGE = (
     "What did you pack in the lunch box?",
     "Did you check if the bag was closed?",
     "how many calories does it have?",
-    "Can you do that faster?",
+    "How many times has this happened in the past month?",
     "Could this happen again?",
     "What happens if you drop the green die?",
     "why did you turn off the faucet?",
