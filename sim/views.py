@@ -33,7 +33,7 @@ from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, Thing
 from sim.kitchen.skills.motion import Motion
 from sim.kitchen.skills.whereabouts import front_of, looked_at
 from sim.kitchen.states import ObjectState
-from sim.kitchen.things import FRAGILE, Material
+from sim.kitchen.things import FRAGILE, KINDS, Material
 from sim.kitchen.truth import FILLED_L, true_state
 from sim.kitchen.world import KitchenWorld
 from sim.sensors.presets import sensor as preset
@@ -83,10 +83,11 @@ def record(
 
 
 def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "") -> Iterator[Recording]:
-    """Views of what has states in a kitchen, or of one kind of it, from where the robot may stand in front of it."""
+    """Views of what has states in a kitchen, or of one kind of it, in front of the robot and in its hand."""
     rng = np.random.default_rng([seed, number, 31])
     layouts = [layout for layout in range(NUM_LAYOUTS) if layout not in HELD_OUT_LAYOUTS]
-    spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(layouts)), list(THINGS)), rng)
+    things = list(dict.fromkeys((*THINGS, only) if only in KINDS else THINGS))
+    spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(layouts)), things), rng)
     notes = {"source": "sim.views", "domain": "household", "seed": seed, "episode": number, "layout": spec.layout}
     with KitchenWorld(spec) as world:
         cell, person = world.cell, Person(world.cell)
@@ -109,7 +110,7 @@ def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "") -> 
                 if seen is not None:
                     yield _recording(world, seen, notes)
         for name in names:
-            if name in cell.things and Trait.VESSEL in traits_of(name):
+            if name in cell.things and (Trait.VESSEL in traits_of(name) or only):
                 for seen in _in_hand(world, name, stream, rng):
                     yield _recording(world, seen, notes)
 
@@ -174,13 +175,14 @@ def _seen(world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.G
 
 
 def _in_hand(world: KitchenWorld, name: str, stream: SensorStream, rng: np.random.Generator) -> Iterator[Observation]:
-    """What is seen of a vessel in the hand with several liquids, in front of fixtures; nothing if it is not held."""
+    """What is seen of a thing in the hand, with several liquids, in front of fixtures; nothing if it is not held."""
     cell, person = world.cell, Person(world.cell)
     if cell.states[name].broken:
         return
     world.execute(Action("pick_up", (name,)))
     capacity = cell.things[name].kind.capacity_l
-    for liquid in ("", *rng.permutation(LIQUIDS)[:IN_HAND].tolist(), ""):
+    liquids = rng.permutation(LIQUIDS)[:IN_HAND].tolist() if Trait.VESSEL in traits_of(name) else [""] * IN_HAND
+    for liquid in ("", *liquids, ""):
         if cell.robot.held != name:
             return
         person.fill(name, liquid, max(1.5 * FILLED_L, float(rng.uniform(0.3, 0.85)) * capacity) if liquid else 0.0)

@@ -59,6 +59,7 @@ def calibrated(model: StateModel, examples: Iterable[Labelled]) -> StateModel:
     temperatures: dict[str, float] = {}
     certain: dict[str, float] = {}
     mistakes: dict[str, float] = {}
+    shares: dict[str, tuple[float, ...]] = {}
     metrics: dict[str, Any] = {}
     for variable, rows in found.items():
         truth, kinds = np.array([value for _, value, _ in rows]), np.array([kind for _, _, kind in rows])
@@ -72,12 +73,14 @@ def calibrated(model: StateModel, examples: Iterable[Labelled]) -> StateModel:
         certain[variable] = _certain_from(sure, right)
         limits = np.full(len(truth), certain[variable])
         mistakes[variable] = _mistaken(right[sure >= limits])
+        shares[variable] = _mean(chances)
         for kind in model.config.read[variable]:
             own_kind = kinds == kind
             if own_kind.sum() >= ENOUGH:
                 certain[f"{variable} {kind}"] = _certain_from(sure[own_kind], right[own_kind])
                 limits[own_kind] = certain[f"{variable} {kind}"]
                 mistakes[f"{variable} {kind}"] = _mistaken(right[own_kind & (sure >= limits)])
+                shares[f"{variable} {kind}"] = _mean(chances[own_kind])
         given = sure >= limits
         metrics[variable] = {
             "frames": len(truth),
@@ -91,9 +94,14 @@ def calibrated(model: StateModel, examples: Iterable[Labelled]) -> StateModel:
         temperatures=temperatures,
         certain_from=certain,
         mistakes=mistakes,
+        shares=shares,
         metrics={"held_out": metrics},
     )
     return other
+
+
+def _mean(chances: npt.NDArray[Any]) -> tuple[float, ...]:
+    return tuple(round(float(share), 4) for share in chances.mean(axis=0))
 
 
 def _log_softmax(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

@@ -32,6 +32,8 @@ STEEP_RAD = math.radians(45.0)
 """What shows only from above is visible in views at least this steep."""
 FEWEST_PIXELS = 40
 """Smallest mask whose states are read."""
+SMALLEST_SHARE = 0.02
+"""Values that are rarer count as if they were not."""
 KIND_FEATURES, HIDDEN = 16, 128
 
 
@@ -51,6 +53,8 @@ class StateConfig:
             this probability.
         mistakes: the same -> share of given readings that are wrong on layouts for thresholds; no reading is
             more certain than that.
+        shares: the same -> mean probability of each value on layouts for thresholds: what is read where nothing is
+            seen.
         crop_size: side of a crop, pixels.
         widths: channels of the convolutions.
         metrics: measurements after training.
@@ -66,6 +70,7 @@ class StateConfig:
     temperatures: Mapping[str, float] = field(default_factory=dict)
     certain_from: Mapping[str, float] = field(default_factory=dict)
     mistakes: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     crop_size: int = 48
     widths: tuple[int, ...] = (24, 48, 96, 96)
     metrics: JsonMapping = field(default_factory=dict)
@@ -161,30 +166,42 @@ class StateModel(nn.Module):
                 variable: each if max(each.values(), default=0.0) >= self._limit(variable, name) else {}
                 for variable, each in states.items()
             }
-            for name, states in self.weighed(crops).items()
+            for name, states in self._all(crops, weighed=False).items()
         }
 
     def weighed(self, crops: StateCrops) -> dict[str, ObjectStates]:
-        """Name -> variable -> probability of each value, certain or not; no values where it is hidden by geometry.
+        """Name -> variable -> evidence for each value, certain or not; no values where it is hidden by geometry.
 
-        They are calibrated on layouts that were not learned from, so that they can be weighed against what is expected.
+        The probabilities are calibrated on layouts that were not learned from, and divided by the shares of the values
+        there, so that they can be weighed against what is expected: what shows nothing says nothing.
         """
+        return self._all(crops, weighed=True)
+
+    def _all(self, crops: StateCrops, weighed: bool) -> dict[str, ObjectStates]:
         logits = self.logits(crops)
         found: dict[str, ObjectStates] = {}
         for row, name in enumerate(crops.names):
             own = np.flatnonzero(crops.owners == row)
             if len(own):
-                states = {variable: self._one(variable, crops, own, logits) for variable in self.variables_of(name)}
+                states = {
+                    variable: self._one(variable, crops, own, logits, weighed) for variable in self.variables_of(name)
+                }
                 if states:
                     found[name] = states
         return found
 
-    def _one(self, variable: str, crops: StateCrops, own: npt.NDArray[np.intp], logits: FloatArray) -> dict[str, float]:
+    def _one(
+        self, variable: str, crops: StateCrops, own: npt.NDArray[np.intp], logits: FloatArray, weighed: bool
+    ) -> dict[str, float]:
         """Probabilities of one variable of one object; empty if it is hidden."""
         name, known = crops.names[crops.owners[own[0]]], self._known(variable)
         chances = self.chances(variable, logits[self.showing(variable, crops, own)])
         if chances is None:
             return {}
+        shares = self.config.shares.get(f"{variable} {noun(name)}", self.config.shares.get(variable))
+        if weighed and shares is not None:
+            chances = np.where(known, chances / np.maximum(shares, SMALLEST_SHARE), 0.0)
+            chances = chances / chances.sum()
         wrong = _of_kind(self.config.mistakes, variable, name)
         chances = (1 - wrong) * chances + wrong * known / known.sum()
         return {value: round(float(p), 4) for value, p in zip(self.config.variables[variable], chances, strict=True)}

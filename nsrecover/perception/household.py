@@ -22,7 +22,7 @@ from nsrecover.perception.states import StateReader, read_states, state_masks
 
 AT_THE_END_S = 1.0
 """What goes on when an observation is made was heard in this time before it."""
-CHANGES = 0.05
+CHANGES = 0.01
 """Prior probability that a state changed without an action."""
 WORKS = 2 / 3
 """Prior probability of success of an action."""
@@ -30,7 +30,19 @@ SAME_VIEW = 0.02
 """Probabilities that differ less than this from those of an earlier look are of the same view and say nothing new."""
 HEARD = 0.9
 """Probability that an object has changed in the way that a sound tells; shared by the objects that it may come from."""
+HINTED = 0.3
+"""The same of what may be among unknown sounds, while nothing is gone from its place."""
+LOST = 10.0
+"""How much more probably a sound came from what is gone from its place than from what is not in view."""
+UNHEARD = 0.1
+"""How much less probable a change without its sound is, and a failure of an action of which other effects are seen."""
+CARRIED = 0.1
+"""Highest prior probability of a change that was read at the step before and not believed."""
+SURE = 0.9
+"""Probability from which on a reading shows an effect of an action."""
 _PLACES = ("at", "atop")
+_LOUD = ("broken", "cracked")
+"""Values that nothing takes in silence."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +119,8 @@ class HouseholdPerceiver:
         self._support = SupportRelations(self._traits)
         self._unseen = dict.fromkeys(self._properties(), 0.0)
         self._readings = defaultdict[Property, list[dict[str, float]]](list)
+        self._believed: dict[Property, dict[str, float]] = {}
+        self._carried: dict[Property, dict[str, float]] = {}
         self._told: dict[Property, tuple[str, float]] = {}
         self._doubted: Mapping[Property, int] = {}
         self._before: State = frozenset()
@@ -122,6 +136,7 @@ class HouseholdPerceiver:
             doubted: property -> number of actions that have failed as if it was otherwise; such failures are evidence.
         """
         self._before, self._expected, self._doubted = before, expected, doubted or {}
+        self._carried = dict(self._believed)
         self._readings.clear()
         self._told.clear()
 
@@ -137,36 +152,74 @@ class HouseholdPerceiver:
             certainty.pop((PLACE, name), None)
         self._pieces(observation, facts, certainty)
         self._told |= self._events(places)
-        for (variable, name), chances in self._chances(observation).items():
-            likely = self._likely(variable, name, chances)
+        every = self._chances(observation)
+        worked = self._seen_effects(facts, every)
+        for (variable, name), chances in every.items():
+            likely = self._likely(variable, name, chances, bool(worked - {(variable, name)}))
+            self._believed[variable, name] = likely
             value = max(likely, key=likely.__getitem__)
             certainty[variable, name] = likely[value]
             facts |= self._fact(variable, name, value)
         return FactScene(frozenset(facts), certainty)
 
-    def _likely(self, variable: str, name: str, chances: Mapping[str, float]) -> dict[str, float]:
-        """Probabilities of the values of a variable, given what is expected and all that was read since (Bayes).
-
-        What the last action should have changed is as expected with a probability of `WORKS`, everything else with
-        1 - `CHANGES`. An action that works with `WORKS` if a property is as believed, and fails otherwise, makes that
-        less probable with every failure.
-        """
+    def _likely(self, variable: str, name: str, chances: Mapping[str, float], worked: bool) -> dict[str, float]:
+        """Probabilities of the values of a variable, given what is expected and all that was read since (Bayes)."""
         if not self._expected:
             return dict(chances)
         readings = self._readings[variable, name]
         if all(max(abs(one[value] - chances[value]) for value in chances) >= SAME_VIEW for one in readings):
             readings.append(dict(chances))
+        prior = self._prior(variable, name, worked)
+        product = {value: prior.get(value, 0.0) * math.prod(one[value] for one in readings) for value in chances}
+        total = sum(product.values())
+        return {value: chance / total for value, chance in product.items()} if total else dict(chances)
+
+    def _prior(self, variable: str, name: str, worked: bool) -> dict[str, float]:
+        """Weights of the values of a variable before it is read.
+
+        What the last action should have changed is as expected with a probability of `WORKS`, nearly always if other
+        effects of it are seen (`worked`); if not, it is as it was believed to be before. Everything else is as before
+        with 1 - `CHANGES`, or has changed if that was read before. An action that works with `WORKS` if a property is
+        as believed, and fails otherwise, makes that less probable with every failure.
+        """
         values = self._instance.domain.variables[variable].values
         expected, before = (self._value(variable, name, state) for state in (self._expected, self._before))
-        told, changed = self._told.get((variable, name), ("", CHANGES))
-        sure = WORKS if expected != before else 1 - changed
+        told, changed = self._told.get((variable, name), ("", CHANGES * self._silence(variable)))
+        due = expected != before
+        sure = 1 - (1 - WORKS) * (UNHEARD if worked else 1.0) if due else 1 - changed
         odds = sure / (1 - sure) * (1 - WORKS) ** self._doubted.get((variable, name), 0)
         sure = odds / (1 + odds)
         others = [told] if told not in ("", expected) else [value for value in values if value != expected]
-        prior = {value: sure if value == expected else (value in others) * (1 - sure) / len(others) for value in values}
-        product = {value: prior[value] * math.prod(one[value] for one in readings) for value in chances}
-        total = sum(product.values())
-        return {value: chance / total for value, chance in product.items()} if total else dict(chances)
+        weights = {value: CHANGES if due and value not in (before, told) else 1.0 for value in others}
+        prior = {value: weight * (1 - sure) / sum(weights.values()) for value, weight in weights.items()}
+        prior[expected] = sure
+        carried = self._carried.get((variable, name), {})
+        if not due:
+            read = {value: min(chance, CARRIED) for value, chance in carried.items() if value != expected}
+            return prior | {value: max(chance, prior.get(value, 0.0)) for value, chance in read.items()}
+        if carried.get(before, 1.0) < 1 - SURE:  # what was believed then is known better by now
+            return prior
+        stays = carried.get(before, 1.0)
+        return {
+            value: stays * prior.get(value, 0.0) + (carried.get(value, 0.0) if value != before else 0.0)
+            for value in values
+        }
+
+    def _seen_effects(self, facts: set[StateFact], chances: Mapping[Property, Mapping[str, float]]) -> set[Property]:
+        """What the last action should have changed and has changed: places, and states that are read for certain."""
+        new = self._expected - self._before
+        seen = {(PLACE, fact[1]) for fact in new & facts if fact[0] in _PLACES}
+        for (variable, name), each in chances.items():
+            expected = self._value(variable, name, self._expected)
+            if expected != self._value(variable, name, self._before) and each[expected] >= SURE:
+                seen.add((variable, name))
+        return seen
+
+    def _silence(self, variable: str) -> float:
+        """How much less probable a change of a variable is because the sound of it was not heard."""
+        heard = self.heard
+        loud = any(event.variable == variable and event.value in _LOUD for event in EVENTS)
+        return UNHEARD if loud and heard is not None and heard.listened else 1.0
 
     def _value(self, variable: str, name: str, state: State) -> str:
         """The value that a variable has in a state."""
@@ -251,7 +304,9 @@ class HouseholdPerceiver:
         it should hardly likely. What the action should have changed is no news.
         """
         heard, found = self.heard, dict[Property, tuple[str, float]]()
-        sounds = {event.label for event in (*heard.events, *heard.hints)} if heard is not None else set()
+        if heard is None:
+            return found
+        sounds = {hint.label for hint in heard.hints}.union(heard.labels)
         for event in EVENTS:
             names = [name for name in self._instance.objects if event.trait in self._traits(name)]
             due = any(
@@ -262,8 +317,9 @@ class HouseholdPerceiver:
             if event.label not in sounds or due or flows:
                 continue
             shares = {name: self._share(places.get(name)) for name in names}
+            certain = event.label in heard.labels or max(shares.values(), default=0.0) == LOST
             found |= {
-                (event.variable, name): (event.value, HEARD * share / sum(shares.values()))
+                (event.variable, name): (event.value, (HEARD if certain else HINTED) * share / sum(shares.values()))
                 for name, share in shares.items()
             }
         return found
@@ -272,7 +328,7 @@ class HouseholdPerceiver:
         """How probable it is that a sound came from an object, relative to one that is not in view."""
         if place is None:
             return 1.0
-        return 0.05 if place and place <= self._expected else 10.0
+        return 0.05 if place and place <= self._expected else LOST
 
     def _sounding(self) -> Iterator[tuple[Property, float]]:
         """What can be heard: property, and how much more likely what was heard is if its second value holds.

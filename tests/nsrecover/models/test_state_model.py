@@ -70,6 +70,18 @@ def test_an_uncertain_reading_can_be_weighed_and_none_is_more_certain_than_its_m
     assert strict.weighed(crops(pixels=FEWEST_PIXELS - 1))["stove burner"]["running"] == {}
 
 
+def test_what_shows_nothing_says_nothing() -> None:
+    blind = StateModel(replace(CONFIG, temperatures={"running": 1e6, "filled": 1e6}))  # it has learned the shares only
+    shares = {"running": (0.5, 0.5), "filled": tuple(np.where(np.isin(FILLED, ("empty", "water")), 0.5, 0.0))}
+    one_sided = replace(blind.config, shares=shares | {"running stove burner": (0.9, 0.1)})
+    blind.config = one_sided
+    found = blind.weighed(crops())
+    assert found["second mug"]["filled"]["water"] == pytest.approx(0.5, abs=0.01)
+    assert found["second mug"]["filled"]["wine"] == 0.0
+    assert found["stove burner"]["running"]["running"] == pytest.approx(0.9, abs=0.01)  # 0.5 where 0.1 is usual
+    assert blind.read(crops())["stove burner"]["running"]["running"] == pytest.approx(0.5, abs=0.01)
+
+
 def test_a_higher_temperature_is_less_certain() -> None:
     model, logits = StateModel(CONFIG), np.array([[0.0, 4.0, *[0.0] * len(FILLED)]], np.float32)
     sharp = model.chances("running", logits)

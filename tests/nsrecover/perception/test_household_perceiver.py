@@ -172,7 +172,7 @@ def test_looks_from_several_sides_add_up_and_failures_of_actions_count() -> None
 
     assert closed([0.9]) < 0.5 < closed([0.9, 0.95])
     assert closed([0.9, 0.9]) == pytest.approx(closed([0.9]))  # the same view says nothing new
-    assert closed([0.9]) < 0.5 < closed([0.9], failures=2)
+    assert closed([0.9]) < 0.5 < closed([0.9], failures=3)
 
 
 @pytest.mark.parametrize("heard", [True, False])
@@ -204,6 +204,40 @@ def test_what_shatters_is_what_lies_on_the_floor_and_not_what_stands_in_its_plac
     assert found.knows(("broken", "plate"))
     quiet = scene(seen("plate"), relations, ears=Ears(Hearing((ring,), True, 0.0, 5.0)))
     assert not quiet.knows(("broken", "mug"))
+    nothing_lost = scene(seen("plate"), Relations(("at", "plate", "countertop")), ears=Ears(shatters))
+    assert ("broken", "mug") not in nothing_lost.facts  # a hint alone is too little
+
+
+def test_what_an_action_fills_holds_what_it_should_or_what_it_held_and_hardly_anything_else() -> None:
+    filled = START | {("filled", "mug", "water")}
+    values = HOME.domain.variables["filled"].values
+
+    def read(held: dict[str, float], before: State, expected: State) -> dict[str, float]:
+        chances = {value: held.get(value, 0.0) for value in values}
+        perceiver = HouseholdPerceiver(HOME, Reader({"mug": {"filled": chances}}))
+        perceiver._support = Relations()  # type: ignore[assignment]
+        perceiver.expect(before, expected)
+        found = perceiver(seen("mug"))
+        return {fact[2]: found.certainty["filled", "mug"] for fact in found.facts if fact[:2] == ("filled", "mug")}
+
+    poured = {"empty": 0.02, "wine": 0.96, "water": 0.02}
+    assert "wine" in read(poured, START, START | {("filled", "mug", "wine")})
+    assert read(poured, filled, START) == {}  # wine comes from nowhere
+    assert "wine" in read({"empty": 0.0001, "wine": 0.9999}, filled, START)
+    assert "water" in read({"empty": 0.1, "water": 0.9}, filled, START)  # nothing was poured out
+
+
+def test_a_change_that_was_read_and_not_believed_counts_at_the_next_step() -> None:
+    reader = Reader({"fridge": {"open": {"closed": 0.05, "open": 0.95}}})
+    perceiver = HouseholdPerceiver(HOME, reader)
+    perceiver._support = Relations()  # type: ignore[assignment]
+    perceiver.expect(START, START)
+    assert ("open", "fridge") not in perceiver(seen("fridge")).facts
+    perceiver.expect(START, START)
+    assert ("open", "fridge") in perceiver(seen("fridge")).facts
+    perceiver.expect(START, START)
+    reader._found = {"fridge": {"open": {"closed": 0.5, "open": 0.5}}}
+    assert ("open", "fridge") not in perceiver(seen("fridge")).facts  # it alone is never enough
 
 
 def test_without_a_microphone_or_in_a_short_recording_nothing_is_known() -> None:
