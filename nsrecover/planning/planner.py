@@ -268,7 +268,7 @@ class RecoveryPlanner:
             max_expansions: nodes that may be expanded for each of them; None: no limit.
             subgoals: as for `recover`.
             workers: number of processes. On two cores with other work, two processes took longer than one for 256
-                requests and about as long for 1,024 (docs/results/planning.md): the start of the processes takes as
+                requests and about as long for 1,024 (docs/recovery.md): the start of the processes takes as
                 long as planning for several hundred requests. Use more than 1 only with many requests and free cores.
 
         Returns:
