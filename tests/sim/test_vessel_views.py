@@ -17,8 +17,9 @@ def test_views_are_labelled_demonstrations_in_layouts_for_training(tmp_path: Pat
         notes = [archive[number].notes for number in archive.episodes]
     assert {note["layout"] for note in notes}.isdisjoint(HELD_OUT_LAYOUTS)
     assert any(fact[0] == "filled" for fact in notes[0]["start"])
-    held = [{tuple(fact) for fact in note["start"]} for note in notes if any(f[0] == "holding" for f in note["start"])]
-    assert {any(fact[0] == "filled" for fact in facts) for facts in held} >= {True, False}
+    starts = [note["start"] for note in notes]
+    held = [(start, fact[1]) for start in starts for fact in start if fact[0] == "holding"]
+    assert {any(fact[:2] == ["filled", name] for fact in start) for start, name in held} == {True, False}
     examples = list(read_examples(tmp_path / "demonstrations.h5"))
     assert len(examples) == len(notes) > 3
     assert any((example.labels > 0).any() for example in examples)
