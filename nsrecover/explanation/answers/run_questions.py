@@ -141,7 +141,11 @@ def following(run: Run) -> str:
 def remaining(run: Run) -> str:
     """How much is left."""
     left = 0 if run.episode.status is EpisodeStatus.COMPLETED else len(actions_left(run.episode))
-    return f"{capital(counted(left, 'action'))} {'is' if left == 1 else 'are'} left." if left else "Nothing is left."
+    return (
+        f"{capital(counted(left, 'action'))} {'is' if left == 1 else 'are'} left."
+        if left
+        else "Nothing is left: every action is done."
+    )
 
 
 def worked(run: Run) -> str:
@@ -262,7 +266,11 @@ def by_whom(deviation: AnyDeviation) -> str:
         return "The robot's own action did that, or failed to."
     if deviation.cause is Cause.TOPPLED:
         return "It fell during that action; whether the robot touched it is not recorded."
-    return "No action of the robot should have done that: somebody or something else did. Who, is not recorded."
+    if deviation.cause is Cause.MOVED:
+        return (
+            "No action should have done that: a knock of the robot, or somebody or something else. It is not recorded."
+        )
+    return "The robot did not do that: somebody or something else did. Who, is not recorded."
 
 
 def alternatives(run: Run) -> str:
@@ -300,7 +308,9 @@ def layout(run: Run) -> str:
 
 def summary(run: Run) -> str:
     """What went wrong, what was done about it, and how the run ended."""
-    return " ".join((wrong(run), *([recovered(run), lasted(run)] if run.errors else []), worked(run)))
+    if not run.errors:
+        return f"{wrong(run)} {worked(run)}"
+    return f"As it was found then: {wrong(run)} {recovered(run)} {lasted(run)} {worked(run)}"
 
 
 def acted(run: Run) -> str:
