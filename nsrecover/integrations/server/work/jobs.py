@@ -23,10 +23,13 @@ from functools import reduce
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
+
 from nsrecover.core import Discrepancy, Recovery, StepRecord
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.server.answers import compared_event, improvement_event, session_answer, turn_event
+from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.session import AnySession, Session
 from nsrecover.system import System
 from nsrecover.util.json_data import Json
@@ -100,9 +103,22 @@ def stored(session: AnySession, systems: Systems) -> bytes:
         def persistent_id(self, part: object) -> tuple[str, ...] | None:
             return places.get(id(part))
 
+        def reducer_override(self, part: object) -> Any:
+            return _as_view(part)
+
     file = io.BytesIO()
     Pickler(file, pickle.HIGHEST_PROTOCOL).dump(session)
     return file.getvalue()
+
+
+def _as_view(part: object) -> Any:
+    """How to make an array again that is most of another one, such as one view of several; else `NotImplemented`."""
+    base = part.base if type(part) is np.ndarray else None
+    if type(part) is not np.ndarray or type(base) is not np.ndarray or part.dtype.hasobject:
+        return NotImplemented
+    if not (part.flags.c_contiguous and base.flags.c_contiguous and 0 < base.nbytes <= VIEWS * part.nbytes):
+        return NotImplemented
+    return np.ndarray, (part.shape, part.dtype, base, part.ctypes.data - base.ctypes.data)
 
 
 def restored(state: bytes, systems: Systems) -> AnySession:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 from fastapi import FastAPI
@@ -96,6 +97,28 @@ def test_sessions_are_stored_without_the_parts_of_their_system() -> None:
     assert again.request == session.request == Act(WATER[0])
     again.observed(FactWorld().observe())
     assert session.discrepancy is not again.discrepancy
+
+
+def test_images_that_share_memory_are_stored_once() -> None:
+    views = np.arange(6_000, dtype=np.float32).reshape(2, 50, 60)
+    turned = views.transpose(2, 0, 1).copy(order="K")
+    given = {
+        "views": views,
+        "each": [views[0], views[1]],
+        "column": views[:, :, 3],
+        "turned": turned,
+        "part": turned[5:],
+    }
+    given |= {"few": views[1, 3], "none": views[:0], "names": np.array(["a", None, {}], object)[1:]}
+    state = stored(given, {})  # type: ignore[arg-type]
+    assert len(state) < 3 * views.nbytes  # `turned` and `part` are stored as they are
+    again: Any = restored(state, {})
+    again = restored(stored(again, {}), {})
+    for name, array in given.items():
+        np.testing.assert_array_equal(again[name], array)
+    again["views"][1] = 7
+    assert (again["each"][1] == 7).all()
+    assert (again["each"][0] == views[0]).all()
 
 
 def test_a_session_that_is_deleted_during_its_search_is_answered() -> None:
