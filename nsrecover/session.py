@@ -188,6 +188,10 @@ class Session(SessionState[SceneT]):
         self._expect(Act)
         self._look(Purpose.CHECK)
 
+    def resumed(self) -> None:
+        """Go on from the comparison to the search, after `Listener.searches` has ended `observed` by an exception."""
+        self._conclude(self.monitor.found)
+
     def stop(self, reason: str = "") -> None:
         """End the session; a session that has ended stays as it is."""
         if not self._request.final:

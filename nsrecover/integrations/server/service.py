@@ -142,8 +142,7 @@ class Service:
             try:
                 return await self._run(job, client, self.judging, self.workers, session)
             except SearchNeeded as needed:
-                job = replace(job, told=needed.args[0])
-                return await self._run(job, client, self.searching, self.searchers, session)
+                return await self._run(needed.args[0], client, self.searching, self.searchers, session)
         finally:
             leaving.cancel()
 

@@ -76,12 +76,13 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     def __init__(self, parts: BoxParts, perceiver: ReportingPerceiver[Seen], plan: Plan, observation: Seen) -> None:
         self._models, self._domain = parts.models, parts.domain
         self._imagination, self._comparison = parts.imagination, parts.comparison
-        self._first_perceiver = perceiver
-        self.reset(plan, observation)
+        self._start(perceiver, plan, observation)
 
     def reset(self, plan: Plan, observation: Seen) -> None:
         """Begin a new episode; arguments and errors as for the constructor."""
-        perceiver = self._first_perceiver
+        self._start(self._now.perceiver, plan, observation)
+
+    def _start(self, perceiver: ReportingPerceiver[Seen], plan: Plan, observation: Seen) -> None:
         graph = perceiver.reset(observation)
         found, expected = graph.visual.shape[1], self._models.feature_size
         if expected is not None and found not in (expected, self._models.learned_size):

@@ -18,15 +18,19 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from multiprocessing.connection import Connection
+from operator import methodcaller
 from typing import Any
+
+import numpy as np
 
 from nsrecover.core import Discrepancy, Recovery, StepRecord
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.server.answers import compared_event, improvement_event, session_answer, turn_event
+from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.session import AnySession, Session
 from nsrecover.system import System
 from nsrecover.util.json_data import Json
@@ -57,7 +61,8 @@ class Job:
 
     Attributes:
         work: what to do with the session.
-        state: the session; None: `work` opens one, given the systems.
+        state: the session, or the session and its concluded turns if only a search is left; None: `work` opens one,
+            given the systems.
         waited_s: how long it has waited for its turn, seconds; that is a part of the budget of its search.
         told: number of its events that were told already, before a search was needed.
         answer: answers, given the session and the turns that were concluded.
@@ -71,7 +76,7 @@ class Job:
 
 
 class SearchNeeded(Exception):
-    """A job needs a search, and is to be done in a process for searches; its value is the number of events so far."""
+    """A job needs a search; its value is the job for a process for searches."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +87,8 @@ class Outcome:
     answer: Json
 
 
-def stored(session: AnySession, systems: Systems) -> bytes:
-    """A session as bytes, without the parts of its system."""
+def stored(session: object, systems: Systems) -> bytes:
+    """A session, perhaps with concluded turns, as bytes without the parts of its system."""
     places: dict[int, tuple[str, ...]] = {}
 
     def walk(part: object, place: tuple[str, ...]) -> None:
@@ -100,20 +105,34 @@ def stored(session: AnySession, systems: Systems) -> bytes:
         def persistent_id(self, part: object) -> tuple[str, ...] | None:
             return places.get(id(part))
 
+        def reducer_override(self, part: object) -> tuple[type[object], tuple[object, ...]]:
+            view = _as_view(part)
+            return NotImplemented if view is None else view
+
     file = io.BytesIO()
     Pickler(file, pickle.HIGHEST_PROTOCOL).dump(session)
     return file.getvalue()
 
 
-def restored(state: bytes, systems: Systems) -> AnySession:
-    """The session of `stored`, with the parts of its system."""
+def _as_view(part: object) -> tuple[type[object], tuple[object, ...]] | None:
+    """How to make an array again that is most of another one, such as one view of several; None for anything else."""
+    base = part.base if type(part) is np.ndarray else None
+    if type(part) is not np.ndarray or type(base) is not np.ndarray or part.dtype.hasobject:
+        return None
+    if not (part.flags.c_contiguous and base.flags.c_contiguous and 0 < base.nbytes <= VIEWS * part.nbytes):
+        return None
+    return np.ndarray, (part.shape, part.dtype, base, part.ctypes.data - base.ctypes.data)
+
+
+def restored(state: bytes, systems: Systems) -> object:
+    """What was `stored`, with the parts of its system."""
 
     class Unpickler(pickle.Unpickler):
         def persistent_load(self, place: tuple[str, ...]) -> object:
             return reduce(getattr, place[1:], systems[place[0]])
 
-    session: AnySession = Unpickler(io.BytesIO(state)).load()
-    return session
+    found: object = Unpickler(io.BytesIO(state)).load()
+    return found
 
 
 def observed(see: Callable[[], object], session: AnySession, time_s: float | None = None) -> None:
@@ -163,11 +182,20 @@ class Jobs:
     def _done(self, number: int, job: Job) -> Outcome:
         turns = list[StepRecord[Any]]()
         session = self._systems if job.state is None else restored(job.state, self._systems)
+        if isinstance(session, tuple):
+            session, turns = session
         if isinstance(session, Session):
             tell: Tell = lambda kind, data: self._send(number, (kind, data))  # noqa: E731
             searching = self._longest_s is None
             session.listener = _Telling(session, tell, turns, searching, job, self._cancelled[number].is_set)
-        session = job.work(session) or session
+        try:
+            session = job.work(session) or session
+        except SearchNeeded as needed:
+            if isinstance(job.work, partial) and job.work.func is observed:  # the observation need not be judged again
+                left = stored((session, turns), self._systems)
+                told = 1  # the comparison
+                raise SearchNeeded(replace(job, work=methodcaller("resumed"), state=left, told=told)) from None
+            raise SearchNeeded(replace(job, told=needed.args[0])) from None
         assert isinstance(session, Session)
         return Outcome(stored(session, self._systems), job.answer(session, turns))
 
@@ -202,7 +230,7 @@ class _Telling(Listener):
         """End the search in time, or leave it to a process for searches.
 
         Raises:
-            SearchNeeded: this process is for what takes little time.
+            SearchNeeded: this process is for what takes little time; its value is the number of events so far.
         """
         if not self.searching:
             raise SearchNeeded(self.told)

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import queue
 import signal
 import subprocess
 import sys
@@ -9,9 +10,11 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 from fastapi import FastAPI
@@ -23,9 +26,9 @@ from nsrecover.core.sessions.requests import Act
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import Client
 from nsrecover.integrations.server import Limits, create_app, observations
-from nsrecover.integrations.server.work.jobs import restored, stored
+from nsrecover.integrations.server.work.jobs import Job, Jobs, observed, restored, stored
 from nsrecover.system import System
-from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, STACKED, opened, reported, scene, started
+from tests.nsrecover.integrations.server.conftest import AWAY, BOXES, LOCAL, STACKED, opened, reported, scene, started
 from tests.nsrecover.integrations.server.test_server_process import swapped
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
 
@@ -91,11 +94,64 @@ def test_sessions_are_stored_without_the_parts_of_their_system() -> None:
     session = kitchen.session(WATER, FactWorld().observe())
     state = stored(session, systems)
     assert len(state) < 20_000 < len(pickle.dumps(session))
-    again = restored(state, systems)
+    again: Any = restored(state, systems)
     assert again.system is kitchen
     assert again.request == session.request == Act(WATER[0])
     again.observed(FactWorld().observe())
     assert session.discrepancy is not again.discrepancy
+
+
+def test_images_that_share_memory_are_stored_once() -> None:
+    views = np.arange(6_000, dtype=np.float32).reshape(2, 50, 60)
+    turned = views.transpose(2, 0, 1).copy(order="K")
+    given = {
+        "views": views,
+        "each": [views[0], views[1]],
+        "column": views[:, :, 3],
+        "turned": turned,
+        "part": turned[5:],
+    }
+    given |= {"few": views[1, 3], "none": views[:0], "names": np.array(["a", None, {}], object)[1:]}
+    state = stored(given, {})
+    assert len(state) < 3 * views.nbytes  # `turned` and `part` are stored as they are
+    again: Any = restored(state, {})
+    again = restored(stored(again, {}), {})
+    for name, array in given.items():
+        np.testing.assert_array_equal(again[name], array)
+    again["views"][1] = 7
+    assert (again["each"][1] == 7).all()
+    assert (again["each"][0] == views[0]).all()
+
+
+def test_an_observation_is_judged_once_and_searched_for_elsewhere() -> None:
+    systems: dict[str, System[Any]] = {"boxes": nsrecover.geometric()}
+    session = systems["boxes"].session(nsrecover.Plan.parse("top(a, b)"), BOXES)
+    session.observed(AWAY)
+    state, seen = stored(session, systems), list[int]()
+
+    def see() -> Any:
+        seen.append(1)
+        return AWAY
+
+    def done(job: Job, longest_s: float | None) -> tuple[list[Any], Any]:
+        sent = queue.Queue[Any]()
+        Jobs(systems, lambda _, item: sent.put(item), longest_s).take(1, job)
+        events = list[Any]()
+        while isinstance(item := sent.get(timeout=30), tuple):
+            events.append(item)
+        return events, item
+
+    judged = Job(partial(observed, see), state)
+    whole, answer = done(judged, None)
+    told, needed = done(judged, 30)
+    rest, outcome = done(needed.args[0], None)
+    assert len(seen) == 2, "once each"
+    for events in (whole, told + rest):
+        kinds = [kind for kind, _ in events]
+        assert (kinds.count("compared"), kinds.count("turn"), kinds[0], kinds[-1]) == (1, 1, "compared", "turn")
+    for each in (answer.answer, outcome.answer):
+        del each["turns"][0]["recovery"]["seconds"]
+    assert outcome.answer == answer.answer
 
 
 def test_a_session_that_is_deleted_during_its_search_is_answered() -> None:
