@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
 from nsrecover.models.encoder import convolutions
 from nsrecover.perception.states import GEOMETRY, StateCrops
 from nsrecover.util.untrusted_json import JsonMapping
+
+Value = TypeVar("Value")
 
 SHIPPED = CHECKPOINTS / "household" / "states"
 STEEP_RAD = math.radians(45.0)
@@ -142,7 +145,7 @@ class StateModel(nn.Module):
         return self.config.crop_size
 
     def kind_of(self, name: str) -> int:
-        """Number of the kind of an object; 0 if it was not demonstrated."""
+        """Value of the kind of an object; 0 if it was not demonstrated."""
         return self._kinds.get(noun(name), 0)
 
     def variables_of(self, name: str) -> tuple[str, ...]:
@@ -198,11 +201,11 @@ class StateModel(nn.Module):
         chances = self.chances(variable, logits[self.showing(variable, crops, own)])
         if chances is None:
             return {}
-        shares = self.config.shares.get(f"{variable} {noun(name)}", self.config.shares.get(variable))
-        if weighed and shares is not None:
+        shares = _of_kind(self.config.shares, variable, name, ())
+        if weighed and shares:
             chances = np.where(known, chances / np.maximum(shares, SMALLEST_SHARE), 0.0)
             chances = chances / chances.sum()
-        wrong = _of_kind(self.config.mistakes, variable, name)
+        wrong = _of_kind(self.config.mistakes, variable, name, 0.0)
         chances = (1 - wrong) * chances + wrong * known / known.sum()
         return {value: round(float(p), 4) for value, p in zip(self.config.variables[variable], chances, strict=True)}
 
@@ -228,8 +231,9 @@ class StateModel(nn.Module):
 
     def _limit(self, variable: str, name: str) -> float:
         """The probability from which on a reading is relied on: mistakes take a share of what the network says."""
-        wrong, known = _of_kind(self.config.mistakes, variable, name), self._known(variable)
-        return round((1 - wrong) * _of_kind(self.config.certain_from, variable, name) + wrong / float(known.sum()), 4)
+        wrong, known = _of_kind(self.config.mistakes, variable, name, 0.0), self._known(variable)
+        limit = _of_kind(self.config.certain_from, variable, name, 0.0)
+        return round((1 - wrong) * limit + wrong / float(known.sum()), 4)
 
     def _known(self, variable: str) -> npt.NDArray[np.bool_]:
         """Which values of a variable are ever read."""
@@ -259,6 +263,6 @@ class StateModel(nn.Module):
         return model
 
 
-def _of_kind(numbers: Mapping[str, float], variable: str, name: str) -> float:
-    """What holds for a variable of an object: the number of its kind, or else that of all kinds."""
-    return numbers.get(f"{variable} {noun(name)}", numbers.get(variable, 0.0))
+def _of_kind(found: Mapping[str, Value], variable: str, name: str, otherwise: Value) -> Value:
+    """Return what holds for a variable of an object: that of its kind, else that of all kinds."""
+    return found.get(f"{variable} {noun(name)}", found.get(variable, otherwise))

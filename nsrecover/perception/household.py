@@ -41,8 +41,6 @@ CARRIED = 0.1
 SURE = 0.9
 """Probability from which on a reading shows an effect of an action."""
 _PLACES = ("at", "atop")
-_LOUD = ("broken", "cracked")
-"""Values that nothing takes in silence."""
 
 
 @dataclass(frozen=True)
@@ -73,17 +71,19 @@ class Event:
         variable: that changes.
         value: that it has afterwards; empty: any other one.
         trait: of the objects that it may come from.
+        always: whether the variable hardly ever changes without this sound.
     """
 
     label: str
     variable: str
     value: str
     trait: Trait
+    always: bool = False
 
 
 EVENTS = (
-    Event("shatter", "broken", "broken", Trait.FRAGILE),
-    Event("egg_crack", "cracked", "cracked", Trait.CRACKABLE),
+    Event("shatter", "broken", "broken", Trait.FRAGILE, always=True),
+    Event("egg_crack", "cracked", "cracked", Trait.CRACKABLE, always=True),
     Event("toaster_pop", "running", "off", Trait.TIMED),
     Event("pouring", "filled", "", Trait.VESSEL),
 )
@@ -185,7 +185,7 @@ class HouseholdPerceiver:
         values = self._instance.domain.variables[variable].values
         expected, before = (self._value(variable, name, state) for state in (self._expected, self._before))
         told, changed = self._told.get((variable, name), ("", CHANGES * self._silence(variable)))
-        due = expected != before
+        due = self._is_due(variable, name)
         sure = 1 - (1 - WORKS) * (UNHEARD if worked else 1.0) if due else 1 - changed
         odds = sure / (1 - sure) * (1 - WORKS) ** self._doubted.get((variable, name), 0)
         sure = odds / (1 + odds)
@@ -197,28 +197,29 @@ class HouseholdPerceiver:
         if not due:
             read = {value: min(chance, CARRIED) for value, chance in carried.items() if value != expected}
             return prior | {value: max(chance, prior.get(value, 0.0)) for value, chance in read.items()}
-        if carried.get(before, 1.0) < 1 - SURE:  # what was believed then is known better by now
-            return prior
         stays = carried.get(before, 1.0)
-        return {
-            value: stays * prior.get(value, 0.0) + (carried.get(value, 0.0) if value != before else 0.0)
-            for value in values
-        }
+        if stays < 1 - SURE:  # what was believed then is known better by now
+            return prior
+        was_other = {value: chance for value, chance in carried.items() if value != before}
+        return {value: stays * prior.get(value, 0.0) + was_other.get(value, 0.0) for value in values}
 
     def _seen_effects(self, facts: set[StateFact], chances: Mapping[Property, Mapping[str, float]]) -> set[Property]:
         """What the last action should have changed and has changed: places, and states that are read for certain."""
         new = self._expected - self._before
         seen = {(PLACE, fact[1]) for fact in new & facts if fact[0] in _PLACES}
         for (variable, name), each in chances.items():
-            expected = self._value(variable, name, self._expected)
-            if expected != self._value(variable, name, self._before) and each[expected] >= SURE:
+            if self._is_due(variable, name) and each[self._value(variable, name, self._expected)] >= SURE:
                 seen.add((variable, name))
         return seen
+
+    def _is_due(self, variable: str, name: str) -> bool:
+        """Return whether the last action should have changed a variable."""
+        return self._value(variable, name, self._before) != self._value(variable, name, self._expected)
 
     def _silence(self, variable: str) -> float:
         """How much less probable a change of a variable is because the sound of it was not heard."""
         heard = self.heard
-        loud = any(event.variable == variable and event.value in _LOUD for event in EVENTS)
+        loud = any(event.always and event.variable == variable for event in EVENTS)
         return UNHEARD if loud and heard is not None and heard.listened else 1.0
 
     def _value(self, variable: str, name: str, state: State) -> str:
@@ -309,17 +310,14 @@ class HouseholdPerceiver:
         sounds = {hint.label for hint in heard.hints}.union(heard.labels)
         for event in EVENTS:
             names = [name for name in self._instance.objects if event.trait in self._traits(name)]
-            due = any(
-                self._value(event.variable, name, self._before) != self._value(event.variable, name, self._expected)
-                for name in names
-            )
+            due = any(self._is_due(event.variable, name) for name in names)
             flows = event.variable == "filled" and any(fact[0] == "running" for fact in self._expected)
             if event.label not in sounds or due or flows:
                 continue
             shares = {name: self._share(places.get(name)) for name in names}
-            certain = event.label in heard.labels or max(shares.values(), default=0.0) == LOST
+            heard_so = HEARD if event.label in heard.labels or LOST in shares.values() else HINTED
             found |= {
-                (event.variable, name): (event.value, (HEARD if certain else HINTED) * share / sum(shares.values()))
+                (event.variable, name): (event.value, heard_so * share / sum(shares.values()))
                 for name, share in shares.items()
             }
         return found

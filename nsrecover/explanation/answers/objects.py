@@ -19,7 +19,7 @@ from nsrecover.explanation.answers.asked import fits, mentioned, values_named
 from nsrecover.explanation.answers.counterfactuals import without
 from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn
-from nsrecover.explanation.answers.run_questions import Run, by_whom, goal, recoveries, state_of, wrong
+from nsrecover.explanation.answers.run_questions import PLACES, Run, by_whom, goal, recoveries, state_of, wrong
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.util.english import capital, listed, the
 
@@ -81,7 +81,7 @@ def where(run: Run, _question: str, name: str) -> str:
     """Where an object is."""
     graph = run.scene
     if isinstance(graph, FactScene):
-        places = facts_with((Role.LOCATION, Role.HELD, Role.BELIEVED), graph.facts, run.domain, name)
+        places = facts_with(PLACES, graph.facts, run.domain, name)
         said = [run.domain.text(fact) for fact in places]
         known = bool(said) and graph.knows((PLACE, name))
         return f"{capital(listed(said))}." if known else f"The place of {the(name)} is unknown."
@@ -101,12 +101,12 @@ def where(run: Run, _question: str, name: str) -> str:
 
 def became(run: Run, _question: str, name: str) -> str:
     """What happened to an object."""
-    for turn in run.every:
-        deviation = _deviation(turn, name)
-        if deviation is not None:
-            away = 100 * deviation.distance_m if isinstance(deviation, Deviation) else 0.0
-            place = f", about {away:.0f} cm from its place" if 1.0 <= away < math.inf else ""
-            return f"{capital(run.when(turn))}, {state_of(deviation, turn.record.graph, run.domain)}{place}."
+    found = _first_deviation(run, name)
+    if found is not None:
+        deviation = found[1]
+        away = 100 * deviation.distance_m if isinstance(deviation, Deviation) else 0.0
+        place = f", about {away:.0f} cm from its place" if 1.0 <= away < math.inf else ""
+        return f"{_happened(run, *found)}{place}."
     for turn in run.every:
         unknown = (each.name for each in turn.discrepancy.missing_to_tell if isinstance(each, Unknown))
         if name in (*unknown, *(each.name for each in turn.discrepancy.unseen if each.moved)):
@@ -118,18 +118,6 @@ def all_of(run: Run, name: str) -> str:
     """What is known of an object: what happened to it, what was done with it, and where it is."""
     done = f" {history(run, 'do', name)}" if any(name in action.arguments for _, action in run.done) else ""
     return f"{became(run, '', name)}{done} {where(run, '', name)}"
-
-
-def blamed(run: Run, _question: str, name: str) -> str:
-    """Whether the robot did that to an object, or something else."""
-    return next(
-        (
-            f"{capital(run.when(turn))}, {state_of(deviation, turn.record.graph, run.domain)}. {by_whom(deviation)}"
-            for turn in run.every
-            if (deviation := _deviation(turn, name)) is not None
-        ),
-        f"Nothing happened to {the(name)}: it was always as expected.",
-    )
 
 
 def in_place(run: Run, question: str, name: str) -> str:
@@ -151,8 +139,8 @@ def history(run: Run, question: str, name: str) -> str | None:
     if not any(fit == 2 for *_, fit in fitting) and not (_MOVED.search(question) or _DONE.search(question)):
         return None
     if not fitting:
-        text = f"No such action was carried out with {listed(map(the, named))}."
-        return text if all(_deviation(turn, name) is None for turn in run.every) else f"{text} {blamed(run, '', name)}"
+        text, found = f"No such action was carried out with {listed(map(the, named))}.", _first_deviation(run, name)
+        return text if found is None else f"{text} {_happened(run, *found)}. {by_whom(found[1])}"
     return f"{capital(listed(f'{run.when(turn)}: {run.instruction(action)}' for turn, action, _ in fitting))}."
 
 
@@ -176,7 +164,7 @@ def state(run: Run, question: str, name: str) -> str | None:
 
 def contents(run: Run, question: str, name: str) -> str:
     """What is in or on an object, and its other state; or what was, if that was not as expected."""
-    if re.search(r"\b(?:was|were)\b", question) and any(_deviation(turn, name) is not None for turn in run.every):
+    if re.search(r"\b(?:was|were)\b", question) and _first_deviation(run, name) is not None:
         return became(run, question, name)
     scene = run.scene
     if isinstance(scene, FactScene):
@@ -228,6 +216,16 @@ def _was_planned(run: Run, planned: Turn) -> str:
 
 def _deviation(turn: Turn, name: str) -> AnyDeviation | None:
     return next((each for each in turn.discrepancy.deviations if each.name == name), None)
+
+
+def _first_deviation(run: Run, name: str) -> tuple[Turn, AnyDeviation] | None:
+    """Return the first turn at which an object deviated, and how."""
+    return next(((turn, each) for turn in run.every if (each := _deviation(turn, name)) is not None), None)
+
+
+def _happened(run: Run, turn: Turn, deviation: AnyDeviation) -> str:
+    """Return when an object deviated, and how, as a clause."""
+    return f"{capital(run.when(turn))}, {state_of(deviation, turn.record.graph, run.domain)}"
 
 
 def _in_the_way(recovery: Recovery, number: int, scene: Scene) -> str:

@@ -118,49 +118,40 @@ def ask(
 
 
 def _answer(run: Run, question: str, about: tuple[str, ...]) -> Answer:
-    named = mentioned(question, run.names)
+    said = named = mentioned(question, run.names)
     odd = strange(question, run.names, run.domain)
     if not named and about and re.search(r"\b(?:it|that one|this one)\b", question, re.I):
         named = about
     if asks_what_if(question):
         subjects = named or about or objects.first_moved(run.every)
         if not subjects or odd or not _OMITS.search(question):
-            return _not_understood(run, question, odd, None)
+            return _not_understood(run, question, said, odd)
         return Answer(question, objects.what_if_not(run, question, subjects[0]), objects=subjects[:1])
-    found = _first(run, question, named)
-    if found is not None and (not odd or found.kind.wide):
-        return Answer(question, found.text, objects=named[:1])
-    return _not_understood(run, question, odd, None if found is None else found.text)
+    kind, text = _first(run, question, named)
+    if kind is not None and (not odd or kind.wide):
+        return Answer(question, text, objects=named[:1])
+    return _not_understood(run, question, said, odd, text)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """The answer of a kind of questions."""
-
-    kind: Kind
-    text: str
-
-
-def _first(run: Run, question: str, named: tuple[str, ...]) -> _Found | None:
-    """The answer of the first kind of questions that fits; None if none does."""
+def _first(run: Run, question: str, named: tuple[str, ...]) -> tuple[Kind | None, str]:
+    """The first kind of questions that fits, and its answer; None and "" if none does."""
     for kind in KINDS:
         if (kind.about_object and not named) or not kind.asks(question):
             continue
         if (text := kind.answer(run, question, named[0] if named else "")) is not None:
-            return _Found(kind, text)
-    return None
+            return kind, text
+    return None, ""
 
 
-def _not_understood(run: Run, question: str, odd: Sequence[str], guess: str | None) -> Answer:
+def _not_understood(run: Run, question: str, named: tuple[str, ...], odd: Sequence[str], guess: str = "") -> Answer:
     """Say so, tell what is known, and name the nearest known questions."""
-    named = mentioned(question, run.names)
     missing = (
         re.search(rf"\b(?:{DETERMINERS}) ((?:\w+ )??(?:{'|'.join(map(re.escape, odd))}))\b", question, re.I)
         if odd
         else None
     )
     problem = f"I know of no {missing[1]} in this run." if missing else "I did not understand the question."
-    known = [guess or "", *([objects.all_of(run, named[0])] if named else []), run_questions.summary(run)]
+    known = [guess, *([objects.all_of(run, named[0])] if named else []), run_questions.summary(run)]
     example = (*named, *run.names, "red cube")[0]
     near = " ".join(nearest(question, [each.format(example) for kind in KINDS for each in kind.examples]))
     return Answer(

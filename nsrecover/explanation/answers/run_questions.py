@@ -29,6 +29,8 @@ from nsrecover.explanation.safety import safety_sentences
 from nsrecover.explanation.templates import PHRASES, in_short
 from nsrecover.util.english import Forms, capital, counted, listed, objects, the
 
+PLACES = (Role.LOCATION, Role.HELD, Role.BELIEVED)
+"""Roles of the relations that say where an object is."""
 _BY_ROBOT = (Cause.NOT_LIFTED, Cause.NOT_DONE, Cause.DROPPED, Cause.MISPLACED, Cause.MISTAKEN)
 MOST_ACTIONS = 8
 """An answer lists so many actions at most, the last ones."""
@@ -299,7 +301,7 @@ def layout(run: Run) -> str:
     """What stands where."""
     scene = run.scene
     if isinstance(scene, FactScene):
-        places = facts_with((Role.LOCATION, Role.HELD, Role.BELIEVED), scene.facts, run.domain)
+        places = facts_with(PLACES, scene.facts, run.domain)
         return f"{capital(listed([run.domain.text(fact) for fact in places]) or 'nothing is known')}."
     order = [i for i in np.argsort(-scene.boxes[:, 1]) if not scene.missing[i]]
     said = [f"{the(scene.names[i])} on {the(support_name(scene, int(i)))}" for i in order]
