@@ -44,7 +44,7 @@ def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
     `The red block` is the red cube if it is the only red object, and `the plant` the house plant if there is no other.
     """
     found: dict[int, str] = {}
-    masked = re.sub(rf"\b({'|'.join(_ALIASES)})\b", lambda word: _ALIASES[word[1]], text.lower())
+    masked = text.lower()
     for name in sorted(names, key=len, reverse=True):
         place = re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", masked)
         if place:
@@ -63,10 +63,19 @@ def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found[place] for place in sorted(found))
 
 
+def in_own_words(question: str, names: Sequence[str]) -> str:
+    """Return a question with the words of a run: `the tap` is the faucet, if the run has one and no tap."""
+    own = {word for name in names for word in _WORD.findall(name.lower())}
+    for word, meant in _ALIASES.items():
+        if word not in own and meant in own:
+            question = re.sub(rf"\b{word}\b", meant, question, flags=re.IGNORECASE)
+    return question
+
+
 def strange(question: str, names: Iterable[str], domain: Domain) -> tuple[str, ...]:
     """Return the words of a question that neither questions about runs have, nor the objects and words of this run."""
     own, plain, exact = {word for name in names for word in _WORD.findall(name.lower())}, *words_of(domain)
-    words = (_ALIASES.get(word, word) for word in dict.fromkeys(_WORD.findall(question.lower())))
+    words = dict.fromkeys(_WORD.findall(question.lower()))
     return tuple(
         word
         for word in words

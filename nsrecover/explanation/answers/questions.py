@@ -16,7 +16,7 @@ from nsrecover.core.episode import Episode
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.answers import objects, run_questions
-from nsrecover.explanation.answers.asked import DETERMINERS, known_questions, mentioned, nearest, strange
+from nsrecover.explanation.answers.asked import DETERMINERS, in_own_words, known_questions, mentioned, nearest, strange
 from nsrecover.explanation.answers.numbering import turns
 from nsrecover.explanation.answers.run_questions import Run
 from nsrecover.explanation.audience import Audience, Phrasing
@@ -111,7 +111,7 @@ def ask(
     about: tuple[str, ...] = ()
     for asked in questions:
         question = re.sub(r"(?i)\b(what|where|who|how|when)['\u2019]?s\b", r"\1 is", asked)
-        answer = _answer(run, question, about)
+        answer = _answer(run, in_own_words(question, run.names), about)
         about = answer.objects or about
         answers.append(replace(answer, question=asked))
     return tuple(answers)

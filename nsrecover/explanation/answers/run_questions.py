@@ -259,7 +259,7 @@ def blame(run: Run) -> str:
     said = dict.fromkeys(
         f"{capital(state_of(each, turn.record.graph, run.domain))}. {by_whom(each)}" for turn, each in found
     )
-    return " ".join(said) or "Nothing went wrong, so nobody is to blame."
+    return " ".join(said) or "Nothing went wrong."
 
 
 def by_whom(deviation: AnyDeviation) -> str:
@@ -269,10 +269,8 @@ def by_whom(deviation: AnyDeviation) -> str:
     if deviation.cause is Cause.TOPPLED:
         return "It fell during that action; whether the robot touched it is not recorded."
     if deviation.cause is Cause.MOVED:
-        return (
-            "No action should have done that: a knock of the robot, or somebody or something else. It is not recorded."
-        )
-    return "The robot did not do that: somebody or something else did. Who, is not recorded."
+        return "No action should have done that. Whether the robot knocked it or a person moved it is not recorded."
+    return "The robot did not do that. A person or something else did; the log does not say which."
 
 
 def alternatives(run: Run) -> str:

@@ -9,6 +9,7 @@ import pytest
 import nsrecover
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.explanation.answers.asked import in_own_words
 from nsrecover.explanation.answers.questions import KINDS, Answer, ask
 from nsrecover.reports.build import report_of
 from tests.nsrecover.explanation.made_episodes import fallen
@@ -82,6 +83,7 @@ STRANGE = (
     "What did you pack in the lunch box?",
     "Did you check if the bag was closed?",
     "how many calories does it have?",
+    "Can you do that faster?",
     "How many times has this happened in the past month?",
     "Could this happen again?",
     "What happens if you drop the green die?",
@@ -139,6 +141,13 @@ def test_what_the_run_does_not_have_is_not_answered_by_something_else(question: 
     answer = asked(tower(), question)
     assert not answer.understood
     assert answer.text.count("?") == 3
+
+
+def test_another_word_for_an_object_is_its_name_only_if_the_run_has_no_other() -> None:
+    assert asked(kitchen(broken=False), "is the tap on?").text == asked(kitchen(broken=False), "is the faucet on?").text
+    assert in_own_words("where is the brick?", ["red brick"]) == "where is the brick?"
+    assert in_own_words("where is the brick?", ["red cube"]) == "where is the brick?"
+    assert in_own_words("Where is the Brick?", ["red lego"]) == "Where is the lego?"
 
 
 def test_the_nearest_known_questions_are_named() -> None:
