@@ -11,6 +11,7 @@ from eval.common.recordings import RecordedEpisode, names_of_masks
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
+from nsrecover.monitoring.boxes.comparison import Circumstances
 from nsrecover.perception.perceiver import Association, ScenePerceiver
 from nsrecover.system import System
 
@@ -159,7 +160,8 @@ def judge_steps(
     start = next(steps)
     verdicts, seen = list[StepVerdict](), [start.graph]
     for seen_step in steps:
-        found = system.comparison.after(seen_step.graph, seen_step.trace, seen_step.step)
+        known = Circumstances(newcomers=seen_step.graph.names[len(start.graph) :])
+        found = system.comparison.after(seen_step.graph, seen_step.trace, seen_step.step, known)
         verdicts.append(
             StepVerdict(
                 episode.dataset,
@@ -167,7 +169,7 @@ def judge_steps(
                 seen_step.step,
                 len(episode.scene.objects),
                 dict(wrong[seen_step.step]) if seen_step.failed else {},
-                {name: float(p) for name, p in zip(seen_step.graph.names, found.probabilities, strict=True)},
+                {name: float(found.probabilities[row]) for row, name in enumerate(start.graph.names)},
                 found.deviating,
                 len(seen_step.taken),
                 sum(name == label for name, label in seen_step.taken.items()),

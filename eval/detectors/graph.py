@@ -44,7 +44,7 @@ class GraphSimilarity:
 
     def score(self, moment: Moment, references: References) -> float:
         """S, between 0 and 1."""
-        expected, seen = found(moment.expected), found(moment.seen)
+        expected, seen = _pair(moment)
         edges = directions if self.every_pair else relations
         parts = []
         if self.node:
@@ -68,13 +68,19 @@ class Relations:
 
     def score(self, moment: Moment, references: References) -> float:
         """Negative number of relations that only one of the scenes has."""
-        differing = relations(found(moment.expected)) ^ relations(found(moment.seen))
+        expected, seen = _pair(moment)
+        differing = relations(expected) ^ relations(seen)
         return 0.0 - len(differing)
 
 
 def found(graph: SceneGraph) -> SceneGraph:
     """Return a scene without its missing objects."""
     return part(graph, np.flatnonzero(~graph.missing))
+
+
+def _pair(moment: Moment) -> tuple[SceneGraph, SceneGraph]:
+    """The expected and the perceived scene, both of the objects that were there at the start and are not missing."""
+    return found(moment.expected), found(part(moment.seen, np.arange(len(moment.expected))))
 
 
 def directions(graph: SceneGraph) -> frozenset[Edge]:

@@ -94,8 +94,6 @@ def _moments(recorded: RecordedEpisode, checkpoint: str | None) -> Iterator[tupl
     for look in looks:
         step = look.step
         observation = recorded.failures[step] if look.failed else recorded.successes[step + 1]
-        # new objects have no imagined place
+        # a new object has no imagined place, and may leave again
         expected = part(look.trace.graphs[step + 1], np.arange(known))
         yield Moment(step, expected, look.trace, look.graph, observation), causes[step] if look.failed else ()
-        if not look.failed:
-            known = len(look.graph)

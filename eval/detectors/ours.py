@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from eval.common.systems import system_of
 from eval.detectors.base import Moment
 from eval.detectors.reference import References
+from nsrecover.monitoring.boxes.comparison import Circumstances
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Ours:
         return (system_of(self.checkpoint).bundle.threshold,)
 
     def score(self, moment: Moment, references: References) -> float:
-        """Lowest P(as expected) of all objects."""
-        comparison = system_of(self.checkpoint).comparison
-        return float(comparison.after(moment.seen, moment.trace, moment.step).probabilities.min())
+        """Lowest P(as expected) of all objects that were there at the start."""
+        comparison, count = system_of(self.checkpoint).comparison, len(moment.expected)
+        known = Circumstances(newcomers=moment.seen.names[count:])
+        return float(comparison.after(moment.seen, moment.trace, moment.step, known).probabilities[:count].min())

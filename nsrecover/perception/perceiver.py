@@ -43,6 +43,10 @@ from nsrecover.util.python310 import StrEnum
 NAMELESS = 1.0
 """Cost of taking a detection for an object without a name; appearance, place and size cost up to about 3."""
 
+REMAINS = 1 / 3
+"""Share of the most pixels in which an object was seen. Fewer in its place, that do not look like it, may be what other
+objects leave to see of it: the colours of the few mix with those of the neighbours."""
+
 UNRELIABLE = (SensorProblem.MOVED, SensorProblem.RESCALED, SensorProblem.COVERED)
 """Problems of cameras that deliver images: what these show cannot be told, but they need not be taken again."""
 
@@ -297,8 +301,10 @@ class ScenePerceiver:
         dim = Depthless.of(observation, without.difference(*detections.numbers))
         through, seen = partial(seen_through, dim.observation), (detections.boxes, detections.visual, detections.pixels)
         now = memory.look(*seen, found, through, guesses, dim.empty)
-        others = np.delete(detections.boxes, found[found >= 0], axis=0)
-        now = replace(now, occluded=now.occluded & ~exchanged & ~same_room(now.boxes, others).any(axis=1))
+        other = np.setdiff1d(np.arange(len(detections)), found)
+        in_its_room = same_room(now.boxes, detections.boxes[other])
+        remains = detections.pixels[other] < REMAINS * memory.pixels[:, None]  # too few to be another one
+        now = replace(now, occluded=now.occluded & ~exchanged & ~(in_its_room & ~remains).any(axis=1))
         shows = {
             number: name
             for name, index in zip(now.names, found, strict=True)

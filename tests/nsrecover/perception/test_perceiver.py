@@ -171,6 +171,28 @@ def test_the_mask_at_the_place_of_an_unseen_object_is_named(seen: tuple[Observat
     assert why_unseen(observation, name, box + np.array([5, 0, 0, 0, 0, 0], np.float32), {}).reason == "occluded"
 
 
+@pytest.mark.parametrize(("bars", "expected"), [(4, Visibility.OCCLUDED), (1, Visibility.MISSING)])
+def test_the_rest_of_a_hidden_object_is_no_other_object(
+    seen: tuple[Observation, Truth], bars: int, expected: Visibility
+) -> None:
+    observation = seen[0]
+    name = next(each for each in object_names(observation) if "white" not in each)
+    perceive = ScenePerceiver(Bundle.load())
+    perceive(observation)
+    shown = shuffled(observation, 0)
+    own = without(observation, name).instances != observation.instances
+    rest = own & (np.add.outer(*map(np.arange, own.shape[1:])) % bars == 0)  # between the bars of a fence
+    other = replace(
+        shown,
+        rgb=np.where(rest[..., None], 255 - observation.rgb, observation.rgb),  # other colours mix with its own
+        instances=np.where(own & ~rest, 0, shown.instances),
+        depth_m=np.where(own & ~rest, 0.5, observation.depth_m).astype(np.float32),
+    )
+    graph = perceive(other)
+    assert graph.visibility(graph.index(name)) is expected
+    assert perceive.unnamed
+
+
 def test_perceivers_do_not_share_memory(seen: tuple[Observation, Truth]) -> None:
     bundle = Bundle()
     first, second = ScenePerceiver(bundle), ScenePerceiver(bundle)
