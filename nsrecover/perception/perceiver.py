@@ -34,7 +34,7 @@ from nsrecover.perception.objects.detections import (
     detect_masks,
     fuse_views,
 )
-from nsrecover.perception.objects.looks import NOT_COMPARED, OTHER_SHARE, Beside, Looks
+from nsrecover.perception.objects.looks import MAYBE_OTHER_SHARE, NOT_COMPARED, OTHER_SHARE, Beside, Looks
 from nsrecover.perception.objects.memory import Memory, supported
 from nsrecover.perception.objects.unseen_sides import one_sided, uncertain_m
 from nsrecover.perception.states import StateReader, read_states
@@ -291,9 +291,13 @@ class ScenePerceiver:
             _certain(fits, memory.names, detections, beside)
             found = associate(fits)
             self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
-            other = np.array([self._compared.changed.get(name, 0.0) > OTHER_SHARE for name in memory.names], np.bool_)
+            shares = np.array([self._compared.changed.get(name, 0.0) for name in memory.names])
+            other = shares > MAYBE_OTHER_SHARE
             if other.any():
-                fits[other, found[other]] = UNMATCHED
+                here, fits[other, found[other]] = fits[other, found[other]], UNMATCHED
+                stay = other & (associate(fits) < 0) & (shares <= OTHER_SHARE)
+                fits[stay, found[stay]] = here[stay[other]]
+                other &= ~stay
                 found = associate(fits)
                 exchanged = other & (found < 0)
                 self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
@@ -301,9 +305,9 @@ class ScenePerceiver:
         dim = Depthless.of(observation, without.difference(*detections.numbers))
         through, seen = partial(seen_through, dim.observation), (detections.boxes, detections.visual, detections.pixels)
         now = memory.look(*seen, found, through, guesses, dim.empty)
-        other = np.setdiff1d(np.arange(len(detections)), found)
-        in_its_room = same_room(now.boxes, detections.boxes[other])
-        remains = detections.pixels[other] < REMAINS * memory.pixels[:, None]  # too few to be another one
+        rest = np.setdiff1d(np.arange(len(detections)), found)
+        in_its_room = same_room(now.boxes, detections.boxes[rest])
+        remains = detections.pixels[rest] < REMAINS * memory.pixels[:, None]  # too few to be another one
         now = replace(now, occluded=now.occluded & ~exchanged & ~(in_its_room & ~remains).any(axis=1))
         shows = {
             number: name

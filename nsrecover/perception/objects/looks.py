@@ -24,12 +24,16 @@ CHANGED_SHARE, EDGES_PX, LEAST_SHARE = 0.18, 400, 0.08
 at edges, so that of more pixels than this a smaller share counts: by the square root of their number, down to the
 least."""
 
-OTHER_SHARE = 0.6
-"""Share from which on it is another object rather than another state."""
+OTHER_SHARE, MAYBE_OTHER_SHARE = 0.6, 0.4
+"""Share from which on it is another object rather than another state, and from which on it is if the object is found
+elsewhere."""
 
 BRIGHTER, TINTED = 0.4, 0.18
 """Change of the logarithm of a pixel that light does not explain: of all channels together, and of one of them alone.
 """
+
+TINTED_ALL = 0.1
+"""The same of one channel if half of the surface or more is tinted: neither noise nor a shadow does that."""
 
 TURNED_LIGHT = 0.3
 """Most by which a whole object may become brighter or darker besides, as light comes from elsewhere."""
@@ -369,12 +373,14 @@ def _different(
     first, second = _blurred(before, both) / 255, _blurred(now, both) / (255 * light)
     change = np.log(second + DARK) - np.log(first + DARK)
     brighter = change.mean(axis=1)
-    tinted = np.abs(change - brighter[:, None]).max(axis=1) > TINTED
+    tint = np.abs(change - brighter[:, None]).max(axis=1)
+    tinted = tint > TINTED
     if fixed:
         return float((np.abs(brighter) > BRIGHTER / 2).mean())
     brighter -= np.clip(np.median(brighter), -TURNED_LIGHT, TURNED_LIGHT)
     differs = tinted | (np.abs(brighter) > BRIGHTER) if brightness else tinted
-    return float(differs.mean()) if differs.sum() >= FEWEST_CHANGED else 0.0
+    share = float(differs.mean()) if differs.sum() >= FEWEST_CHANGED else 0.0
+    return max(share, OTHER_SHARE) if np.median(tint) > TINTED_ALL else share  # not more: states tint, too
 
 
 def _blurred(image: npt.NDArray[np.uint8], mask: Mask) -> FloatArray:
