@@ -86,7 +86,7 @@ def read_plan(text: str) -> tuple[PlanItem, ...]:
     for line in text.replace("\ufeff", "").splitlines():
         if _SOLUTION.search(line):
             items, wrong, report = [], "", True
-        elif (match := _LINE.fullmatch(line)) is not None:
+        elif (match := _LINE.fullmatch(line)) is not None and match["action"].strip():
             time_s = float(match["time"] or len(items))
             duration_s = float(match["duration"] or match["bare"] or 0)
             items.append(PlanItem(time_s, tuple(match["action"].lower().split()), duration_s))

@@ -19,7 +19,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
-from nsrecover.models.checkpoint import DEFAULT, CheckpointFormat, folder_of, restore
+from nsrecover.models.checkpoint import DEFAULT, CheckpointFormat, built, folder_of, restore
 from nsrecover.models.conformal import Calibration, conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
@@ -355,6 +355,6 @@ class Bundle(nn.Module):
                 f"expected a checkpoint for the operators {', '.join(known)}, found one for "
                 f"{', '.join(config.operators)}; train it again"
             )
-        bundle = cls(config)
+        bundle = built(cls, config, path)
         restore(bundle, weights, path)
         return bundle

@@ -5,7 +5,7 @@ One changed bit is noticed, and nothing is unpickled.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +22,14 @@ from nsrecover.util.untrusted_json import read_json
 
 CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
+"""Folder of the shipped checkpoints."""
 DEFAULT = "tabletop_sensors"
 """The shipped checkpoint of the tabletop that is used where none is named; it was trained behind models of sensors."""
-"""Folder of the shipped checkpoints."""
 DIGEST = "weights_sha256"
 """Field of the settings for the SHA-256 hash of the weights; it may be missing."""
 
 Config = TypeVar("Config")
+Model = TypeVar("Model", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,20 @@ def folder_of(checkpoint: str | Path) -> Path:
     """The folder of a checkpoint that is given as such, or by the name of a shipped one."""
     path = Path(checkpoint)
     return CHECKPOINTS / path if not path.exists() and (CHECKPOINTS / path).is_dir() else path
+
+
+def built(kind: Callable[[Config], Model], config: Config, folder: Path) -> Model:
+    """A model with the settings of a checkpoint.
+
+    Raises:
+        InvalidCheckpoint: there is no such model.
+    """
+    try:
+        return kind(config)
+    except (ValueError, TypeError, ArithmeticError, AssertionError, RuntimeError) as error:
+        raise InvalidCheckpoint(
+            f"expected the settings of a model, found {folder / CONFIG} damaged ({error}); copy or train it again"
+        ) from error
 
 
 def restore(module: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:

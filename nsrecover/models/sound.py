@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
+from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, built, restore
 from nsrecover.models.encoder import convolutions
 from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ, check_recording, mel_levels, window_of
 from nsrecover.util.untrusted_json import JsonMapping
@@ -349,7 +349,7 @@ class SoundModel(nn.Module):
         """
         path = SHIPPED if folder is None else Path(folder)
         config, weights = FORMAT.load(path)
-        model = cls(config)
+        model = built(cls, config, path)
         nothing = torch.zeros((0, EMBEDDING))
         shapes, model.references = (
             np.asarray(weights.pop(name, nothing).numpy(), np.float32) for name in ("embeddings", "references")

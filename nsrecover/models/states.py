@@ -23,7 +23,7 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint
-from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, restore
+from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, built, restore
 from nsrecover.models.encoder import convolutions
 from nsrecover.perception.states import GEOMETRY, StateCrops
 from nsrecover.util.untrusted_json import JsonMapping
@@ -252,7 +252,7 @@ class StateModel(nn.Module):
         """
         path = SHIPPED if folder is None else Path(folder)
         config, weights = FORMAT.load(path)
-        model = cls(config)
+        model = built(cls, config, path)
         restore(model, weights, path)
         own = {name: each.values for name, each in domain.variables.items()}
         if model.config.domain != domain.name or any(own.get(k) != v for k, v in model.config.variables.items()):

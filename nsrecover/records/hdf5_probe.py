@@ -32,6 +32,9 @@ MEMORY = 2_000_000_000
 SMALL = 10_000_000
 """Arrays that are not chunked are read up to this size, bytes."""
 
+LONGEST_TEXT = 30_000_000
+"""Most characters of one array of texts; how many there are is not known before they are read."""
+
 _lock = threading.Lock()
 _processes: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -44,7 +47,7 @@ def probe(path: Path, group: str) -> None:
         group: in it, with its members.
 
     Raises:
-        InvalidRecording: that does not end, or ends the process.
+        InvalidRecording: that does not end, or ends the process; or texts are too long.
     """
     with _lock:
         process = _running()
@@ -54,13 +57,17 @@ def probe(path: Path, group: str) -> None:
             process.stdin.write(json.dumps([str(path.absolute()), group]).encode() + b"\n")
             process.stdin.flush()
             ended = bool(select.select([process.stdout], [], [], LIMIT_S)[0])
-            whole = ended and bool(process.stdout.readline())
+            answer = process.stdout.readline() if ended else b""
         except BrokenPipeError:
-            ended, whole = True, False
+            ended, answer = True, b""
         except BaseException:  # such as a signal: the next answer would be one to this question
             _end(process)
             raise
-        if not whole:
+        if answer.startswith(b"long"):
+            raise InvalidRecording(
+                f"expected texts of at most {LONGEST_TEXT:,} characters in {path}, found longer ones; shorten the notes"
+            )
+        if not answer:
             _end(process)
             problem = "ends the reader" if ended else f"does not end within {LIMIT_S:g} s"
             raise InvalidRecording(
@@ -111,8 +118,14 @@ def main() -> None:
             with h5py.File(path, "r") as file:
                 _walk(file, group)
             print("read", flush=True)
+        except _TooLong:
+            print("long", flush=True)
         except Exception as problem:  # of any kind: the reader meets it, too, and says what it means
             print("refused", type(problem).__name__, flush=True)
+
+
+class _TooLong(Exception):
+    pass
 
 
 def _walk(file: Any, name: str) -> None:
@@ -124,7 +137,11 @@ def _walk(file: Any, name: str) -> None:
         data = group.get(each) if type(link).__name__ == "HardLink" else None
         if data is None or not hasattr(data, "shape") or data.external or data.is_virtual:
             continue
-        if data.chunks is None:
+        if data.dtype.kind == "O" and data.nbytes <= SMALL:
+            texts = data[()]
+            if sum(map(len, texts.ravel() if hasattr(texts, "ravel") else [texts])) > LONGEST_TEXT:
+                raise _TooLong
+        elif data.chunks is None:
             if data.nbytes <= SMALL:
                 data[()]
         else:
