@@ -29,8 +29,8 @@ _EVENTS = {
         "mistaken": "(?:was|were) mistaken for the ",
         "helped": "(?:is|are) already as (?:it|they) should be",
         "blocking": "(?:is|are) in the way",
-        "moved": "(?:has|have) moved, although no action should have",
-        "changed": "(?:has|have) changed, although no action should have",
+        "moved": "(?:(?:has|have) moved|(?:is|are) .+), although no action should have moved",
+        "changed": "(?:(?:has|have) changed|(?:is|are) .+), although no action should have changed",
     }.items()
 }
 _PLAN = {

@@ -42,6 +42,12 @@ PHRASES = {
 NOT_FOUND_PHRASE = "[was] not found"
 """What is said of a misplaced object that was searched for and not found."""
 
+ALTHOUGH = {cause: PHRASES[cause].partition(", ")[2] for cause in (Cause.MOVED, Cause.CHANGED)}
+"""Cause -> what is said after the present state of an object: `the pot is filled with wine, although no action …`."""
+
+MOST_NAMED = 5
+"""Of more objects with one cause, a headline names the first ones and counts the others."""
+
 _OF_OTHER = {Cause.BLOCKING: "of", Cause.MISTAKEN: "for", Cause.REPLACED: "by"}
 """Cause -> preposition before the explaining object."""
 
@@ -88,13 +94,15 @@ class _Event:
     """What happened to objects with the same fate.
 
     Attributes:
+        cause: the cause.
         names: the objects.
         phrase: what happened to them.
-        details: how they are now, with `[they]` for them; empty if nothing is known.
+        details: how they are now, with `[they]` for them; empty if nothing is known, or if `phrase` says it.
         facts: those that it rests on.
         state: whether `details` says what is so of objects now, as facts of their domain.
     """
 
+    cause: Cause
     names: Sequence[str]
     phrase: str
     details: str
@@ -118,9 +126,14 @@ def _sentence(text: str, *facts: Fact) -> Sentence:
     return Sentence(f"{capital(text)}.", facts)
 
 
-def _told_at_once(known: Known, events: Sequence[_Event]) -> bool:
-    """Return whether the headline tells the only event."""
-    return len(events) == 1 and not known["violated"] and not known[Cause.HELPED.value]
+def _in_headline(known: Known, events: Sequence[_Event]) -> list[_Event]:
+    """Return the events that the headline tells in full."""
+    if known["violated"] or all(event.cause is Cause.HELPED for event in events):
+        return []
+    causes = [each for each in _shortest(known) if each not in ALTHOUGH and len(known[each.value]) <= MOST_NAMED]
+    said = [each for each in events if each.cause in causes]
+    told = [each for each in said if each.phrase == Forms.of(each.names).agree(PHRASES[each.cause])]
+    return told if len(events) > 1 else list(events)
 
 
 def _headline(known: Known, events: Sequence[_Event], phrasing: Phrasing) -> Sentence:
@@ -129,10 +142,11 @@ def _headline(known: Known, events: Sequence[_Event], phrasing: Phrasing) -> Sen
     number, action, phase = step.arguments
     name, when = phrasing.step_with_action(number, action), "before" if phase == Phase.BEFORE else "after"
     deviating = [fact for cause in WORST_FIRST for fact in known[cause.value]]
-    what = in_short(deviating)
-    if _told_at_once(known, events):
-        state, deviating = f": {events[0].details}" * events[0].state, [*events[0].facts]
-        what = f"{events[0].clause}{state}"
+    what = _in_few_words(known, phrasing.domain)
+    if len(events) == 1:
+        (event,) = events
+        details = f": {Forms.of(event.names).agree(event.details)}" if event.details and event.state else ""
+        what, deviating = f"{event.clause}{details}", [*event.facts]
     if known["violated"]:
         reasons = listed(fact.arguments[0] for fact in known["violated"])
         return _sentence(f"{name} cannot be done: {reasons}", step, *known["violated"])
@@ -151,46 +165,62 @@ def _headline(known: Known, events: Sequence[_Event], phrasing: Phrasing) -> Sen
 
 
 def _details(known: Known, events: Sequence[_Event]) -> list[Sentence]:
-    """Return sentences about the events and how the objects are now."""
-    sentences = []
+    """Return sentences about the events and how the objects are now, without what the headline tells."""
+    sentences, told = [], _in_headline(known, events)
     for event in events:
         forms = Forms.of(event.names)
         details = forms.agree(event.details)
-        if not _told_at_once(known, events):
+        if event not in told:
             sentences.append(_sentence(f"{event.clause}: {details}" if details else event.clause, *event.facts))
-        elif details and not event.state:
-            sentences.append(
-                _sentence(forms.agree(event.details.replace("[they]", objects(event.names))), *event.facts)
-            )
+        elif details and not (event.state and len(events) == 1):
+            details = forms.agree(event.details.replace("[they]", objects(event.names), 1))
+            sentences.append(_sentence(details, *event.facts))
     return sentences
 
 
 def in_short(facts: Sequence[Fact], domain: Domain = TABLETOP) -> str:
-    """Return what happened in a few words: `three objects toppled`; help only if nothing else happened.
+    """Return what happened in a few words: `the a and the b toppled`; help only if nothing else happened.
 
     Args:
         facts: from `nsrecover.explanation.facts.facts_of`.
-        domain: has the words of states: `the pot has changed: the pot is filled with wine`.
+        domain: has the words of states: `the pot is filled with wine`.
     """
     known = _by_predicate(facts)
-    causes = [cause for cause in WORST_FIRST if known[cause.value]]
-    wrong = [cause for cause in causes if cause is not Cause.HELPED] or causes
-    if not wrong and known["violated"]:
-        return "a condition of the step did not hold"
-    if not wrong and known["plan"]:
+    if not _shortest(known) and known["violated"]:
+        return f"a condition of the step did not hold: {listed(fact.arguments[0] for fact in known['violated'])}"
+    if not _shortest(known) and known["plan"]:
         return "the plan does not reach its goal"
-    said = ", and ".join(_in_short(cause, known[cause.value]) for cause in wrong[:2])
-    has = [fact.arguments for fact in known["has"]]
-    return f"{said}: {domain.text(has[0])}" if len(has) == 1 and wrong in ([Cause.CHANGED], [Cause.MOVED]) else said
+    return _in_few_words(known, domain)
 
 
-def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
-    names = {fact.arguments[0] for fact in facts}
+def _shortest(known: Known) -> list[Cause]:
+    """Return the worst two causes; help only without another one."""
+    causes = [cause for cause in WORST_FIRST if known[cause.value]]
+    return ([cause for cause in causes if cause is not Cause.HELPED] or causes)[:2]
+
+
+def _in_few_words(known: Known, domain: Domain) -> str:
+    return ", and ".join(_of_cause(cause, known, domain) for cause in _shortest(known))
+
+
+def _of_cause(cause: Cause, known: Known, domain: Domain) -> str:
+    """Return what happened to the objects with a cause: their state if it says all, else the cause."""
+    facts = known[cause.value]
+    names = list(dict.fromkeys(fact.arguments[0] for fact in facts))
     if cause is Cause.SWAPPED:
-        names |= {fact.arguments[1] for fact in facts}
-    who = the(facts[0].arguments[0]) if len(names) == 1 else counted(len(names), "object")
-    forms = Forms(many=True) if len(names) > 1 else Forms.of(list(names))
-    return f"{who} {forms.agree(_phrase(cause, facts[0].arguments[2]).partition(',')[0])}"
+        names = list(dict.fromkeys(name for fact in facts for name in fact.arguments[:2] if name != NOWHERE))
+    if cause in ALTHOUGH and len(names) == 1 and (own := _own(facts[0], known)):
+        return listed(_states(own, domain))
+    named = [the(name) for name in (names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 2])]
+    if len(named) < len(names):
+        named.append(counted(len(names) - len(named), "other object"))
+    return f"{listed(named)} {Forms.of(names).agree(_phrase(cause, facts[0].arguments[2]).partition(',')[0])}"
+
+
+def _states(own: Sequence[Fact], domain: Domain) -> list[str]:
+    """Return what is so of an object in words: what it has, or else what it lacks."""
+    has = [fact for fact in own if fact.predicate == "has"]
+    return [domain.text(fact.arguments, holds=bool(has)) for fact in has or own]
 
 
 def _phrase(cause: Cause, detail: str) -> str:
@@ -225,14 +255,19 @@ def _event(cause: Cause, group: Sequence[Fact], known: Known, phrasing: Phrasing
     elif other != NOWHERE and (detail == NOT_FOUND or cause in _OF_OTHER):
         tail = f" {_OF_OTHER.get(cause, 'at')} {the(other)}"
     if own:
-        has = [fact.arguments for fact in own if fact.predicate == "has"]
-        lacks = [fact.arguments for fact in own if fact.predicate == "lacks"]
-        details = listed(phrasing.domain.text(fact, holds=bool(has)) for fact in has or lacks)
+        states, subject = _states(own, phrasing.domain), f"{the(names[0])} "
+        plain = [text.removeprefix(subject) for text in states if text.startswith(subject)]
+        if cause in ALTHOUGH and len(plain) == len(states):
+            phrase = f"{listed(plain)}, {ALTHOUGH[cause]}"
+        else:
+            details = listed(
+                f"[they] {text.removeprefix(subject)}" if text.startswith(subject) else text for text in states
+            )
     elif cause in PLACED:
         elsewhere = {fact.arguments[0] for fact in known["should_be_on"]}
         place = _place(cause, names, other, detail, elsewhere, phrasing)
         details = f"[they] [is] {'still' if cause is Cause.NOT_LIFTED else 'now'} {place}" if place else ""
-    return _Event(names, f"{Forms.of(names).agree(phrase)}{tail}", details, (*group, *own), bool(own))
+    return _Event(cause, names, f"{Forms.of(names).agree(phrase)}{tail}", details, (*group, *own), bool(own))
 
 
 def _place(
@@ -262,7 +297,9 @@ def _swaps(facts: Sequence[Fact]) -> list[_Event]:
     for names in swap_groups(fact.arguments for fact in facts):
         ending = {1: " with something else", 2: ""}.get(len(names), " with one another")
         phrase = f"{Forms.of(names).agree(PHRASES[Cause.SWAPPED])}{ending}"
-        events.append(_Event(names, phrase, "", tuple(fact for fact in facts if fact.arguments[0] in names)))
+        events.append(
+            _Event(Cause.SWAPPED, names, phrase, "", tuple(fact for fact in facts if fact.arguments[0] in names))
+        )
     return events
 
 
@@ -364,7 +401,7 @@ def _staying(known: Known) -> list[Sentence]:
 
 
 def _rejoining(known: Known, phrasing: Phrasing, *recovery: Fact) -> list[Sentence]:
-    """Return the sentence about the step with which the plan continues, given the fact that no recovery is needed."""
+    """Return the sentence about the step after which the plan is rejoined, given the fact if no recovery is needed."""
     if not known["rejoins"]:
         return [_sentence("no recovery is needed", *recovery)] if recovery else []
     facts = (*known["rejoins"], *known["steps_done"])
@@ -372,12 +409,11 @@ def _rejoining(known: Known, phrasing: Phrasing, *recovery: Fact) -> list[Senten
     skipped, again = phrasing.steps(done + 1, subgoal), phrasing.steps(subgoal + 1, done)
     after = f"the scene is {_as_after(subgoal, phrasing)}"
     if recovery:
-        rest = f"{skipped} can be skipped" if subgoal > done else f"{again} can be repeated"
-        rest = "the plan continues" if subgoal == done else rest
-        return [_sentence(f"no recovery is needed: {after}, so {rest}", *recovery, *facts)]
+        rest = f", so {skipped} can be skipped" if subgoal > done else f", so {again} can be repeated"
+        return [_sentence(f"no recovery is needed: {after}{rest if subgoal != done else ''}", *recovery, *facts)]
     if subgoal > done:
-        return [_sentence(f"this also completes {skipped}, and the plan continues", *facts)]
-    return [_sentence(f"then {after}, and the plan {'continues' if subgoal == done else f'repeats {again}'}", *facts)]
+        return [_sentence(f"this also completes {skipped}", *facts)]
+    return [_sentence(f"then {after}{f', and the plan repeats {again}' if subgoal < done else ''}", *facts)]
 
 
 def _as_after(step: int, phrasing: Phrasing) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.explanation import Fact
-from nsrecover.explanation.templates import NOT_FOUND_PHRASE, PHRASES
+from nsrecover.explanation.templates import ALTHOUGH, NOT_FOUND_PHRASE, PHRASES
 from nsrecover.util.english import Forms
 
 _CLAUSE = re.compile(r"[.;:!?]\s|, (?:and|but) ")
@@ -19,9 +19,8 @@ def _pattern(*phrases: str) -> str:
     return rf"\b(?:{'|'.join(map(re.escape, forms))})\b"
 
 
-_SIGNATURES = {cause: _pattern(phrase) for cause, phrase in PHRASES.items()} | {
-    Cause.MISPLACED: _pattern(PHRASES[Cause.MISPLACED], NOT_FOUND_PHRASE)
-}
+_ALSO = {**ALTHOUGH, Cause.MISPLACED: NOT_FOUND_PHRASE}
+_SIGNATURES = {cause: _pattern(*filter(None, (phrase, _ALSO.get(cause)))) for cause, phrase in PHRASES.items()}
 """Cause -> pattern; a clause that contains it states this cause for the objects named before it."""
 
 
@@ -45,6 +44,8 @@ def claims(text: str, names: Sequence[str]) -> frozenset[tuple[Cause, str]]:
             match = re.search(signature, clause, flags=re.IGNORECASE)
             if match:
                 subjects = re.findall(r"<(\d+)>", clause[: match.start()])
+                # After the state of one object, which may name others.
+                subjects = subjects[:1] if match[0].startswith("although") else subjects
                 found |= {(cause, names[int(index)]) for index in subjects}
     return frozenset(found)
 

@@ -129,7 +129,7 @@ def card_of(episode: Episode, words: Wording, recovery: Recovery, observation: o
         observation: what was seen last; its photographs are shown, if it has any.
     """
     moment = moments_of(episode, words, first=len(episode.records) - 1)[-1]
-    what, why, _ = parted(moment)
+    what, why, _ = parted(moment, words.domain)
     cause = tuple(line.text for line in (*what[:2], *why[:1]))
     return Card(cause, summary_of(episode, recovery), sketch_of(episode, recovery, observation))
 

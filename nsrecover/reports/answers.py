@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.core.explanation import Explanation, Sentence
 from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.domains.domain import Domain
 from nsrecover.explanation.answers.fates import fate_fact, fate_text
 from nsrecover.explanation.answers.numbering import Turn
 from nsrecover.explanation.safety import safety_sentences
+from nsrecover.explanation.why import why
 from nsrecover.reports.media import Judgement
 from nsrecover.reports.model import Answer, Kind, Line
-from nsrecover.reports.wording import Found, Wording, is_help
-from nsrecover.util.english import capital, counted, number, ordinal, the
+from nsrecover.reports.wording import Found, Wording
+from nsrecover.util.english import capital, counted, number, ordinal
 
 QUESTIONS = {
     "what": "What went wrong?",
@@ -33,10 +35,10 @@ MOST_ACTIONS = 3
 LONG = 120
 """Longer reasons are left out of the summary, characters."""
 
-_CAUSES = {cause.value for cause in Cause}
 _RECOVERY = {
     "recovery", "does", "rejoins", "stays", "steps_done", "optimal", "searched", "reason", "blamed", "lost", "closest",
 }  # fmt: skip
+_REASONS = {"plan", "cause", "unseen", "unknown", "sensor"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +114,7 @@ def answers_of(
             "done": (Line("Nothing was needed."),),
         }
     else:
-        what, why, done = parted(moments[main])
+        what, why, done = parted(moments[main], wording.domain)
         if others := _others(moments, main):
             what = (*what, Line(others))
         told = {"what": what, "when": (_when(episode, moments[main], wording),), "why": why, "done": done}
@@ -146,42 +148,29 @@ def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, ju
     return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment, episode, judgement)}.{more}"
 
 
-def parted(moment: Moment) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
+def parted(moment: Moment, domain: Domain) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
     """The sentences about what went wrong, why, and what is done."""
     assert moment.explanation is not None
     headline, *others = moment.explanation.sentences
-    objects = [each for each in others if _about(each, _CAUSES)]
-    recovery = [each for each in others if _about(each, _RECOVERY) and each not in objects]
-    rest = [each for each in others if each not in objects and each not in recovery]
-    if len(headline.facts) == 1 and objects:  # the headline names the step only
-        what, why = objects, rest
-    else:
-        what, why = [headline], [*objects, *rest]
+    recovery = [each for each in others if _about(each, _RECOVERY)]
+    reasons = [each for each in others if _about(each, _REASONS)]
+    what = [headline, *(each for each in others if each not in recovery and each not in reasons)]
     told = lines_of(what[:MOST_LINES])
     if moment.kind is Kind.HELP:
-        told = (Line("Nothing: part of the plan is already done."), *told[: MOST_LINES - 1])
-    return told, _why(moment, why), _done(moment.turn, recovery)
+        told = (Line("Nothing: part of the plan is already done."), *lines_of(what[1:MOST_LINES]))
+    return told, _why(moment, reasons, domain), _done(moment.turn, recovery)
 
 
 def _about(sentence: Sentence, predicates: set[str]) -> bool:
     return bool(sentence.facts) and sentence.facts[0].predicate in predicates
 
 
-def _why(moment: Moment, sentences: Sequence[Sentence]) -> tuple[Line, ...]:
-    if sentences:
-        return lines_of(sentences[:MOST_LINES])
-    causes = [each for each in moment.found.deviations if not is_help(each)] or list(moment.found.deviations)
-    if causes:
-        return tuple(
-            Line(f"{capital(the(each.name))}: {_small(each.cause.meaning)}", (f"{each.cause.value}({each.name})",))
-            for each in causes[:MOST_LINES]
-        )
-    return (Line("A condition of the step does not hold.", tuple(map(str, moment.found.unmet))),)
-
-
-def _small(text: str) -> str:
-    """A text with a small first letter."""
-    return text[:1].lower() + text[1:]
+def _why(moment: Moment, reasons: Sequence[Sentence], domain: Domain) -> tuple[Line, ...]:
+    causes = why(moment.found, moment.turn.by_hand, domain)
+    if told := lines_of([*causes[: MOST_LINES - 1], *reasons, *causes[MOST_LINES - 1 :]][:MOST_LINES]):
+        return told
+    unmet = tuple(map(str, moment.found.unmet))
+    return (Line("Every object is as expected, and yet the step cannot be done: the plan is wrong here.", unmet),)
 
 
 def _done(turn: Turn, sentences: Sequence[Sentence]) -> tuple[Line, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, Fate, StepRecord
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.sessions.requests import Answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +21,7 @@ class Turn:
         discrepancy: that of the record, with step numbers of the original plan where possible.
         recovery: that of the record, likewise.
         carried_out: how many actions of the recovery were executed.
+        by_hand: who has changed the scene by hand since the turn before, as the records say; empty if they say nothing.
     """
 
     record: StepRecord
@@ -27,6 +29,7 @@ class Turn:
     discrepancy: Discrepancy
     recovery: Recovery | None
     carried_out: int = 0
+    by_hand: str = ""
 
 
 def turns(episode: Episode) -> Iterator[Turn]:
@@ -36,18 +39,19 @@ def turns(episode: Episode) -> Iterator[Turn]:
         episode: an episode of the agent, or a reviewed recording.
     """
     numbers: list[int | None] = list(range(1, len(episode.plan) + 1))
+    by_hand = ""
     for index, record in enumerate(episode.records):
         carried_out = episode.carried_out(index)
         found, recovery = record.discrepancy, record.recovery
         number = numbers[found.step]
-        if number is None:
-            yield Turn(record, None, found, recovery, carried_out)
-        else:
-            yield Turn(record, number, *_shifted(found, recovery, number - 1 - found.step), carried_out)
+        if number is not None:
+            found, recovery = _shifted(found, recovery, number - 1 - found.step)
+        yield Turn(record, number, found, recovery, carried_out, by_hand)
+        by_hand = next((each.by or "a person" for each in record.decided if each.answer == Answer.LOOK_AGAIN), "")
         # A reviewed recording continues as recorded, whatever the review has found.
-        if recovery is not None and record.fate is Fate.ACCEPTED:
-            subgoal = recovery.resumes_at(len(numbers))
-            numbers = [*(None for _ in recovery.actions), *numbers[subgoal:]]
+        if record.recovery is not None and record.fate is Fate.ACCEPTED:
+            subgoal = record.recovery.resumes_at(len(numbers))
+            numbers = [*(None for _ in record.recovery.actions), *numbers[subgoal:]]
 
 
 def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Discrepancy, Recovery | None]:

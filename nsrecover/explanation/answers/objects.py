@@ -19,7 +19,7 @@ from nsrecover.explanation.answers.asked import fits, mentioned, values_named
 from nsrecover.explanation.answers.counterfactuals import without
 from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn
-from nsrecover.explanation.answers.run_questions import PLACES, Run, by_whom, goal, recoveries, state_of, wrong
+from nsrecover.explanation.answers.run_questions import PLACES, Run, cause_of, goal, recoveries, state_of, wrong
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.util.english import capital, listed, the
 
@@ -140,7 +140,7 @@ def history(run: Run, question: str, name: str) -> str | None:
         return None
     if not fitting:
         text, found = f"No such action was carried out with {listed(map(the, named))}.", _first_deviation(run, name)
-        return text if found is None else f"{text} {_happened(run, *found)}. {by_whom(found[1])}"
+        return text if found is None else f"{text} {_happened(run, *found)}. {cause_of(found[0], run.domain, [name])}"
     return f"{capital(listed(f'{run.when(turn)}: {run.instruction(action)}' for turn, action, _ in fitting))}."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,11 +27,11 @@ from nsrecover.explanation.phrases import instruction
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.safety import safety_sentences
 from nsrecover.explanation.templates import PHRASES, in_short
+from nsrecover.explanation.why import why
 from nsrecover.util.english import Forms, capital, counted, listed, objects, the
 
 PLACES = (Role.LOCATION, Role.HELD, Role.BELIEVED)
 """Roles of the relations that say where an object is."""
-_BY_ROBOT = (Cause.NOT_LIFTED, Cause.NOT_DONE, Cause.DROPPED, Cause.MISPLACED, Cause.MISTAKEN)
 MOST_ACTIONS = 8
 """An answer lists so many actions at most, the last ones."""
 
@@ -255,22 +255,17 @@ def number_of_errors(run: Run) -> str:
 
 def blame(run: Run) -> str:
     """Who or what did it: the robot, or something else."""
-    found = [(turn, each) for turn in run.errors for each in turn.discrepancy.deviations]
     said = dict.fromkeys(
-        f"{capital(state_of(each, turn.record.graph, run.domain))}. {by_whom(each)}" for turn, each in found
+        f"{capital(run.when(turn))}: {in_short(facts_of(turn.discrepancy, None, run.domain), run.domain)}. "
+        f"{cause_of(turn, run.domain)}"
+        for turn in run.errors
     )
     return " ".join(said) or "Nothing went wrong."
 
 
-def by_whom(deviation: AnyDeviation) -> str:
-    """Return whether an action of the robot explains a deviation, as a sentence."""
-    if deviation.cause in _BY_ROBOT:
-        return "The robot's own action did that, or failed to."
-    if deviation.cause is Cause.TOPPLED:
-        return "It fell during that action; whether the robot touched it is not recorded."
-    if deviation.cause is Cause.MOVED:
-        return "No action should have done that. Whether the robot knocked it or a person moved it is not recorded."
-    return "The robot did not do that. A person or something else did; the log does not say which."
+def cause_of(turn: Turn, domain: Domain, names: Collection[str] | None = None) -> str:
+    """Why objects were not as expected at a turn, all of them if none is named."""
+    return " ".join(each.text for each in why(turn.discrepancy, turn.by_hand, domain, names))
 
 
 def alternatives(run: Run) -> str:
@@ -337,6 +332,7 @@ def wrong(run: Run) -> str:
         stopped = run.episode.status is EpisodeStatus.ASKED_FOR_HELP
         return f"The robot stopped: {run.episode.reason.rstrip('. ')}." if stopped else "Nothing went wrong."
     text = GroundedExplainer(run.domain, run.phrasing.audience)(turn.discrepancy, None).text
+    text = f"{text} {cause_of(turn, run.domain)}".rstrip()
     others = [each for each in doubts if each is not turn]
     if not others:
         return text

@@ -59,7 +59,6 @@ class _Consequences:
         self.known: dict[str, list[tuple[str, ...]]] = defaultdict(list)
         for fact in facts:
             self.known[fact.predicate].append(fact.arguments)
-        self.alone = False
         self.true = set[Fact]()
         self.points = dict[Fact, str]()
 
@@ -85,7 +84,6 @@ class _Consequences:
         ((number, action, phase),) = known["step"]
         causes = {name for name in _CAUSES if known[name]}
         # A single event is told in the headline; its place has a sentence of its own.
-        self.alone = sum(len(known[name]) for name in _CAUSES) == 1
         add("step", "at_step", number, phase)
         add("step", "step_action", number, action)
         add("", "action", action)
@@ -112,7 +110,7 @@ class _Consequences:
             add(f"{name} {who}", name, who)
             if name not in _IN_PLACE:
                 add("", "displaced", who)
-            place = f"place {who}" if self.alone else ""
+            place = f"place {who}"
             if name in _PLACED and other != NOWHERE:
                 add(place, "on", who, other)
             if name == Cause.BLOCKING.value and other != NOWHERE:

@@ -57,7 +57,7 @@ def test_no_log_needs_torch(logs: dict[str, Path], kind: str) -> None:
 @pytest.mark.parametrize(
     ("question", "parts"),
     [
-        ("what went wrong?", ("first step", "the pot has changed", "filled with wine")),
+        ("what went wrong?", ("first step", "the pot is filled with wine")),
         ("what happened to the pot?", ("After the first step", "the pot had changed: the pot is filled with wine")),
         ("what happened to the mug?", ("always as expected",)),
         ("what did you do about it?", ("pour the pot out into the sink",)),

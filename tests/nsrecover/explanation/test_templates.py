@@ -50,14 +50,14 @@ def test_every_cause_has_its_sentences_and_is_read_back(cause: Cause, text: str)
 
 def test_several_causes_are_summed_up_first() -> None:
     assert GroundedExplainer()(COLLAPSE, BACK).text == (
-        "Step 4, top(red cube, blue cube), went wrong: two objects toppled, and the red cube was dropped. "
-        "The green die and the blue cube toppled: they are now on the table. "
-        "The red cube was dropped: it is now on the table, 25 cm nearer to the robot than its place. "
+        "Step 4, top(red cube, blue cube), went wrong: the green die and the blue cube toppled, and the red cube was dropped. "
+        "The green die and the blue cube are now on the table. "
+        "The red cube is now on the table, 25 cm nearer to the robot than its place. "
         "So the red cube is not on the blue cube. "
         "The green die should be on the white lego and the blue cube on the green die. "
         "The recovery takes three actions, and there is no shorter one: first put the green die back on the "
         "white lego, then put the blue cube back on the green die and finally put the red cube on the blue cube. "
-        "Then the scene is as it should be after step 4, and the plan continues."
+        "Then the scene is as it should be after step 4."
     )
 
 
@@ -75,7 +75,7 @@ def test_lay_readers_get_no_action_names() -> None:
         (
             Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(dark red cube)"),), subgoal=6),
             "The recovery takes one action: set the dark red cube aside. "
-            "This also completes steps 5 and 6, and the plan continues.",
+            "This also completes steps 5 and 6.",
         ),
         (
             Recovery(RecoveryStatus.RECOVERED, tuple(map(Action.parse, ("free(a)", "left(b, a)"))), subgoal=1),
@@ -105,7 +105,7 @@ def test_lay_readers_get_no_action_names() -> None:
         (
             Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(a)"),), subgoal=4, staying=("red cube", "b")),
             "The red cube and the b may stay where they are: no later step needs them elsewhere. "
-            "Then the scene is as it should be after step 4, and the plan continues.",
+            "Then the scene is as it should be after step 4.",
         ),
     ],
 )
@@ -159,7 +159,7 @@ def test_a_name_inside_another_name_is_not_confused() -> None:
 def test_a_text_that_blames_the_wrong_object_is_caught() -> None:
     facts = facts_of(COLLAPSE, None)
     text = GroundedExplainer()(COLLAPSE, None).text.replace(
-        "The green die and the blue cube toppled", "The white lego toppled"
+        "the green die and the blue cube toppled", "the white lego toppled"
     )
     problems = disagreements(text, facts, COLLAPSE.observed.names)
     assert "the text says toppled(white lego), the facts do not" in problems

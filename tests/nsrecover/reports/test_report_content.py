@@ -45,7 +45,8 @@ def test_the_five_questions_are_answered_with_facts_behind_every_sentence() -> N
     assert "The second step, putting the green die" in told["what"]
     assert told["when"].startswith("At step 2 of 2, putting")
     assert "24 seconds" in told["when"]
-    assert "The green die was not lifted" in told["why"]
+    assert "the green die was not lifted" in told["what"]
+    assert "the robot's action should have lifted the green die" in told["why"].lower()
     assert "three actions" in told["done"]
     assert told["worked"] == "Yes. The robot completed the plan."
     assert all(line.facts for answer in report.answers for line in answer.lines)
@@ -148,8 +149,8 @@ def test_scenes_of_facts_show_what_is_in_what_and_mark_the_difference() -> None:
     assert (row.verdict, row.kind) == ("changed", Kind.ERROR)
     assert "illed with wine" in row.seen
     assert "wine" not in row.expected
-    assert "the pot has changed" in answers(report)["what"]
-    assert "the pot is filled with wine." in answers(report)["what"]
+    assert answers(report)["what"].count("the pot is filled with wine") == 1
+    assert "the pot has changed" not in " ".join((report.summary, *answers(report).values()))
     assert "Had the pot been as expected" in answers(report)["why"]
 
 

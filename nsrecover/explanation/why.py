@@ -1,0 +1,71 @@
+"""Why objects are not as expected: an action of the robot, a person whom the records name, or neither is recorded."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from nsrecover.core.discrepancy import AnyDeviation, Cause, Discrepancy, Phase
+from nsrecover.core.explanation import Fact, Sentence
+from nsrecover.domains.domain import Domain
+from nsrecover.explanation.facts import NOT_FOUND, facts_of
+from nsrecover.explanation.templates import WORST_FIRST
+from nsrecover.util.english import Forms, capital, objects, the
+
+_OF_ROBOT = {
+    Cause.TOPPLED: "{names} fell {when}; whether the robot touched [them] is not recorded",
+    Cause.DROPPED: "the robot lifted {names}, and [they] fell",
+    Cause.NOT_LIFTED: "the robot's action should have lifted {names}, and did not",
+    Cause.NOT_DONE: "the robot's action should have changed {names}, and did not",
+    Cause.MISPLACED: "the robot's action put {names} somewhere else than planned",
+    Cause.MISTAKEN: "the robot's action changed {names} instead of {other}",
+}
+"""Cause -> what the robot had to do with it."""
+
+_OF_OTHERS = {
+    Cause.MISSING: "no action should have taken {names} away",
+    Cause.REPLACED: "no action should have put {other} in the place of {names}",
+    Cause.SWAPPED: "no action should have exchanged {names}",
+    Cause.MOVED: "no action should have moved {names}",
+    Cause.CHANGED: "no action should have changed {names}",
+    Cause.BLOCKING: "no action should have put {names} in the way of {other}",
+    Cause.HELPED: "no action of the robot has done that with {names} yet",
+}
+"""Cause -> what no action was to bring about."""
+
+_LOOKED_FOR = "the robot looked for {names}; where [they] [was] was only assumed"
+_UNKNOWN = "whether the robot, a person or something else did it is not recorded"
+
+
+def why(
+    found: Discrepancy[object], by_hand: str, domain: Domain, names: Collection[str] | None = None
+) -> tuple[Sentence, ...]:
+    """Return why objects are not as expected, the worst cause first.
+
+    Args:
+        found: the comparison.
+        by_hand: who has changed the scene by hand just before, as the records say; empty if they say nothing.
+        domain: of the scene.
+        names: only of these objects; None for all that deviate.
+    """
+    groups: dict[tuple[Cause, str, bool], list[AnyDeviation]] = defaultdict(list)
+    missed = {fact.arguments[0] for fact in facts_of(found, None, domain) if NOT_FOUND in fact.arguments[2:]}
+    for each in sorted(found.deviations, key=lambda each: WORST_FIRST.index(each.cause)):
+        if names is None or each.name in names:
+            groups[each.cause, each.other or "", each.name in missed].append(each)
+    return tuple(
+        _sentence(cause, [each.name for each in group], other, looked_for, found.phase, by_hand)
+        for (cause, other, looked_for), group in groups.items()
+    )
+
+
+def _sentence(cause: Cause, names: list[str], other: str, looked_for: bool, phase: Phase, by_hand: str) -> Sentence:
+    template = _LOOKED_FOR if looked_for else _OF_ROBOT.get(cause) or _OF_OTHERS[cause]
+    if cause in _OF_OTHERS:
+        template += f"; {by_hand} had changed the scene by hand just before" if by_hand else f"; {_UNKNOWN}"
+    when = "during this step" if phase is Phase.AFTER else "since the last step"
+    named = [*names, other] if cause is Cause.SWAPPED and other and other not in names else names
+    text = Forms.of(named).agree(template).format(names=objects(named), other=the(other or "something"), when=when)
+    return Sentence(
+        f"{capital(text)}.", (Fact("why", (cause.value, *names)), *[Fact("by_hand", (by_hand,))] * bool(by_hand))
+    )
