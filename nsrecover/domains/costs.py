@@ -15,8 +15,14 @@ def cost_of(action: Action, domain: Domain) -> float:
     return domain.operators[action.operator].cost_of(action.arguments)
 
 
+def counted_by_costs(domain: Domain) -> str:
+    """What the costs of actions count, as a plural noun: `actions`, `seconds`, or else `units of cost`."""
+    each_one = all(operator.cost == 1.0 and not operator.prices for operator in domain.operators.values())
+    return domain.cost_unit or ("actions" if each_one else "units of cost")
+
+
 def with_durations(domain: Domain, durations: Mapping[str, float]) -> Domain:
-    """A domain whose operators cost what they take on average.
+    """A domain whose operators cost what they take on average, in seconds.
 
     Args:
         domain: the domain.
@@ -34,4 +40,4 @@ def with_durations(domain: Domain, durations: Mapping[str, float]) -> Domain:
     operators = {
         name: replace(operator, cost=durations.get(name, operator.cost)) for name, operator in domain.operators.items()
     }
-    return replace(domain, operators=operators)
+    return replace(domain, operators=operators, cost_unit="seconds")

@@ -60,6 +60,7 @@ class Domain:
         derived: predicates that follow from facts, by name.
         laws: applied in order after every action.
         words: predicate -> how to say that it holds, with {0}, {1} for its terms; by default it is said by its name.
+        cost_unit: what costs count, such as `seconds`; empty: actions if every operator costs 1, else it is not known.
         traits: traits that objects can have besides those of the kinds; without any, and without kinds, any can be had.
         arities: predicate -> number of its terms, for all that are declared or used with a number.
         compiled: functions made of the domain, filled by `nsrecover.domains.compiled` when they are first needed.
@@ -78,6 +79,7 @@ class Domain:
     laws: tuple[Law, ...] = ()
     words: Mapping[str, Words] = field(default_factory=dict)
     traits: frozenset[str] = frozenset()
+    cost_unit: str = ""
     arities: Mapping[str, int] = field(default_factory=dict, init=False, compare=False, repr=False)
     compiled: dict[str, object] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -94,6 +96,7 @@ class Domain:
         relations: Mapping[str, Role] | None = None,
         words: Mapping[str, Words | str] | None = None,
         traits: Iterable[str] = (),
+        cost_unit: str = "",
     ) -> Self:
         """A domain from its parts, in their order.
 
@@ -111,8 +114,9 @@ class Domain:
         kinds, variables, operators, derived, laws = groups.values()
         said = {str(key): Words(text) if isinstance(text, str) else text for key, text in (words or {}).items()}
         return cls(
-            name, kinds, variables, relations or {}, operators, derived, tuple(laws.values()), said, frozenset(traits)
-        )
+            name, kinds, variables, relations or {}, operators, derived, tuple(laws.values()), said, frozenset(traits),
+            cost_unit,
+        )  # fmt: skip
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "compiled": {}}  # functions that are compiled at run time cannot be pickled

@@ -1,73 +1,122 @@
-"""What people should know before they reach in: what is held, and what is on, hot or broken, as far as it is known."""
+"""Whether it is safe to reach in: a verdict, and what is held, dangerous and moving, as far as it was read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.explanation import Fact, Sentence
-from nsrecover.core.facts import FactScene, StateFact
+from nsrecover.core.facts import FactScene, Property
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.base import Role
+from nsrecover.domains.base import Role, StateVariable
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.properties import facts_with
+from nsrecover.domains.properties import facts_with, property_of
 from nsrecover.domains.values import stored
 from nsrecover.util.english import capital, listed, the
 
 NO_EMERGENCY_STOP = (
-    "Where people are is not watched, and neither Pause nor the end of a run is an emergency stop: "
-    "use that of the robot before you reach in."
+    "Neither Pause nor the end of a run is an emergency stop: use that of the robot before you reach in."
 )
+MOST_NAMED = 6
+"""More objects are counted."""
 
 
-def safety_sentences(scene: SceneGraph | FactScene, domain: Domain) -> tuple[Sentence, ...]:
-    """Return what is known of the last scene that matters to people who reach in; the warning comes last.
+def safety_sentences(episode: Episode, domain: Domain, still: bool = False) -> tuple[Sentence, ...]:
+    """Return whether it is safe to reach in, and what that rests on.
+
+    The verdict is "No" or "Not known", never "Yes": where people are is not watched. A state counts as read if a scene
+    of the run has a fact about it, or if its certainty rose, which only an observation does.
 
     Args:
-        scene: as it was seen last.
+        episode: so far; its last scene counts.
         domain: has the words, the relation of what is held, and the dangerous values.
+        still: whether a robot whose run goes on waits for a person now.
     """
-    held, dangers = _known(scene, domain)
-    sentences = []
-    if held:
-        sentences.append(Sentence(f"The robot holds {listed([the(each) for each in held])}.", (Fact("held", held),)))
+    scenes = [episode.start, *(record.graph for record in episode.records)]
+    states = list(_states(scenes, domain))
+    dangers = [fact for _, now, _ in states for fact in now]
+    held = _held(scenes[-1], domain)
+    if episode.status is EpisodeStatus.RUNNING:
+        verdict = "No: the run goes on, and the robot may move at any time."
+    elif dangers:
+        verdict = f"No: {listed(map(domain.text, dangers))}."
     else:
-        sentences.append(Sentence("As far as it was seen, the robot holds nothing.", (Fact("held", ("nothing",)),)))
-    if dangers:
-        said = capital(listed([domain.text(fact) for fact in dangers]))
-        sentences.append(Sentence(f"{said}.", tuple(Fact("danger", fact) for fact in dangers)))
+        verdict = "Not known: where people are is not watched, and not everything can be seen."
+    moving = {
+        EpisodeStatus.RUNNING: "not now, it waits for a person" if still else "it may at any time",
+        EpisodeStatus.REVIEWED: "not known, this is a recording",
+    }.get(episode.status, "the run is over and moves nothing more")
+    unread = [_word(variable, domain) for variable, now, safe in states if not now and not safe]
+    sentences = [
+        Sentence(verdict, tuple(Fact("danger", fact) for fact in dangers) or (Fact("not_watched", ("people",)),)),
+        Sentence(
+            f"Held: {listed(map(the, held)) or 'nothing, as far as it was seen'}.",
+            (Fact("held", held or ("nothing",)),),
+        ),
+    ]
+    for variable, now, safe in states:
+        word = capital(_word(variable, domain))
+        if now:
+            facts = tuple(Fact("danger", fact) for fact in now)
+            sentences.append(Sentence(f"{word}: {listed(the(fact[1]) for fact in now)}.", facts))
+        elif safe:
+            facts = tuple(Fact("safe", (variable.name, name)) for name in safe)
+            sentences.append(Sentence(f"{word}: nothing that was read ({_named(safe)}).", facts))
+    if unread or not states:
+        what = capital(listed(unread, "or") or "turned on, hot or broken")
+        sentences.append(Sentence(f"{what}: not read.", (Fact("not_read", tuple(unread)),)))
+    sentences.append(Sentence(f"Moving: {moving}.", (Fact("moving", (episode.status.value,)),)))
     return (*sentences, Sentence(NO_EMERGENCY_STOP, (Fact("not_watched", ("people",)),)))
 
 
-def safety_line(scene: SceneGraph | FactScene, domain: Domain, still: bool) -> tuple[str, ...]:
-    """Return the same in a few words for the top of a page: what is held, on or hot, and whether the robot may move.
-
-    Args:
-        scene: as it was seen last.
-        domain: see `safety_sentences`.
-        still: whether the robot does not move by itself now.
-    """
-    held, dangers = _known(scene, domain)
-    return (
-        f"held: {listed([the(each) for each in held]) if held else 'nothing, as far as it was seen'}",
-        f"on, hot or broken: {listed([domain.text(fact) for fact in dangers]) if dangers else 'nothing is known'}",
-        "moving: no, it stands still" if still else "moving: it may at any time",
-        "Pause and Stop are no emergency stop",
-    )
+def held_sentence(episode: Episode, domain: Domain) -> str:
+    """Return what the robot holds."""
+    held = _held(episode.records[-1].graph if episode.records else episode.start, domain)
+    return f"The robot holds {listed(map(the, held))}." if held else "As far as it was seen, the robot holds nothing."
 
 
-def _known(scene: SceneGraph | FactScene, domain: Domain) -> tuple[tuple[str, ...], list[StateFact]]:
-    """What is held, and what is dangerous."""
+def _held(scene: SceneGraph | FactScene, domain: Domain) -> tuple[str, ...]:
     if isinstance(scene, SceneGraph):
-        held: tuple[str, ...] = () if scene.held is None else (scene.names[scene.held],)
-        dangers: list[StateFact] = []
-    else:
-        held = tuple(fact[1] for fact in facts_with((Role.HELD,), scene.facts, domain))
-        dangers = _dangers(scene, domain)
-    return held, dangers
+        return () if scene.held is None else (scene.names[scene.held],)
+    return tuple(fact[1] for fact in facts_with((Role.HELD,), scene.facts, domain))
 
 
-def _dangers(scene: FactScene, domain: Domain) -> list[StateFact]:
-    found: list[StateFact] = []
-    for name in scene.names:
-        for variable in domain.variables.values():
-            facts = (stored((variable.name, name, value), domain.variables) for value in variable.dangers)
-            found += [fact for fact in facts if fact is not None and fact in scene.facts]
-    return found
+def _states(
+    scenes: Sequence[SceneGraph | FactScene], domain: Domain
+) -> Iterator[tuple[StateVariable, list[tuple[str, ...]], list[str]]]:
+    """Yield the variables with dangerous values: the dangerous facts now, and the objects that were read as safe."""
+    last = scenes[-1]
+    if not isinstance(last, FactScene):
+        return
+    read = set(_read([scene for scene in scenes if isinstance(scene, FactScene)], domain))
+    for variable in domain.variables.values():
+        if not variable.dangers:
+            continue
+        facts = {
+            stored((variable.name, name, value), domain.variables) for name in last.names for value in variable.dangers
+        }
+        now = sorted(fact for fact in facts if fact is not None and fact in last.facts)
+        known = (name for kind, name in read if kind == variable.name and last.knows((kind, name)))
+        yield variable, now, sorted(set(known) - {fact[1] for fact in now})
+
+
+def _read(scenes: Sequence[FactScene], domain: Domain) -> Iterator[Property]:
+    """Yield the properties that an observation of the run has shown."""
+    yield from (prop for prop in scenes[0].certainty if scenes[0].knows(prop))
+    for scene in scenes:
+        yield from (property_of(fact, domain) for fact in scene.facts)
+    for before, now in pairwise(scenes):
+        yield from (prop for prop, sure in now.certainty.items() if sure > before.certainty.get(prop, 1.0))
+
+
+def _word(variable: StateVariable, domain: Domain) -> str:
+    """Return the dangerous values of a variable in words: `turned on`."""
+    said = (domain.text((value if value in domain.predicates else variable.name, "it")) for value in variable.dangers)
+    return listed((text.removeprefix("the it ").removeprefix("is ") for text in said), "or")
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1]
+    more = len(names) - len(shown)
+    return listed([*map(the, shown), *[f"{more} others"] * bool(more)])

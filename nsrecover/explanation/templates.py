@@ -195,8 +195,8 @@ def in_short(facts: Sequence[Fact], domain: Domain = TABLETOP) -> str:
 
 def _shortest(known: Known) -> list[Cause]:
     """Return the worst two causes; help only without another one."""
-    causes = [cause for cause in WORST_FIRST if known[cause.value]]
-    return ([cause for cause in causes if cause is not Cause.HELPED] or causes)[:2]
+    wrong: list[Cause] = [cause for cause in WORST_FIRST if known[cause.value] and cause is not Cause.HELPED]
+    return wrong[:2] or [Cause.HELPED] * bool(known[Cause.HELPED.value])
 
 
 def _in_few_words(known: Known, domain: Domain) -> str:

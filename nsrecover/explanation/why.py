@@ -8,13 +8,14 @@ from collections.abc import Collection
 from nsrecover.core.discrepancy import AnyDeviation, Cause, Discrepancy, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.domains.domain import Domain
+from nsrecover.explanation.audience import participle
 from nsrecover.explanation.facts import NOT_FOUND, facts_of
 from nsrecover.explanation.templates import WORST_FIRST
 from nsrecover.util.english import Forms, capital, objects, the
 
 _OF_ROBOT = {
     Cause.TOPPLED: "{names} fell {when}; whether the robot touched [them] is not recorded",
-    Cause.DROPPED: "the robot lifted {names}, and [they] fell",
+    Cause.DROPPED: "the robot lifted {names}, and [they] fell from the gripper or from [their] place",
     Cause.NOT_LIFTED: "the robot's action should have lifted {names}, and did not",
     Cause.NOT_DONE: "the robot's action should have changed {names}, and did not",
     Cause.MISPLACED: "the robot's action put {names} somewhere else than planned",
@@ -29,7 +30,7 @@ _OF_OTHERS = {
     Cause.MOVED: "no action should have moved {names}",
     Cause.CHANGED: "no action should have changed {names}",
     Cause.BLOCKING: "no action should have put {names} in the way of {other}",
-    Cause.HELPED: "no action of the robot has done that with {names} yet",
+    Cause.HELPED: "the plan has the robot do that with {names} later",
 }
 """Cause -> what no action was to bring about."""
 
@@ -52,18 +53,20 @@ def why(
     missed = {fact.arguments[0] for fact in facts_of(found, None, domain) if NOT_FOUND in fact.arguments[2:]}
     for each in sorted(found.deviations, key=lambda each: WORST_FIRST.index(each.cause)):
         if names is None or each.name in names:
-            groups[each.cause, each.other or "", each.name in missed].append(each)
+            other = "" if each.cause is Cause.HELPED else each.other or ""
+            groups[each.cause, other, each.name in missed].append(each)
+    doing = participle(found.action, domain)
+    when = f"while the robot was {doing}" if found.phase is Phase.AFTER else "after the last action"
     return tuple(
-        _sentence(cause, [each.name for each in group], other, looked_for, found.phase, by_hand)
+        _sentence(cause, [each.name for each in group], other, looked_for, when, by_hand)
         for (cause, other, looked_for), group in groups.items()
     )
 
 
-def _sentence(cause: Cause, names: list[str], other: str, looked_for: bool, phase: Phase, by_hand: str) -> Sentence:
+def _sentence(cause: Cause, names: list[str], other: str, looked_for: bool, when: str, by_hand: str) -> Sentence:
     template = _LOOKED_FOR if looked_for else _OF_ROBOT.get(cause) or _OF_OTHERS[cause]
     if cause in _OF_OTHERS:
         template += f"; {by_hand} had changed the scene by hand just before" if by_hand else f"; {_UNKNOWN}"
-    when = "during this step" if phase is Phase.AFTER else "since the last step"
     named = [*names, other] if cause is Cause.SWAPPED and other and other not in names else names
     text = Forms.of(named).agree(template).format(names=objects(named), other=the(other or "something"), when=when)
     return Sentence(

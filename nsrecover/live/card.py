@@ -129,7 +129,7 @@ def card_of(episode: Episode, words: Wording, recovery: Recovery, observation: o
         observation: what was seen last; its photographs are shown, if it has any.
     """
     moment = moments_of(episode, words, first=len(episode.records) - 1)[-1]
-    what, why, _ = parted(moment, words.domain)
+    what, why = parted(moment, words.domain)
     cause = tuple(line.text for line in (*what[:2], *why[:1]))
     return Card(cause, summary_of(episode, recovery), sketch_of(episode, recovery, observation))
 
@@ -144,7 +144,7 @@ def summary_of(episode: Episode, recovery: Recovery) -> str:
     seconds = (record.time_s - episode.start_s) / done * len(recovery.actions) if done else 0.0
     where = f"leaves {listed(left)} where {'it is' if len(left) == 1 else 'they are'}" if left else ""
     if not recovery.actions:
-        return ", ".join(filter(None, ["no extra action: the plan goes on", where]))
+        return ", ".join(filter(None, ["no extra action", where]))
     parts = [
         amount(len(recovery.actions), "action"),
         f"about {seconds:.0f} s" if seconds >= 1 else "",

@@ -21,7 +21,7 @@ from nsrecover.core.sessions.requests import Answer, Decision, Stopped
 from nsrecover.core.sessions.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.run_questions import actions_left
-from nsrecover.explanation.safety import safety_line
+from nsrecover.explanation.safety import safety_sentences
 from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested
 from nsrecover.live.card import Card, card_of
@@ -133,11 +133,11 @@ class LivePage(Deciding):
             what = capital(self._story.words.in_short(discrepancy))
             self._say(Kind.ERROR, "planning", f"{what}. Searching for a recovery.")
             label = self._heading(discrepancy.action)
-            self._show("search", lambda: panels.search(None, label, over=False))
+            self._show_search(None, label, over=False)
 
     def improves(self, recovery: Recovery) -> None:
         """Show the best recovery so far."""
-        self._show("search", lambda: panels.search(recovery, "The search continues", over=False))
+        self._show_search(recovery, "The search continues", over=False)
 
     def turned(self, record: StepRecord) -> None:
         """Show the turn."""
@@ -160,7 +160,7 @@ class LivePage(Deciding):
         recovery = record.recovery
         if recovery is not None:
             label = self._heading(record.discrepancy.action)
-            self._show("search", lambda: panels.search(recovery, label, over=True))
+            self._show_search(recovery, label, over=True)
             self._show_talk()
 
     def accepts(self, decision: Decision[Any]) -> Decided:
@@ -204,7 +204,7 @@ class LivePage(Deciding):
         story.reconsidered(record)
         episode, at = story.episode, time.time()
         self._work.put(lambda: self._board.show(panels.other_way(episode, story.words), at))
-        self._show("search", lambda: panels.search(recovery, "Another recovery", over=True))
+        self._show_search(recovery, "Another recovery", over=True)
         self._show_talk()
 
     def recorded(self, record: StepRecord) -> None:
@@ -334,6 +334,10 @@ class LivePage(Deciding):
         self._show_state()
         self._show("decision", lambda: panels.decision(decision), None if decision is None else asdict(decision))
 
+    def _show_search(self, recovery: Recovery | None, label: str, over: bool) -> None:
+        if (story := self._story) is not None:
+            self._show("search", lambda: panels.search(recovery, label, over, story.words.domain))
+
     def _show_talk(self) -> None:
         said, story = tuple(self._said), self._story
         suggestions = () if story is None else suggested(story.episode)
@@ -352,7 +356,8 @@ class LivePage(Deciding):
     def _show_state(self) -> None:
         status, story = self._status, self._story
         still = not status.running or self.desk.waiting or self.desk.decision is not None
-        safety = () if story is None else safety_line(story.seen, story.words.domain, still)
+        known = () if story is None else safety_sentences(story.episode, story.words.domain, still)
+        safety = tuple(each.text.rstrip(".") for each in known)
         facts = {"word": status.word, "text": status.text, "safety": "; ".join(safety)}
         self._show("state", lambda: panels.state(status, self.desk, safety), facts)
 

@@ -12,6 +12,8 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.costs import counted_by_costs
+from nsrecover.domains.domain import Domain
 from nsrecover.live.desk import Decision, Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.reports.build import curve_of, latest_step
@@ -220,16 +222,17 @@ def draft(text: str) -> str:
     return render("text", step=None, problem=None, draft=text)
 
 
-def search(recovery: Recovery | None, label: str, over: bool) -> str:
+def search(recovery: Recovery | None, label: str, over: bool, domain: Domain) -> str:
     """How the search goes.
 
     Args:
         recovery: the best way so far; None if there is none yet.
         label: what it is for.
         over: whether the search is over.
+        domain: says what costs count.
     """
-    curve = None if recovery is None or not recovery.improvements else curve_of(recovery, label)
-    return render("search", recovery=recovery, curve=curve, label=label, over=over)
+    curve, unit = curve_of(recovery, label, domain), counted_by_costs(domain)
+    return render("search", recovery=recovery, curve=curve, label=label, over=over, unit=unit)
 
 
 def talk(said: Sequence[Said], suggestions: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.discrepancy import Phase
@@ -10,14 +10,16 @@ from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.core.explanation import Explanation, Sentence
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.domain import Domain
-from nsrecover.explanation.answers.fates import fate_fact, fate_text
+from nsrecover.explanation.answers.fates import fate_fact, fate_text, rejoin_text
 from nsrecover.explanation.answers.numbering import Turn
+from nsrecover.explanation.answers.run_questions import Run, lasted, lost_s
+from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.safety import safety_sentences
 from nsrecover.explanation.why import why
 from nsrecover.reports.media import Judgement
 from nsrecover.reports.model import Answer, Kind, Line
 from nsrecover.reports.wording import Found, Wording
-from nsrecover.util.english import capital, counted, number, ordinal
+from nsrecover.util.english import capital, counted, number, ordinal, past
 
 QUESTIONS = {
     "what": "What went wrong?",
@@ -25,6 +27,7 @@ QUESTIONS = {
     "why": "Why?",
     "done": "What is done about it?",
     "worked": "Did it work?",
+    "long": "How long did it take, and how much time was lost?",
     "safe": "Is it safe to reach in?",
 }
 """Key -> question."""
@@ -69,7 +72,7 @@ class Moment:
         return f"Step {self.turn.step} of {steps}"
 
 
-def lines_of(sentences: Sequence[Sentence]) -> tuple[Line, ...]:
+def lines_of(sentences: Iterable[Sentence]) -> tuple[Line, ...]:
     """Sentences with their facts as text."""
     return tuple(Line(each.text, tuple(map(str, each.facts))) for each in sentences)
 
@@ -114,13 +117,19 @@ def answers_of(
             "done": (Line("Nothing was needed."),),
         }
     else:
-        what, why, done = parted(moments[main], wording.domain)
+        what, why = parted(moments[main], wording.domain)
         if others := _others(moments, main):
             what = (*what, Line(others))
-        told = {"what": what, "when": (_when(episode, moments[main], wording),), "why": why, "done": done}
+        told = {
+            "what": what,
+            "when": (_when(episode, moments[main], wording),),
+            "why": why,
+            "done": _done(episode, moments[main]),
+        }
     told["worked"] = worked
-    seen = episode.records[-1].graph if episode.records else episode.start
-    told["safe"] = lines_of(safety_sentences(seen, wording.domain))
+    run = Run(episode, [moment.turn for moment in moments], Phrasing(Audience.LAY, wording.domain))
+    told["long"] = (Line(lasted(run), (f"lost_s({lost_s(episode):.1f})",)),)
+    told["safe"] = lines_of(safety_sentences(episode, wording.domain))
     return tuple(Answer(key, question, told[key]) for key, question in QUESTIONS.items())
 
 
@@ -145,20 +154,19 @@ def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, ju
         return f"{where}, the scene could not be judged; {_end(episode, judgement)}."
     others = _others(moments, main)
     more = f" {others}" if others else ""
-    return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment, episode, judgement)}.{more}"
+    return f"{where}, {past(wording.in_short(moment.found))}; {_done_in_short(moment, episode, judgement)}.{more}"
 
 
-def parted(moment: Moment, domain: Domain) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
-    """The sentences about what went wrong, why, and what is done."""
+def parted(moment: Moment, domain: Domain) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """The sentences about what went wrong, and why."""
     assert moment.explanation is not None
     headline, *others = moment.explanation.sentences
-    recovery = [each for each in others if _about(each, _RECOVERY)]
     reasons = [each for each in others if _about(each, _REASONS)]
-    what = [headline, *(each for each in others if each not in recovery and each not in reasons)]
+    what = [headline, *(each for each in others if not _about(each, _REASONS | _RECOVERY))]
     told = lines_of(what[:MOST_LINES])
     if moment.kind is Kind.HELP:
         told = (Line("Nothing: part of the plan is already done."), *lines_of(what[1:MOST_LINES]))
-    return told, _why(moment, reasons, domain), _done(moment.turn, recovery)
+    return told, _why(moment, reasons, domain)
 
 
 def _about(sentence: Sentence, predicates: set[str]) -> bool:
@@ -173,19 +181,24 @@ def _why(moment: Moment, reasons: Sequence[Sentence], domain: Domain) -> tuple[L
     return (Line("Every object is as expected, and yet the step cannot be done: the plan is wrong here.", unmet),)
 
 
-def _done(turn: Turn, sentences: Sequence[Sentence]) -> tuple[Line, ...]:
-    recovery, vetoed = turn.recovery, len(turn.record.vetoed)
+def _done(episode: Episode, moment: Moment) -> tuple[Line, ...]:
+    turn, recovery, vetoed = moment.turn, moment.turn.recovery, len(moment.turn.record.vetoed)
+    assert moment.explanation is not None
+    sentences = [each for each in moment.explanation.sentences if _about(each, _RECOVERY)]
     if recovery is None:
-        return (Line("The robot looked again and continued as far as it was certain."),)
-    told: tuple[Line, ...] = (Line(fate_text(turn), (fate_fact(turn),)),) if fate_text(turn) else ()
+        later = episode.records[episode.records.index(turn.record) + 1 :]
+        acted = "and then went on" if any(record.action for record in later) else "and did nothing after that"
+        looks = counted(moment.found.looks, "observation")
+        return (Line(f"The robot made {looks}, {acted}.", (f"looks({moment.found.looks})",)),)
+    told = [Line(text, (fate_fact(turn),)) for text in (fate_text(turn), rejoin_text(turn)) if text]
     if vetoed:
-        told += (Line(f"A person vetoed {counted(vetoed, 'other recovery')} before.", (f"vetoed({vetoed})",)),)
+        told.append(Line(f"A person vetoed {counted(vetoed, 'other recovery')} before.", (f"vetoed({vetoed})",)))
     if recovery.status is RecoveryStatus.RECOVERED and len(recovery.actions) > MOST_ACTIONS:
         facts = (f"recovery({recovery.status.value}, {len(recovery.actions)})",)
-        short = Line(f"{capital(counted(len(recovery.actions), 'action'))} lead back to the plan; see the list.", facts)
-        others = [each for each in sentences if not _about(each, {"recovery", "does"})]
+        short = Line(f"The recovery takes {counted(len(recovery.actions), 'action')}; see the list.", facts)
+        others = [each for each in sentences if not _about(each, {"recovery", "does", "rejoins"})]
         return (short, *told, *lines_of(others[: MOST_LINES - 1]))
-    return (*lines_of(sentences[:MOST_LINES]), *told)
+    return (*lines_of(each for each in sentences[:MOST_LINES] if not _about(each, {"rejoins"})), *told)
 
 
 def _when(episode: Episode, moment: Moment, wording: Wording) -> Line:
@@ -233,7 +246,9 @@ def _done_in_short(moment: Moment, episode: Episode, judgement: Judgement | None
     turn, recovery = moment.turn, moment.turn.recovery
     reviewed = episode.status is EpisodeStatus.REVIEWED
     if recovery is None or not recovery.found:
-        return "no recovery was found" + ("" if reviewed else f", and {_end(episode, judgement)}")
+        return f"no recovery was {'searched for' if recovery is None else 'found'}" + (
+            "" if reviewed else f", and {_end(episode, judgement)}"
+        )
     count = counted(len(recovery.actions), "action")
     if recovery.actions and turn.carried_out == len(recovery.actions):
         did = f"{count} led back to the plan"
@@ -245,7 +260,7 @@ def _done_in_short(moment: Moment, episode: Episode, judgement: Judgement | None
     else:
         done = moment.found.step + (moment.found.phase is Phase.AFTER)
         again = recovery.subgoal is not None and recovery.subgoal < done
-        did = "the step can be repeated" if again else "no recovery is needed"
+        did = "the step can be repeated" if again else "no recovery was needed"
     if reviewed:
         return did
     good = episode.status is EpisodeStatus.COMPLETED and (judgement is None or judgement.reached)

@@ -13,11 +13,11 @@ from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.costs import counted_by_costs
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.numbering import turns
-from nsrecover.explanation.safety import safety_line
 from nsrecover.records import episode_log
 from nsrecover.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
 from nsrecover.reports.media import Clip, Extra, Judgement, Media
@@ -111,12 +111,10 @@ def report_of(
     ends = (fitting[0].ends_s if fitting else ()) or ends_s
     steps = tuple(replace(step, ends_s=max(end, 0.0)) for step, end in zip(steps, ends, strict=True))
     outcome, outcome_kind = _outcome(episode, judgement)
-    ended = episode.status in (EpisodeStatus.COMPLETED, EpisodeStatus.ASKED_FOR_HELP)
     return Report(
         title=title,
         description=description,
         summary=summary_of(episode, moments, words, judgement),
-        safety=safety_line(episode.records[-1].graph if episode.records else episode.start, words.domain, ended),
         outcome=outcome,
         outcome_kind=outcome_kind,
         answers=answers_of(episode, moments, words, judgement),
@@ -124,9 +122,9 @@ def report_of(
         shown=shown,
         way=way_of(episode, words),
         curves=tuple(
-            curve_of(moment.turn.recovery, moment.label(len(episode.plan)))
+            curve
             for moment in moments
-            if moment.turn.recovery is not None and moment.turn.recovery.improvements
+            if (curve := curve_of(moment.turn.recovery, moment.label(len(episode.plan)), words.domain)) is not None
         ),
         images=album.images,
         film=data_uri(fitting[0].content, fitting[0].mime) if fitting else "",
@@ -210,7 +208,7 @@ def _step(
         sound=sound,
         lines=lines,
         rows=scenes.rows(found) if scenes is not None else (),
-        numbers=_numbers(found, moment.turn.recovery),
+        numbers=_numbers(found, moment.turn.recovery, words.domain),
     )
 
 
@@ -238,7 +236,7 @@ def _pictures(
     return tuple(pictures)
 
 
-def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], ...]:
+def _numbers(found: Found, recovery: Recovery | None, domain: Domain) -> tuple[tuple[str, str], ...]:
     """Measured values: probabilities in %, lengths in cm, times in s."""
     numbers = [("observations", str(found.looks))]
     if isinstance(found.observed, SceneGraph):
@@ -249,17 +247,25 @@ def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], 
         numbers.append(("scenes searched", str(recovery.expansions)))
         if math.isfinite(recovery.cost):
             proven = ", proven optimal" if recovery.proven_optimal else ""
-            numbers.append(("cost of the recovery and the rest of the plan", f"{recovery.cost:g}{proven}"))
+            numbers.append(
+                (
+                    "cost of the recovery and the rest of the plan",
+                    f"{recovery.cost:g} {counted_by_costs(domain)}{proven}",
+                )
+            )
     return tuple(numbers)
 
 
-def curve_of(recovery: Recovery, label: str) -> Curve:
-    """The curve of a search that has found a way.
+def curve_of(recovery: Recovery | None, label: str, domain: Domain) -> Curve | None:
+    """The curve of a search; None if it has found no recovery, or one without actions.
 
     Args:
-        recovery: with its improvements.
+        recovery: with its improvements; None if none was searched for.
         label: of the step.
+        domain: says what costs count.
     """
+    if recovery is None or not recovery.improvements or not recovery.actions:
+        return None
     found = recovery.improvements
     return Curve(
         tuple(each.seconds for each in found),
@@ -269,6 +275,7 @@ def curve_of(recovery: Recovery, label: str) -> Curve:
         recovery.lower_bound if 0 < recovery.lower_bound < math.inf else None,
         recovery.proven_optimal,
         label,
+        counted_by_costs(domain),
     )
 
 

@@ -50,7 +50,9 @@ def chart(curve: Curve) -> Chart:
             corners.append(f"{x(seconds)},{corners[-1].split(',')[1]}")
         corners.append(f"{x(seconds)},{y(cost)}")
     corners.append(f"{x(end_s)},{y(curve.costs[-1])}")
-    titles = [f"cost {cost:g} after {seconds:.3f} s" for seconds, cost in zip(curve.seconds, curve.costs, strict=True)]
+    titles = [
+        f"{cost:g} {curve.unit} after {seconds:.3f} s" for seconds, cost in zip(curve.seconds, curve.costs, strict=True)
+    ]
     return Chart(
         " ".join(corners),
         tuple((x(s), y(c), t) for s, c, t in zip(curve.seconds, curve.costs, titles, strict=True)),

@@ -40,7 +40,7 @@ class RunRow:
         summary: the first sentence of its report.
         causes: the worst cause of each error, in words.
         total_s: how long it took, seconds.
-        lost_s: how long the actions of its recoveries took, seconds.
+        lost_s: what of that was lost to errors, seconds.
     """
 
     name: str
@@ -97,7 +97,7 @@ class ManyRuns:
         helped = amount(sum(run.helped for run in self.runs), "run")
         return (
             f"{done} of {amount(ended, 'run')} completed the plan. {recorded}{amount(errors, 'error')} noticed. "
-            f"Recoveries took {clock(lost)} of {clock(total)} (mm:ss){share}. "
+            f"{clock(lost)} of {clock(total)} (mm:ss) were lost to errors{share}. "
             f"A person had to decide or to help in {helped}."
         )
 
@@ -114,7 +114,7 @@ class ManyRuns:
         )
         return (
             f"First and second half: completed {100 * done[0]:.0f} % and {100 * done[1]:.0f} %, errors a run "
-            f"{errors[0]:.1f} and {errors[1]:.1f}, seconds a run for recoveries {lost[0]:.1f} and {lost[1]:.1f}. "
+            f"{errors[0]:.1f} and {errors[1]:.1f}, seconds lost a run {lost[0]:.1f} and {lost[1]:.1f}. "
             "Counts of so few runs vary by chance."
         )
 

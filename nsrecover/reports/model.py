@@ -274,6 +274,7 @@ class Curve:
         lower_bound: no way costs less; None if nothing is known.
         proven: whether the last one is proven to be the cheapest.
         label: of the step.
+        unit: what costs count, as a plural noun.
     """
 
     seconds: tuple[float, ...]
@@ -283,6 +284,7 @@ class Curve:
     lower_bound: float | None
     proven: bool
     label: str
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -303,7 +305,6 @@ class Report:
         title: of the page.
         description: what the run was about; may be empty.
         summary: what happened, in one sentence.
-        safety: what is held, on or hot, as it was seen last.
         outcome: the outcome in two or three words.
         outcome_kind: how it is marked.
         answers: to the questions of readers.
@@ -320,7 +321,6 @@ class Report:
     title: str
     description: str
     summary: str
-    safety: tuple[str, ...]
     outcome: str
     outcome_kind: Kind
     answers: tuple[Answer, ...]

@@ -23,6 +23,7 @@ _SINGULAR_NAMES = ("lens", "gas", "canvas", "atlas", "chaos")
 _INVARIANT = ("evidence", "information", "news", "series")
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|can|could|will|would|must|should|may|might|does|do)\b")
 _AGREEING = {"is": "are", "was": "were", "has": "have", "does": "do"}
+_PAST = {"is": "was", "are": "were", "has": "had", "have": "had"}
 _SUBJECT = re.compile(r"\{(\w+)(?:!s)?\}")
 _VERB = re.compile(r"(\{\w+(?:!s)?\} )((?:already |still |now |also |only )*)(\w+[^\Ws]s)\b")
 _OWNS = re.compile(r"has (?:an?|the|only|one|two|\{)\b")
@@ -191,6 +192,11 @@ def _agreeing(text: str, many: bool, holds: bool) -> str:
         verb = f"{'are' if many else 'is'}{'' if holds else ' not'}"
         return f"{text[: subject.end()]} {verb}{text[subject.end() :]}".replace("not not ", "")
     return text if holds else f"it is not true that {text}"
+
+
+def past(text: str) -> str:
+    """Return clauses in the present as clauses in the past: `the pot is open` -> `the pot was open`."""
+    return re.sub(r"\b(?:is|are|has|have)\b", lambda verb: _PAST[verb[0]], text)
 
 
 def gerund(verb: str) -> str:

@@ -24,6 +24,18 @@ def fate_text(turn: Turn) -> str:
     return f"Of its {counted(len(recovery.actions), 'action')}, the first {turn.carried_out} {was} carried out."
 
 
+def rejoin_text(turn: Turn) -> str:
+    """Return with which step the plan goes on after the recovery of a turn, as a sentence; empty without a recovery."""
+    record = turn.record
+    if turn.recovery is None or record.recovery is None or not record.recovery.found:
+        return ""
+    follows = record.fate is Fate.ACCEPTED
+    if record.recovery.resumes_at(len(record.plan)) == len(record.plan):
+        return f"The plan {'is then' if follows else 'would then be'} complete."
+    step = f" with step {(turn.recovery.subgoal or 0) + 1}" if turn.step is not None else ""
+    return f"The plan {'continues' if follows else 'would continue'}{step}."
+
+
 def fate_fact(turn: Turn) -> str:
     """Return the fact behind `fate_text`: what was decided, and how many actions were executed."""
     return f"fate({turn.record.fate.value}, {turn.carried_out})"

@@ -21,7 +21,7 @@ from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn
 from nsrecover.explanation.answers.run_questions import PLACES, Run, cause_of, goal, recoveries, state_of, wrong
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.util.english import capital, listed, the
+from nsrecover.util.english import capital, listed, past, the
 
 _NOT = re.compile(r"\b(?:not|never)\b|n't\b", re.IGNORECASE)
 _MOVED = re.compile(r"\b(?:mov|touch|tak|took|pick|put|plac|us)(?:e|es|ed|en|ing)?\b", re.IGNORECASE)
@@ -50,7 +50,7 @@ def why(run: Run, question: str, name: str) -> str | None:
     deviation = _deviation(turn, name)
     if deviation is not None:
         to_do = goal(action, recovery, number, run.domain)
-        return capital(f"{text}{state_of(deviation, scene, run.domain)}. {_so(turn, number, to_do)}")
+        return capital(f"{text}{past(state_of(deviation, scene, run.domain))}. {_so(turn, number, to_do)}")
     reason, to_do = _in_the_way(recovery, number, scene), run.instruction(action)
     if reason:
         return capital(f"{text}{the(name)} was in its place, but {reason}. {_so(turn, number, to_do)}")
@@ -225,7 +225,7 @@ def _first_deviation(run: Run, name: str) -> tuple[Turn, AnyDeviation] | None:
 
 def _happened(run: Run, turn: Turn, deviation: AnyDeviation) -> str:
     """Return when an object deviated, and how, as a clause."""
-    return f"{capital(run.when(turn))}, {state_of(deviation, turn.record.graph, run.domain)}"
+    return f"{capital(run.when(turn))}, {past(state_of(deviation, turn.record.graph, run.domain))}"
 
 
 def _in_the_way(recovery: Recovery, number: int, scene: Scene) -> str:
@@ -261,7 +261,7 @@ def _why_not(run: Run, name: str, question: str) -> str:
         deviation = _deviation(turn, name)
         if deviation is None:
             continue
-        said = capital(state_of(deviation, turn.record.graph, run.domain))
+        said = capital(past(state_of(deviation, turn.record.graph, run.domain)))
         if name in recovery.staying:
             return f"{said}. It could stay there: no later step needed it elsewhere."
         if not recovery.found:

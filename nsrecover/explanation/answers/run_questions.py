@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,20 +19,22 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.properties import facts_with
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.answers.asked import mentioned
-from nsrecover.explanation.answers.fates import fate_text
-from nsrecover.explanation.answers.numbering import Turn, clock
+from nsrecover.explanation.answers.fates import fate_text, rejoin_text
+from nsrecover.explanation.answers.numbering import Turn, clock, turns
 from nsrecover.explanation.audience import Phrasing, participle
 from nsrecover.explanation.facts import PLACED, facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.phrases import instruction
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.explanation.safety import safety_sentences
-from nsrecover.explanation.templates import PHRASES, in_short
+from nsrecover.explanation.safety import held_sentence, safety_sentences
+from nsrecover.explanation.templates import ALTHOUGH, PHRASES, in_short
 from nsrecover.explanation.why import why
 from nsrecover.util.english import Forms, capital, counted, listed, objects, the
 
 PLACES = (Role.LOCATION, Role.HELD, Role.BELIEVED)
 """Roles of the relations that say where an object is."""
+SHORTEST_S = 0.5
+"""Less time counts as none."""
 MOST_ACTIONS = 8
 """An answer lists so many actions at most, the last ones."""
 
@@ -88,7 +91,8 @@ class Run:
         """When a turn was."""
         when = "before" if turn.discrepancy.phase is Phase.BEFORE else "after"
         step = self.phrasing.step(turn.step) if turn.step else "an action of the recovery"
-        return f"{when} {step}, at {clock(turn.record.time_s - self.episode.start_s)} of the run"
+        at_s = turn.record.time_s - self.episode.start_s
+        return f"{when} {step}" + (f", at {clock(at_s)} of the run" if at_s > 0 else "")
 
     def instruction(self, action: Action) -> str:
         """An action as an instruction."""
@@ -102,14 +106,12 @@ def recoveries(every: Sequence[Turn]) -> list[tuple[Turn, Recovery]]:
 
 def safe(run: Run) -> str:
     """Whether it is safe to reach in."""
-    goes_on = run.episode.status is EpisodeStatus.RUNNING
-    moving = "The run goes on: the robot may move." if goes_on else "The run is over: nothing moves by itself."
-    return f"{moving} " + " ".join(each.text for each in safety_sentences(run.scene, run.domain))
+    return " ".join(each.text for each in safety_sentences(run.episode, run.domain))
 
 
 def held(run: Run) -> str:
     """What the robot holds."""
-    return safety_sentences(run.scene, run.domain)[0].text
+    return held_sentence(run.episode, run.domain)
 
 
 def plan(run: Run) -> str:
@@ -227,21 +229,25 @@ def lasted(run: Run) -> str:
     """How long the run took, and what the recoveries cost."""
     total = run.every[-1].record.time_s - run.episode.start_s if run.every else 0.0
     extra = [turn for turn in run.every if turn.record.recovering and turn.record.action is not None]
-    text = f"{'So far it' if run.episode.status is EpisodeStatus.RUNNING else 'It'} took {clock(total)} (mm:ss)."
-    if not extra:
-        return f"{text} None of that was for recoveries."
-    many = capital(counted(len(extra), "action"))
-    return f"{text} {many} of {len(run.done)} belonged to recoveries: {lost_s(run.episode):.0f} s."
+    if total <= 0.0:
+        return "How long it took, and how much time was lost, is not recorded."
+    text = f"{'So far it' if run.episode.status is EpisodeStatus.RUNNING else 'It'} took {clock(round(total))} (mm:ss)."
+    lost = lost_s(run.episode)
+    if lost < SHORTEST_S:
+        return f"{text} No time was lost to recoveries, repeated steps or further looks."
+    many = f"{len(extra)} of its {counted(len(run.done), 'action')} belonged to recoveries" if extra else ""
+    return f"{text} {lost:.0f} s of that were lost to errors: {many or 'steps were repeated, or looked at again'}."
 
 
 def lost_s(episode: Episode) -> float:
-    """Return the time of the actions of recoveries, seconds."""
+    """Return the time lost to errors, seconds: all but the last execution of each step of the plan.
+
+    So recoveries, repeated steps, and further looks with the waiting before them are lost.
+    """
     times = (episode.start_s, *(record.time_s for record in episode.records))
-    return sum(
-        max(now - before, 0.0)
-        for before, now, record in zip(times, times[1:], episode.records, strict=False)
-        if record.recovering and record.action is not None
-    )
+    took = [max(now - before, 0.0) for before, now in pairwise(times)]
+    steps = {turn.step: s for s, turn in zip(took, turns(episode), strict=True) if turn.step and turn.record.action}
+    return sum(took) - sum(steps.values())
 
 
 def number_of_errors(run: Run) -> str:
@@ -347,10 +353,10 @@ def recovered(run: Run) -> str:
         if not recovery.found:
             texts.append(f"There was no recovery: {reason_text(recovery).rstrip('. ')}.")
         elif not recovery.actions:
-            texts.append(_went_on(recovery, turn, run.phrasing))
+            texts.append(f"No recovery was needed. {rejoin_text(turn)}")
         else:
             steps = [goal(action, recovery, number, run.domain) for number, action in enumerate(recovery.actions)]
-            texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)}")
+            texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)} {rejoin_text(turn)}")
     return " ".join(texts) or "Nothing went wrong, so no recovery was needed."
 
 
@@ -362,19 +368,12 @@ def goal(action: Action, recovery: Recovery, number: int, domain: Domain) -> str
     return instruction(action, place, domain)
 
 
-def _went_on(recovery: Recovery, turn: Turn, phrasing: Phrasing) -> str:
-    """Return with what the plan went on without a recovery, or would have."""
-    at = phrasing.step(recovery.subgoal + 1) if turn.step and recovery.subgoal is not None else "its next step"
-    if turn.record.fate is Fate.ACCEPTED:
-        return f"No recovery was needed: the plan went on with {at}."
-    who = ", and a person vetoed that" if turn.record.fate is Fate.VETOED else ", which was not done"
-    return f"The plan could go on with {at}{who}."
-
-
 def state_of(deviation: AnyDeviation, scene: SceneGraph | FactScene, domain: Domain) -> str:
     """Return the deviation of an object as a clause."""
     name, cause = deviation.name, deviation.cause
     phrase = PHRASES[cause].partition(",")[0].replace("[is]", "[was]").replace("[has]", "had")
+    if not isinstance(scene, SceneGraph) and cause in ALTHOUGH and deviation.observed:
+        return listed(domain.text(fact) for fact in deviation.observed)
     if cause is Cause.SWAPPED:
         phrase += f" with {the(deviation.other or 'something else')}"
     elif cause is Cause.REPLACED:

@@ -83,7 +83,6 @@ class _Consequences:
         known, add = self.known, self.add
         ((number, action, phase),) = known["step"]
         causes = {name for name in _CAUSES if known[name]}
-        # A single event is told in the headline; its place has a sentence of its own.
         add("step", "at_step", number, phase)
         add("step", "step_action", number, action)
         add("", "action", action)

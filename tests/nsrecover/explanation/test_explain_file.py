@@ -58,10 +58,10 @@ def test_no_log_needs_torch(logs: dict[str, Path], kind: str) -> None:
     ("question", "parts"),
     [
         ("what went wrong?", ("first step", "the pot is filled with wine")),
-        ("what happened to the pot?", ("After the first step", "the pot had changed: the pot is filled with wine")),
+        ("what happened to the pot?", ("After the first step", "the pot was filled with wine")),
         ("what happened to the mug?", ("always as expected",)),
         ("what did you do about it?", ("pour the pot out into the sink",)),
-        ("why did you move the pot?", ("had changed", "So I had to")),
+        ("why did you move the pot?", ("the pot was filled with wine", "So I had to")),
         ("why did you not move the mug?", ("I did not move the mug",)),
         ("where is the egg?", ("in or on the fridge",)),
         ("what if you had not moved the pot?", ("while the robot is running",)),

@@ -38,15 +38,15 @@ def helped() -> Episode:
     return replace(episode, records=(record,))
 
 
-def test_the_five_questions_are_answered_with_facts_behind_every_sentence() -> None:
+def test_the_questions_are_answered_with_facts_behind_every_sentence() -> None:
     report = report_of(fallen(), "Fallen")
     told = answers(report)
-    assert list(told) == ["what", "when", "why", "done", "worked", "safe"]
+    assert list(told) == ["what", "when", "why", "done", "worked", "long", "safe"]
     assert "The second step, putting the green die" in told["what"]
     assert told["when"].startswith("At step 2 of 2, putting")
     assert "24 seconds" in told["when"]
     assert "the green die was not lifted" in told["what"]
-    assert "the robot's action should have lifted the green die" in told["why"].lower()
+    assert "action should have lifted the green die" in told["why"]
     assert "three actions" in told["done"]
     assert told["worked"] == "Yes. The robot completed the plan."
     assert all(line.facts for answer in report.answers for line in answer.lines)
