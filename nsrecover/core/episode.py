@@ -134,19 +134,23 @@ class Episode(Generic[SceneT_co]):
             fact for each in self.records if each.recovery and each.fate is Fate.ACCEPTED for fact in each.recovery.lost
         )
 
-    def carried_out(self, number: int) -> int:
-        """How many actions of the recovery of a turn were executed; 0 if it was not followed.
+    def carried_out(self, number: int) -> tuple[int, ...]:
+        """Which actions of the recovery of a turn were executed, as their numbers in it; none if it was not followed.
+
+        A later recovery may rejoin the plan inside this one; what is executed of it then counts.
 
         Args:
             number: of the turn in `records`, from 0.
         """
-        record, done = self.records[number], 0
+        record, done = self.records[number], set[int]()
         if record.recovery is None or record.fate is not Fate.ACCEPTED:
-            return 0
+            return ()
+        left: list[int | None] = list(range(len(record.recovery.actions)))
+        left.extend([None] * (len(record.plan) - record.recovery.resumes_at(len(record.plan))))
         for later in self.records[number + 1 :]:
-            if done == len(record.recovery.actions):
-                break
-            done += later.action is not None
-            if later.fate is Fate.ACCEPTED:  # another recovery takes its place
-                break
-        return done
+            own = left[later.discrepancy.step]
+            if later.action is not None and own is not None:
+                done.add(own)
+            if later.fate is Fate.ACCEPTED and later.recovery is not None:
+                left = [*(None for _ in later.recovery.actions), *left[later.recovery.resumes_at(len(left)) :]]
+        return tuple(sorted(done))

@@ -59,10 +59,8 @@ class Alarms:
         what = ", ".join(found.deviating or violated_texts(found, self._domain))
         total, times = self._times.total(), self._times[alarm]
         if total > self._most:
-            return Stopped(
-                StopCode.TOO_MANY,
-                f"something went wrong {counted(total, 'time')}, and at most {counted(self._most, 'recovery')} may be tried: {what}",
-            )
+            tried = f"at most {counted(self._most, 'recovery')} may be tried"
+            return Stopped(StopCode.TOO_MANY, f"something went wrong {counted(total, 'time')}, and {tried}: {what}")
         if not recovery.found:
             return Stopped(StopCode.NO_WAY_BACK, reason_text(recovery))
         if vain >= IN_VAIN:

@@ -88,7 +88,7 @@ def main_moment(episode: Episode, moments: Sequence[Moment]) -> int | None:
     for kind in (Kind.ERROR, Kind.HELP, Kind.DOUBT):
         fitting = [i for i, moment in enumerate(moments) if moment.kind is kind]
         if fitting:
-            return max(fitting, key=lambda i: (moments[i].turn.carried_out, -i))
+            return max(fitting, key=lambda i: (len(moments[i].turn.carried_out), -i))
     return None
 
 
@@ -250,16 +250,17 @@ def _done_in_short(moment: Moment, episode: Episode, judgement: Judgement | None
             "" if reviewed else f", and {_end(episode, judgement)}"
         )
     count = counted(len(recovery.actions), "action")
-    if recovery.actions and turn.carried_out == len(recovery.actions):
-        did = f"{count} led back to the plan"
+    done = len(turn.carried_out)
+    if recovery.actions and done == len(recovery.actions):
+        did = f"a recovery of {count} was carried out"
     elif recovery.actions:
-        was = "was" if turn.carried_out < 2 else "were"
+        was = "was" if done < 2 else "were"
         fate = {Fate.VETOED: ", which a person vetoed", Fate.PROPOSED: ""}
-        begun = f", of which {number(turn.carried_out) if turn.carried_out else 'none'} {was} carried out"
-        did = f"{count} would lead back to the plan{fate.get(turn.record.fate, begun)}"
+        begun = f", of which {number(done) if done else 'none'} {was} carried out"
+        did = f"a recovery of {count} was found{fate.get(turn.record.fate, begun)}"
     else:
-        done = moment.found.step + (moment.found.phase is Phase.AFTER)
-        again = recovery.subgoal is not None and recovery.subgoal < done
+        steps = moment.found.step + (moment.found.phase is Phase.AFTER)
+        again = recovery.subgoal is not None and recovery.subgoal < steps
         did = "the step can be repeated" if again else "no recovery was needed"
     if reviewed:
         return did

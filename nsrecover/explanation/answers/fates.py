@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nsrecover.core.episode import Fate
 from nsrecover.explanation.answers.numbering import Turn
-from nsrecover.util.english import counted
+from nsrecover.util.english import counted, number
 
 
 def fate_text(turn: Turn) -> str:
@@ -16,12 +16,13 @@ def fate_text(turn: Turn) -> str:
         return "A person vetoed it, so nothing of it was done."
     if turn.record.fate is Fate.PROPOSED:
         return "It was not carried out." if recovery.actions else ""
-    if turn.carried_out == len(recovery.actions):
+    done = len(turn.carried_out)
+    if done == len(recovery.actions):
         return "It was carried out." if recovery.actions else ""
-    if not turn.carried_out:
+    if not done:
         return "Nothing of it was carried out."
-    was = "was" if turn.carried_out == 1 else "were"
-    return f"Of its {counted(len(recovery.actions), 'action')}, the first {turn.carried_out} {was} carried out."
+    was = "was" if done == 1 else "were"
+    return f"Of its {counted(len(recovery.actions), 'action')}, {number(done)} {was} carried out."
 
 
 def rejoin_text(turn: Turn) -> str:
@@ -38,4 +39,4 @@ def rejoin_text(turn: Turn) -> str:
 
 def fate_fact(turn: Turn) -> str:
     """Return the fact behind `fate_text`: what was decided, and how many actions were executed."""
-    return f"fate({turn.record.fate.value}, {turn.carried_out})"
+    return f"fate({turn.record.fate.value}, {len(turn.carried_out)})"

@@ -20,7 +20,7 @@ class Turn:
         step: number of the action in the original plan, from 1; None for an action of a recovery.
         discrepancy: that of the record, with step numbers of the original plan where possible.
         recovery: that of the record, likewise.
-        carried_out: how many actions of the recovery were executed.
+        carried_out: which actions of the recovery were executed, as their numbers in it, from 0.
         by_hand: who has changed the scene by hand since the turn before, as the records say; empty if they say nothing.
     """
 
@@ -28,7 +28,7 @@ class Turn:
     step: int | None
     discrepancy: Discrepancy
     recovery: Recovery | None
-    carried_out: int = 0
+    carried_out: tuple[int, ...] = ()
     by_hand: str = ""
 
 

@@ -65,10 +65,10 @@ def what_if_not(run: Run, _question: str, name: str) -> str:
     if found is None:
         planned = _planned(run, name)
         if planned is None:
-            return f"Nothing would be different: I did not move {the(name)} at all."
+            return f"Nothing would be different: as far as it is recorded, I did not move {the(name)} at all."
         return f"{_was_planned(run, planned)} Without it the plan would not have been completed."
     turn, recovery, number = found
-    so_far = f"I have not moved {the(name)}. {fate_text(turn)} " if number >= turn.carried_out else ""
+    so_far = f"No recovery has moved {the(name)}. {fate_text(turn)} " if number not in turn.carried_out else ""
     if not isinstance(turn.record.graph, SceneGraph):
         return (
             f"{so_far}A log of facts cannot answer what would be different: ask while the robot is running. "
@@ -185,7 +185,7 @@ def _moves(run: Run, name: str, question: str = "") -> tuple[Turn, Recovery, int
         for number, action in enumerate(recovery.actions)
         if action.arguments[0] == name and (fit := fits(action, question, run.domain))
     ]
-    best = min(found, key=lambda each: (-each[3], each[2] >= each[0].carried_out), default=None)
+    best = min(found, key=lambda each: (-each[3], each[2] not in each[0].carried_out), default=None)
     planned = _planned(run, name, question)
     if best is None or (planned and best[3] < fits(planned.discrepancy.action, question, run.domain)):
         return None
@@ -202,14 +202,14 @@ def _planned(run: Run, name: str, question: str = "") -> Turn | None:
 
 def _so(turn: Turn, number: int, to_do: str) -> str:
     """Return what an action of a recovery is for, as it was done or not."""
-    if number < turn.carried_out:
+    if number in turn.carried_out:
         return f"So I had to {to_do}."
-    return f"The way back was to {to_do}, which I have not done. {fate_text(turn)}"
+    return f"The way back was to {to_do}; this action of it was not carried out. {fate_text(turn)}"
 
 
 def _was_planned(run: Run, planned: Turn) -> str:
     step, to_do = run.phrasing.step(planned.step or 0), run.instruction(planned.discrepancy.action)
-    if planned.record.action is None:
+    if planned.discrepancy.action not in [action for _, action in run.done]:
         return f"{capital(step)} of the plan is to {to_do}. I have not done it."
     return f"{capital(step)} of the plan was to {to_do}."
 
@@ -267,4 +267,4 @@ def _why_not(run: Run, name: str, question: str) -> str:
         if not recovery.found:
             return f"{said}, and there was no recovery: {reason_text(recovery).rstrip('. ')}."
         return f"{said}. The rest of the plan was possible without moving it."
-    return f"I did not move {the(name)}: it was in its place and blocked nothing."
+    return f"As far as it is recorded, I did not move {the(name)}: it was in its place and blocked nothing."

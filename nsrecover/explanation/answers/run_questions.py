@@ -84,7 +84,7 @@ class Run:
     def decisive(self) -> Turn | None:
         """The error that stopped the run, or is being recovered from; of a run that ended well, what cost most."""
         if self.episode.status in (EpisodeStatus.COMPLETED, EpisodeStatus.REVIEWED):
-            return max(self.errors, key=lambda turn: turn.carried_out, default=None)
+            return max(self.errors, key=lambda turn: len(turn.carried_out), default=None)
         return self.errors[-1] if self.errors else None
 
     def when(self, turn: Turn) -> str:

@@ -50,7 +50,8 @@ def test_every_cause_has_its_sentences_and_is_read_back(cause: Cause, text: str)
 
 def test_several_causes_are_summed_up_first() -> None:
     assert GroundedExplainer()(COLLAPSE, BACK).text == (
-        "Step 4, top(red cube, blue cube), went wrong: the green die and the blue cube toppled, and the red cube was dropped. "
+        "Step 4, top(red cube, blue cube), went wrong: the green die and the blue cube toppled, and the red cube was "
+        "dropped. "
         "The green die and the blue cube are now on the table. "
         "The red cube is now on the table, 25 cm nearer to the robot than its place. "
         "So the red cube is not on the blue cube. "
@@ -74,8 +75,7 @@ def test_lay_readers_get_no_action_names() -> None:
     [
         (
             Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(dark red cube)"),), subgoal=6),
-            "The recovery takes one action: set the dark red cube aside. "
-            "This also completes steps 5 and 6.",
+            "The recovery takes one action: set the dark red cube aside. This also completes steps 5 and 6.",
         ),
         (
             Recovery(RecoveryStatus.RECOVERED, tuple(map(Action.parse, ("free(a)", "left(b, a)"))), subgoal=1),
