@@ -9,18 +9,15 @@ from dataclasses import dataclass
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Phase, PlanFault
 from nsrecover.core.explanation import Fact, Sentence
-from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.facts import NOT_FOUND, PLACED, swap_groups
-from nsrecover.explanation.phrases import instruction, not_achieved
+from nsrecover.explanation.phrases import not_achieved
+from nsrecover.explanation.recovery_templates import Known, by_predicate, instructions, recovery_sentences, sentence
 from nsrecover.explanation.unseen import NOWHERE, missing_text
-from nsrecover.util.english import Forms, capital, counted, listed, objects, the
-
-Known = dict[str, list[Fact]]
-"""Predicate -> its facts."""
+from nsrecover.util.english import Forms, counted, listed, objects, the
 
 PHRASES = {
     Cause.TOPPLED: "toppled",
@@ -77,14 +74,14 @@ def verbalize(
     Returns:
         Sentences in reading order, each with its facts.
     """
-    known, phrasing = _by_predicate(facts), Phrasing(audience, domain)
+    known, phrasing = by_predicate(facts), Phrasing(audience, domain)
     events = [event for cause in WORST_FIRST for event in _events(cause, known, phrasing)]
     return (
         _headline(known, events, phrasing),
         *_details(known, events),
         *_consequences(known, phrasing),
         *_plan(known, phrasing),
-        *(_sentence(missing_text(fact), fact) for kind in ("unseen", "unknown", "sensor") for fact in known[kind]),
+        *(sentence(missing_text(fact), fact) for kind in ("unseen", "unknown", "sensor") for fact in known[kind]),
         *recovery_sentences(facts, phrasing),
     )
 
@@ -115,17 +112,6 @@ class _Event:
         return f"{objects(self.names)} {self.phrase}"
 
 
-def _by_predicate(facts: Sequence[Fact]) -> Known:
-    known: Known = defaultdict(list)
-    for fact in facts:
-        known[fact.predicate].append(fact)
-    return known
-
-
-def _sentence(text: str, *facts: Fact) -> Sentence:
-    return Sentence(f"{capital(text)}.", facts)
-
-
 def _in_headline(known: Known, events: Sequence[_Event]) -> list[_Event]:
     """Return the events that the headline tells in full."""
     if known["violated"] or all(event.cause is Cause.HELPED for event in events):
@@ -149,19 +135,19 @@ def _headline(known: Known, events: Sequence[_Event], phrasing: Phrasing) -> Sen
         what, deviating = f"{event.clause}{details}", [*event.facts]
     if known["violated"]:
         reasons = listed(fact.arguments[0] for fact in known["violated"])
-        return _sentence(f"{name} cannot be done: {reasons}", step, *known["violated"])
+        return sentence(f"{name} cannot be done: {reasons}", step, *known["violated"])
     if not deviating and known["plan"]:
-        return _sentence(f"{when} {name} the plan does not reach its goal", step)
+        return sentence(f"{when} {name} the plan does not reach its goal", step)
     if not deviating:
         missing = [*known["unseen"], *known["unknown"], *known["sensor"]]
-        return _sentence(f"{when} {name} the scene cannot be judged", step, *missing)
+        return sentence(f"{when} {name} the scene cannot be judged", step, *missing)
     if len(known[Cause.HELPED.value]) == len(deviating):
-        return _sentence(f"{when} {name} the scene is already ahead of the plan", step, *deviating)
+        return sentence(f"{when} {name} the scene is already ahead of the plan", step, *deviating)
     if phase == Phase.BEFORE:
-        return _sentence(f"before {name} something was not as expected: {what}", step, *deviating)
+        return sentence(f"before {name} something was not as expected: {what}", step, *deviating)
     if known["achieved"]:
-        return _sentence(f"{name} worked, but {what}", step, *known["achieved"], *deviating)
-    return _sentence(f"{name} went wrong: {what}", step, *deviating)
+        return sentence(f"{name} worked, but {what}", step, *known["achieved"], *deviating)
+    return sentence(f"{name} went wrong: {what}", step, *deviating)
 
 
 def _details(known: Known, events: Sequence[_Event]) -> list[Sentence]:
@@ -171,10 +157,10 @@ def _details(known: Known, events: Sequence[_Event]) -> list[Sentence]:
         forms = Forms.of(event.names)
         details = forms.agree(event.details)
         if event not in told:
-            sentences.append(_sentence(f"{event.clause}: {details}" if details else event.clause, *event.facts))
+            sentences.append(sentence(f"{event.clause}: {details}" if details else event.clause, *event.facts))
         elif details and not (event.state and len(events) == 1):
             details = forms.agree(event.details.replace("[they]", objects(event.names), 1))
-            sentences.append(_sentence(details, *event.facts))
+            sentences.append(sentence(details, *event.facts))
     return sentences
 
 
@@ -185,7 +171,7 @@ def in_short(facts: Sequence[Fact], domain: Domain = TABLETOP) -> str:
         facts: from `nsrecover.explanation.facts.facts_of`.
         domain: has the words of states: `the pot is filled with wine`.
     """
-    known = _by_predicate(facts)
+    known = by_predicate(facts)
     if not _shortest(known) and known["violated"]:
         return f"a condition of the step did not hold: {listed(fact.arguments[0] for fact in known['violated'])}"
     if not _shortest(known) and known["plan"]:
@@ -311,12 +297,12 @@ def _consequences(known: Known, phrasing: Phrasing) -> list[Sentence]:
         action = Action.parse(fact.arguments[0])
         promised.add(action.arguments)
         same = [other for other in known["should_be_on"] if other.arguments == action.arguments]
-        sentences.append(_sentence(f"so {not_achieved(action, phrasing.domain)}", fact, *same))
+        sentences.append(sentence(f"so {not_achieved(action, phrasing.domain)}", fact, *same))
     lost = [fact for fact in known["should_be_on"] if fact.arguments not in promised]
     if lost:
         (first, support), *others = (fact.arguments for fact in lost)
         pairs = [f"{the(first)} should be on {the(support)}", *(f"{the(a)} on {the(b)}" for a, b in others)]
-        sentences.append(_sentence(listed(pairs), *lost))
+        sentences.append(sentence(listed(pairs), *lost))
     return sentences
 
 
@@ -327,108 +313,11 @@ def _plan(known: Known, phrasing: Phrasing) -> list[Sentence]:
         fault, step, *about = fact.arguments
         named = PlanFault(fault) is PlanFault.WRONG_OBJECT
         wrong, right = map(the, about) if named else ("", "")
-        steps = "" if named else _instructions(about, phrasing.domain)
+        steps = "" if named else instructions(about, phrasing.domain)
         text = _PLAN[PlanFault(fault)].format(step=f"step {step}", steps=steps, wrong=wrong, right=right)
         missed = listed(each.arguments[0] for each in known["misses"])
-        sentences.append(_sentence(f"{text}: {missed}" if missed else text, fact, *known["misses"]))
+        sentences.append(sentence(f"{text}: {missed}" if missed else text, fact, *known["misses"]))
     for fact in known["cause"]:
         text = f"had {objects(fact.arguments)} been as expected, the plan would have reached its goal"
-        sentences.append(_sentence(text, fact))
-    return sentences
-
-
-def _instructions(actions: Sequence[str], domain: Domain) -> str:
-    return listed(instruction(Action.parse(action), domain=domain) for action in actions)
-
-
-def recovery_sentences(facts: Sequence[Fact], phrasing: Phrasing) -> list[Sentence]:
-    """Return sentences about the recovery, or why there is none; of other facts than `recovery_facts` none."""
-    known = _by_predicate(facts)
-    if not known["recovery"]:
-        return []
-    (recovery,) = known["recovery"]
-    match RecoveryStatus(recovery.arguments[0]):
-        case RecoveryStatus.RECOVERED if known["does"]:
-            sentences = [_actions(recovery, known, phrasing), *_staying(known), *_rejoining(known, phrasing)]
-        case RecoveryStatus.RECOVERED | RecoveryStatus.ALREADY_AT_SUBGOAL:
-            sentences = [*_staying(known), *_rejoining(known, phrasing, recovery)]
-        case RecoveryStatus.IMPOSSIBLE:
-            sentences = _none_found("no recovery exists", [recovery], known)
-        case RecoveryStatus.BUDGET_EXHAUSTED:
-            (searched,) = known["searched"]
-            seconds, states = searched.arguments
-            text = f"no recovery was found in {seconds} seconds, after looking at {counted(int(states), 'scene')}"
-            sentences = _none_found(text, [recovery, searched], known)
-    return [*sentences, *_lost(known, phrasing.domain)]
-
-
-def _none_found(text: str, facts: Sequence[Fact], known: Known) -> list[Sentence]:
-    """Return the sentences that say why there is no recovery."""
-    reasons = known["reason"]
-    if reasons:
-        text += f": {reasons[0].arguments[0].rstrip('. ')}"
-    sentences = [_sentence(text, *facts, *reasons)]
-    unnamed = [fact for fact in known["blamed"] if not any(fact.arguments[0] in r.arguments[0] for r in reasons)]
-    if unnamed:
-        names = [fact.arguments[0] for fact in unnamed]
-        sentences.append(_sentence(f"{objects(names)} {Forms.of(names).verb('makes')} it impossible", *unnamed))
-    return sentences
-
-
-def _actions(recovery: Fact, known: Known, phrasing: Phrasing) -> Sentence:
-    """Return the sentence with the actions of the recovery."""
-    does = known["does"]
-    instructions = [
-        instruction(Action.parse(action), None if place == NOWHERE else place, phrasing.domain)
-        for _, action, place in (fact.arguments for fact in does)
-    ]
-    shortest = ", and there is no shorter one" if known["optimal"] else ""
-    text = f"the recovery takes {counted(len(does), 'action')}{shortest}: "
-    if len(instructions) <= 2:
-        text += ", then ".join(instructions)
-    else:
-        text += f"first {instructions[0]}, then {', '.join(instructions[1:-1])} and finally {instructions[-1]}"
-    return _sentence(text, recovery, *known["optimal"], *does)
-
-
-def _staying(known: Known) -> list[Sentence]:
-    """Return the sentence about displaced objects that may stay."""
-    names = [fact.arguments[0] for fact in known["stays"]]
-    if not names:
-        return []
-    text = Forms.of(names).agree("may stay where [they] [is]: no later step needs [them] elsewhere")
-    return [_sentence(f"{objects(names)} {text}", *known["stays"])]
-
-
-def _rejoining(known: Known, phrasing: Phrasing, *recovery: Fact) -> list[Sentence]:
-    """Return the sentence about the step after which the plan is rejoined, given the fact if no recovery is needed."""
-    if not known["rejoins"]:
-        return [_sentence("no recovery is needed", *recovery)] if recovery else []
-    facts = (*known["rejoins"], *known["steps_done"])
-    subgoal, done = (int(fact.arguments[0]) for fact in facts)
-    skipped, again = phrasing.steps(done + 1, subgoal), phrasing.steps(subgoal + 1, done)
-    after = f"the scene is {_as_after(subgoal, phrasing)}"
-    if recovery:
-        rest = f", so {skipped} can be skipped" if subgoal > done else f", so {again} can be repeated"
-        return [_sentence(f"no recovery is needed: {after}{rest if subgoal != done else ''}", *recovery, *facts)]
-    if subgoal > done:
-        return [_sentence(f"this also completes {skipped}", *facts)]
-    return [_sentence(f"then {after}{f', and the plan repeats {again}' if subgoal < done else ''}", *facts)]
-
-
-def _as_after(step: int, phrasing: Phrasing) -> str:
-    return "as it was at the start" if step == 0 else f"as it should be after {phrasing.step(step)}"
-
-
-def _lost(known: Known, domain: Domain) -> list[Sentence]:
-    """Return sentences about what is lost for good, and about what can still be achieved."""
-    if not known["lost"]:
-        return []
-    lost = listed(domain.text(fact.arguments) for fact in known["lost"])
-    if known["recovery"][0].arguments[0] == RecoveryStatus.RECOVERED.value:
-        return [_sentence(f"it gives up this part of the goal: {lost}", *known["lost"])]
-    sentences = [_sentence(f"this part of the goal can no longer be achieved: {lost}", *known["lost"])]
-    for closest in known["closest"]:
-        way = f": {_instructions(closest.arguments, domain)}" if closest.arguments else " with the rest of the plan"
-        sentences.append(_sentence(f"the other parts can still be achieved{way}", closest))
+        sentences.append(sentence(text, fact))
     return sentences
