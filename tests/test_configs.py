@@ -49,7 +49,6 @@ COMMANDS = {
     "foreign_sentences": "eval.foreign_sentences",
     "foreign_logs": "eval.foreign_logs",
     "explanations": "eval.explanations",
-    "language": "eval.language",
     "fleet": "eval.checks.fleet",
     "questions": "eval.questions",
     "fuzz": "eval.checks.fuzz",

@@ -1,1 +1,0 @@
-"""Accuracy of explanations worded by a language model: `python -m eval.language`."""
