@@ -11,7 +11,7 @@ from typing import Any
 
 from eval.common.runner import Measurement, Run, Settings
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
-from eval.logs.measuring import Part, figures, fitted, measured, reliability_of, reliability_table, results, tables
+from eval.logs.measuring import fitted, measured, reliability_of, reliability_table, results, tables
 from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
 from nsrecover.explanation.logs.confidence import FITTED, chance_of, readable
 
@@ -31,7 +31,6 @@ class LogsConfig(Settings):
         seed: of the generated logs.
         count: generated logs of middle strength of observation errors.
         others: generated logs of each other strength.
-        ablated: generated logs of middle strength for each ablation, the first ones; 0 for none.
         fit: fit the confidence on logs of the development tasks and wordings, and write it into the package.
         wide: generated logs with rates of error drawn for each, to fit on.
         foreign: files of annotated logs by others, to fit on as well.
@@ -40,7 +39,6 @@ class LogsConfig(Settings):
     seed: int = 2026
     count: int = 1000
     others: int = 150
-    ablated: int = 60
     fit: bool = False
     wide: int = 300
     foreign: list[str] = field(default_factory=list)
@@ -175,8 +173,7 @@ def left_out(rows: Sequence[Mapping[str, Any]], foreign: Sequence[Mapping[str, A
 def _fit(config: LogsConfig, run: Run) -> dict[str, Any]:
     """Fit the confidence on logs of the development tasks and wordings, and write its weights."""
     parts = {"middle": config.count, "strong": config.others, "light": config.others, "wide": config.wide}
-    counts: dict[Part, int] = {(name, None): count for name, count in parts.items()}
-    rows = [row for each in results(run, counts, config.seed, held_out=False).values() for row in each]
+    rows = [row for each in results(run, parts, config.seed, held_out=False).values() for row in each]
     foreign = [_row(log) for path in config.foreign for log in read_logs(Path(path))]
     made = (
         f"python -m eval.logs fit=true count={config.count} others={config.others} wide={config.wide} "
@@ -191,7 +188,7 @@ def measure(config: LogsConfig, run: Run) -> dict[str, Any]:
     """Explain every log, or fit the confidence."""
     if config.fit:
         return _fit(config, run)
-    return measured(run, config.count, config.others, config.ablated, config.seed)
+    return measured(run, config.count, config.others, config.seed)
 
 
 def table(metrics: Mapping[str, Any]) -> str:
@@ -199,12 +196,4 @@ def table(metrics: Mapping[str, Any]) -> str:
     return reliability_table(metrics) if "weights" in metrics else tables(metrics)
 
 
-def draw(metrics: Mapping[str, Any], folder: Path) -> None:
-    """Curves over the strengths of error; none of a fit."""
-    if "strengths" in metrics:
-        figures(metrics, folder)
-
-
-MEASUREMENT = Measurement(
-    LogsConfig, measure, table, checkpoint=None, draw=draw, adds=("count", "others", "ablated", "wide")
-)
+MEASUREMENT = Measurement(LogsConfig, measure, table, checkpoint=None, adds=("count", "others", "wide"))

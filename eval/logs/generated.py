@@ -5,24 +5,21 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from eval.logs.ablations import Ablation
 from eval.logs.read_back import KIND_OF, read_back
 from nsrecover.explanation.logs import explain_log, log_of, report_of
 from sim.logs.world import judge
 from sim.logs.writing import Written
 
 
-def judged_run(written: Written, without: Ablation | None = None) -> dict[str, Any]:
+def judged_run(written: Written) -> dict[str, Any]:
     """Explain a generated log and compare it with its truth, as plain data.
 
     Args:
         written: the log; its truth is taken out before it is explained.
-        without: what is removed; nothing if None.
     """
     truth = written.document["truth"]
     started = time.perf_counter()
     log = log_of({key: value for key, value in written.document.items() if key not in ("truth", "id")})
-    log = log if without is None else without.of(log)
     explained = explain_log(log)
     report = report_of(log, explained)
     seconds = time.perf_counter() - started

@@ -1,20 +1,17 @@
-"""Generated logs in volume: rates with intervals, the reliability of the confidence, abstentions, and ablations."""
+"""Generated logs in volume: rates with intervals, the reliability of the confidence, and abstentions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eval.common.figures import finish, plt, reliability_diagram, save
 from eval.common.runner import Run
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
-from eval.logs.ablations import ABLATIONS, Ablation, ablated_rates, ablation_table
 from eval.logs.generated import judged_run
 from nsrecover.explanation.logs.confidence import SURE_ENOUGH
 from sim.logs.generate import generate
@@ -26,32 +23,26 @@ _COARSE = (0.0, 0.5, 0.7, 0.9, 1.01)
 _SURE = 0.9
 
 
-Part = tuple[str, Ablation | None]
-"""Strength of the observation errors, and what is removed from the logs."""
-
-
-def results(run: Run, counts: Mapping[Part, int], seed: int, held_out: bool) -> dict[Part, list[dict[str, Any]]]:
-    """Judged generated logs.
+def results(run: Run, counts: Mapping[str, int], seed: int, held_out: bool) -> dict[str, list[dict[str, Any]]]:
+    """Judged generated logs, by the strength of the observation errors.
 
     Args:
         run: that keeps them.
-        counts: part -> number of logs.
+        counts: strength -> number of logs.
         seed: of the logs.
         held_out: tasks and wordings to measure with.
     """
-    items = [(part, written) for part, count in counts.items() for written in generate(count, seed, part[0], held_out)]
+    items = [(strength, one) for strength, count in counts.items() for one in generate(count, seed, strength, held_out)]
     rows = run.each(_judged, items, "log", _key)
-    return {part: [row for row, (of, _) in zip(rows, items, strict=True) if of == part] for part in counts}
+    return {name: [row for row, (of, _) in zip(rows, items, strict=True) if of == name] for name in counts}
 
 
-def _judged(item: tuple[Part, Written]) -> dict[str, Any]:
-    (_, without), written = item
-    return judged_run(written, without)
+def _judged(item: tuple[str, Written]) -> dict[str, Any]:
+    return judged_run(item[1])
 
 
-def _key(item: tuple[Part, Written]) -> str:
-    (_, without), written = item
-    return str(written.document["id"]) + ("" if without is None else f" without {without.key}")
+def _key(item: tuple[str, Written]) -> str:
+    return str(item[1].document["id"])
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -143,51 +134,24 @@ def fitted(rows: Sequence[Mapping[str, Any]], ridge: float = 1.0) -> list[float]
     return [round(float(weight), 4) for weight in weights]
 
 
-def measured(run: Run, count: int, others: int, ablated: int, seed: int) -> dict[str, Any]:
+def measured(run: Run, count: int, others: int, seed: int) -> dict[str, Any]:
     """All figures for held-out tasks and wordings.
 
     Args:
         run: that keeps the judged logs.
         count: logs of middle strength.
         others: logs of each other strength, and of rates drawn for each log (`wide`).
-        ablated: logs of middle strength for each ablation, the first of them.
         seed: of the logs.
     """
-    counts: dict[Part, int] = {(name, None): count if name == "middle" else others for name in (*STRENGTHS, "wide")}
-    counts |= {("middle", ablation): ablated for ablation in ABLATIONS if ablated}
-    found = results(run, counts, seed, held_out=True)
-    rows = {name: each for (name, without), each in found.items() if without is None}
-    fewer = {without.name: each for (_, without), each in found.items() if without is not None}
+    counts = {name: count if name == "middle" else others for name in (*STRENGTHS, "wide")}
+    rows = results(run, counts, seed, held_out=True)
     return {
         "seed": seed,
         "strengths": {name: summary(each) for name, each in rows.items()},
         "kinds": by_kind(rows["middle"]),
         "reliability": reliability([row for each in rows.values() for row in each]),
         "sure_enough": SURE_ENOUGH,
-        "ablations": ablated_rates(rows["middle"][:ablated], fewer) if ablated else {},
     }
-
-
-def figures(metrics: Mapping[str, Any], folder: Path) -> None:
-    """Curves over the strengths of error, and how often diagnoses of some confidence are right (`logs.png`).
-
-    Args:
-        metrics: of `measured`.
-        folder: where the figure goes.
-    """
-    strengths: Mapping[str, Any] = metrics["strengths"]
-    figure, (curves, diagram) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-    for key in ("step", "kind", "read_back", "correction_accepted", "subgoals"):
-        curves.plot(list(strengths), [each[key]["value"] for each in strengths.values()], "o-", label=_ROWS[key])
-    finish(curves, "observation errors", "share")
-    rows = [
-        {"objects": each["right"]["of"], "probability": each["confidence"], "share": each["right"]["value"]}
-        for each in metrics["reliability"]
-        if each["right"]["of"]
-    ]
-    reliability_diagram(diagram, {"logs": rows})
-    finish(diagram, "confidence", "share right")
-    save(figure, folder, "logs", kinds=("png",))
 
 
 _ROWS = {
@@ -223,8 +187,6 @@ def tables(metrics: Mapping[str, Any]) -> str:
         for reason in sorted({reason for each in strengths.values() for reason in each["abstained"]})
     ]
     parts.append(markdown_table(["abstained because", *strengths], abstained) if abstained else "No abstentions.")
-    if metrics["ablations"]:
-        parts.append(ablation_table(metrics["ablations"], _ROWS))
     return document(*parts)
 
 
