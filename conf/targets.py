@@ -22,8 +22,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "detector": (
         *_of("eval.detectors.graph", "GraphSimilarity", "Relations"),
         *_of("eval.detectors.pictures", "ImageSimilarity", "ObjectCount"),
-        "eval.detectors.distance.Distance",
-        "eval.detectors.ours.Ours",
+        "eval.detectors.graph.Distance",
+        "eval.detectors.graph.Ours",
     ),
     "logger": (
         "nsrecover.training.loggers.no_logger",

@@ -23,7 +23,7 @@ NOT_YET_LONG = {
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 113,
 }
 NOT_YET_FEW_PARAMETERS = {
-    "eval/displacement/looks.py::looks_at": 9,
+    "eval/displacement.py::looks_at": 9,
     "eval/checks/fuzz/server.py::_attack": 9,
     "eval/checks/soak/episodes.py::_run": 10,
     "nsrecover/integrations/unified_planning/__init__.py::repair": 9,

@@ -15,11 +15,14 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import write_json
 from sim.common.origin import RUN, machine
 from sim.common.parallel import run_parallel
+
+METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
+"""Numbers, the table that it prints at the end, its resolved config."""
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -27,9 +27,8 @@ from pydantic import TypeAdapter
 from tqdm import tqdm
 
 from conf.command import run as run_command
-from eval.common.command import TABLE
 from eval.common.identity import Specified, content_of, identity
-from eval.common.output import write_results
+from eval.common.output import TABLE, write_results
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.checkpoint import DEFAULT
 from sim.common.folder import REVISION, claim_folder, read_ledger

@@ -23,8 +23,7 @@ from rich.text import Text
 import nsrecover
 from conf.command import run
 from conf.targets import instantiate
-from eval.common import demo_report
-from eval.common.demo_result import DemoResult, summary_line
+from eval.common.demo_result import LOG, PAGE, DemoResult, summary_line, write_report
 from eval.common.scenario_run import AgentFactory, Watcher, run_scenario
 from eval.common.video import VideoWriter, write_gif
 from eval.demo import apple, kitchen
@@ -45,7 +44,7 @@ from sim.sensors.sensor import Sensor
 from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
 
 ALL = "all"
-REPORT, LOG, VIDEO, METRICS, CONFIG = demo_report.PAGE, demo_report.LOG, "episode.mp4", "metrics.json", "config.yaml"
+REPORT, LOG, VIDEO, METRICS, CONFIG = PAGE, LOG, "episode.mp4", "metrics.json", "config.yaml"
 _ELSEWHERE = (kitchen.NAME, apple.NAME)
 """Scenarios that are not on the table."""
 
@@ -156,7 +155,7 @@ def _run_one(
     video_path = place / VIDEO
     with VideoWriter(video_path) if with_video else contextlib.nullcontext() as video:
         result = run_scenario(item, system, agent, video, Watcher(printer.started, printer.turned), sensor)
-    demo_report.write(result, place, video_path if with_video else None)
+    write_report(result, place, video_path if with_video else None)
     printer.closing(result, place)
     return result
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 import nsrecover
-from eval.common import demo_report
-from eval.common.demo_result import DemoResult, NoticedError, Turn
+from eval.common.demo_result import DemoResult, NoticedError, Turn, write_report
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import models, system_for
 from eval.kitchen.robot import KitchenRobot
@@ -214,5 +213,5 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
     film = folder / "episode.mp4" if video else None
     if film is not None:
         write_film(footage, FRAMES_A_SECOND, film)
-    demo_report.write(result, folder, film)
+    write_report(result, folder, film)
     return result

@@ -15,10 +15,65 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.detectors.base import Moment, part
-from eval.detectors.reference import References
+from eval.common.systems import system_of
+from eval.detectors.base import Moment, References, part
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Edge, Relation, relations, support_name
+from nsrecover.monitoring.boxes.comparison import Circumstances
+
+
+@dataclass(frozen=True)
+class Ours:
+    """`nsrecover.monitoring.boxes.comparison.Comparison` alarms if any object deviates.
+
+    Attributes:
+        checkpoint: folder; the shipped one if None.
+    """
+
+    checkpoint: str | None = None
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """Calibrated threshold of the checkpoint."""
+        return (system_of(self.checkpoint).bundle.threshold,)
+
+    def score(self, moment: Moment, references: References) -> float:
+        """Lowest P(as expected) of all objects that were there at the start."""
+        comparison, count = system_of(self.checkpoint).comparison, len(moment.expected)
+        known = Circumstances(newcomers=moment.seen.names[count:])
+        return float(comparison.after(moment.seen, moment.trace, moment.step, known).probabilities[:count].min())
+
+
+# -- control detector: distance of an object from its expected place, the criterion of the error labels
+
+
+GONE_M = 10.0
+"""Distance of a missing object."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Alarms if an object is farther from its imagined place than a tolerance; uses our perception and imagination.
+
+    Attributes:
+        tolerance_m: 2 cm is the tolerance of the ground truth and of our discriminator's labels.
+    """
+
+    tolerance_m: float = 0.02
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """Negative tolerance."""
+        return (-self.tolerance_m,)
+
+    def score(self, moment: Moment, references: References) -> float:
+        """Negative distance of the farthest object, metres."""
+        count = len(moment.expected)
+        away = np.linalg.norm(moment.seen.boxes[:count, :3] - moment.expected.boxes[:, :3], axis=1)
+        away[moment.seen.missing[:count]] = GONE_M
+        away[moment.expected.missing] = 0.0
+        return 0.0 - float(away.max(initial=0.0))
+
 
 Edges = Callable[[SceneGraph], frozenset[Edge]]
 """Function from a scene to its relations."""

@@ -11,8 +11,7 @@ import numpy as np
 from eval.common.recordings import RecordedEpisode, load_recording, record_episode
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
-from eval.detectors.base import Detector, Moment, part
-from eval.detectors.reference import record_references
+from eval.detectors.base import Detector, Moment, part, record_references
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.sensor import EXACT, Sensor
 

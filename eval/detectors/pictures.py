@@ -14,8 +14,7 @@ import torchvision
 from torch import Tensor, nn
 
 from eval.common.systems import system_of
-from eval.detectors.base import Moment
-from eval.detectors.reference import ReferenceRun, References
+from eval.detectors.base import Moment, ReferenceRun, References
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.perception.lifting import MIN_PIXELS

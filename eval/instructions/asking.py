@@ -13,9 +13,7 @@ import numpy as np
 import yaml
 
 from eval.common.statistics import share_of
-from eval.instructions.sentences import paraphrases, stages_of
-from eval.instructions.understood import REPHRASED
-from eval.instructions.wanted import agrees
+from eval.instructions.understood import REPHRASED, agrees, paraphrases, stages_of
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions import choosing
 from nsrecover.instructions.choosing import Trust, kind_of

@@ -14,12 +14,15 @@ from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
 from eval.instructions.asking import asked, calibrated, write_trust
 from eval.instructions.corrections import corrections
-from eval.instructions.episodes import FALSE, MODES, episode
-from eval.instructions.models import with_models
-from eval.instructions.paper import paper_commands
+from eval.instructions.episodes import FALSE, MODES, episode, paper_commands
 from eval.instructions.searching import search_costs
-from eval.instructions.sentences import paraphrases
-from eval.instructions.understood import plan_times, understood_commands, understood_paraphrases
+from eval.instructions.understood import (
+    paraphrases,
+    plan_times,
+    understood_commands,
+    understood_paraphrases,
+    with_models,
+)
 from eval.instructions.unserved import unserved_commands
 
 _TIMED = 300

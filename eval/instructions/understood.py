@@ -1,24 +1,112 @@
-"""What is understood of generated commands and paraphrases, and how long a plan takes."""
+"""What is understood of generated commands and paraphrases, with and without a second reader, and times of plans."""
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from eval.common.statistics import share_of
 from eval.instructions.generator import KINDS, Generator
-from eval.instructions.sentences import paraphrases
-from eval.instructions.wanted import agrees
+from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.domains.service.home_file import load_home
+from nsrecover.errors import InvalidConfiguration, ModelFailure, did_you_mean
+from nsrecover.explanation.language_model.explainer import model_at
 from nsrecover.instructions.choosing import MEANING
 from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Question, RefusalCode, Task
+from nsrecover.instructions.task import Question, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home
+
+OWN_HAND = (
+    "paraphrases.yaml",
+    *(f"texts/{name}.yaml" for name in ("errands", "people", "stories", "careless", "mixed", "long", "operator")),
+)
+STYLES = tuple(f"texts/styles_{i}.yaml" for i in range(1, 6))
+PARAPHRASES = {
+    "development": (*((name, slice(0, None, 2)) for name in OWN_HAND), *((name, slice(None)) for name in STYLES)),
+    "held_out": tuple((name, slice(1, None, 2)) for name in OWN_HAND),
+    "another_hand": (("another_hand.yaml", slice(None)),),
+}
+"""Files of paraphrases, and which sentences of each of their groups."""
+
+
+def paraphrases(half: str) -> list[tuple[list[str], str]]:
+    """The wanted goals and the sentence of every paraphrase of a half.
+
+    Raises:
+        InvalidConfiguration: there are no such paraphrases.
+    """
+    if half not in PARAPHRASES:
+        raise InvalidConfiguration(
+            f"expected half as one of {', '.join(PARAPHRASES)}, found {half!r}.{did_you_mean(half, PARAPHRASES)}"
+        )
+    return [
+        (stages_of(group["want"]), sentence)
+        for name, chosen in PARAPHRASES[half]
+        for group in yaml.safe_load((Path(__file__).parent / name).read_text(encoding="utf-8"))
+        for sentence in group["say"][chosen]
+    ]
+
+
+def stages_of(want: str) -> list[str]:
+    """The stages of a group; the goals of following and guiding belong to one stage."""
+    return re.split(r"; (?!followed|guided)", want)
+
+
+# -- what a task leads to, in the words of generated commands and paraphrases
+
+
+def wanted(task: Task) -> tuple[str, ...]:
+    """The goals of a task's stages, each with "@" and the place to which its search is limited.
+
+    Taking something that a later stage moves, and meeting or finding someone or something before a later stage concerns
+    it, are left out, as they are means; where they limit the search, that is noted at the later stage.
+    """
+    found, within = list[str](), dict[str, str]()
+    for i, stage in enumerate(task.stages):
+        limits = {**stage.things, **stage.people}
+        for name, place in limits.items():
+            within[name] = place or within.get(name, "")
+        first = stage.goal[0]
+        later = {name for after in task.stages[i + 1 :] for name in (*after.things, *after.people)}
+        if first[0] in ("holding", "found", "beside") and first[1] in later and first[1] != "operator":
+            continue
+        found.append(_text(stage, within))
+    return tuple(found)
+
+
+def _text(stage: Stage, within: dict[str, str]) -> str:
+    about = [fact for fact in sorted(stage.goal) if fact[0] != "counted"]
+    words = [" ".join(fact) for fact in about]
+    if stage.goal[0][0] in ("told", "answered"):
+        words = [f"{stage.goal[0][0]} {next(iter(stage.people))}"]
+    elif stage.goal[0][0] == "counted":
+        words = [" ".join(sorted(stage.goal)[0])]
+    names = [name for name in (*stage.things, *stage.people) if name != "operator"]
+    place = next((within[name] for name in names if within.get(name)), "")
+    return "; ".join(words) + (f" @{place}" if place else "")
+
+
+def agrees(task: Task, want: Sequence[str]) -> bool:
+    """Whether a task leads to what is wanted; a command may limit a search that the wanted goal does not."""
+    found = wanted(task)
+    return len(found) == len(want) and all(
+        one == other or (" @" not in other and one.split(" @")[0] == other)
+        for one, other in zip(found, want, strict=True)
+    )
+
+
+# -- generated commands and paraphrases, and times of plans
+
 
 REPHRASED = (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
 """Refusals after which the robot asks for other words."""
@@ -124,3 +212,51 @@ def understood_with(half: str, readers: Mapping[str, ModelReader | None], most: 
             "read_s": _median_and_p95(seconds),
         }
     return found
+
+
+_READ = 100
+"""Paraphrases that a real language model reads."""
+
+
+class ErraticModel:
+    """A language model that fails, talks nonsense, or chooses among what it may say by chance.
+
+    Args:
+        seed: of its errors.
+    """
+
+    name = "erratic"
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng([seed, 6])
+
+    def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
+        """Return an answer that has little to do with the question.
+
+        Raises:
+            ModelFailure: now and then.
+        """
+        fields = prompt.schema["items"]["properties"] if prompt.schema is not None else {}
+        drawn = {slot: str(self._rng.choice(of["enum"])) for slot, of in fields.items() if "enum" in of}
+        clause = {slot: text for slot, text in drawn.items() if slot == "do" or self._rng.random() < 0.5}
+        answer = json.dumps([clause])
+        options = (answer, answer, answer, answer, "", "not JSON", answer[:-3], json.dumps({"do": 7}))
+        chosen = int(self._rng.integers(len(options) + 1))
+        if chosen == len(options):
+            raise ModelFailure("no complete answer in time")
+        return Completion(options[chosen])
+
+
+def with_models(half: str, seed: int, llm: str) -> dict[str, Any]:
+    """What is understood of a half of the paraphrases without a model, with an erratic one, and with a real one.
+
+    Args:
+        half: of the paraphrases.
+        seed: of the erratic model.
+        llm: address of an endpoint, or `local`; empty for no real model.
+    """
+    readers: dict[str, ModelReader | None] = {"none": None, "erratic": ModelReader(ErraticModel(seed))}
+    with model_at(llm) if llm else nullcontext() as model:
+        if model is None:
+            return understood_with(half, readers)
+        return understood_with(half, readers) | understood_with(half, {model.name: ModelReader(model)}, _READ)

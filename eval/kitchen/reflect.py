@@ -17,8 +17,8 @@ from tqdm import tqdm
 from conf.command import run_function
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent
+from eval.kitchen.command import episodes_of
 from eval.kitchen.course import models
-from eval.kitchen.episodes import episodes_of
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import is_slice, noun

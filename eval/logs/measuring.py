@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +15,110 @@ import numpy as np
 from eval.common.runner import Run
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
-from eval.logs.generated import judged_run
+from nsrecover.explanation.logs import explain_log, log_of, report_of
 from nsrecover.explanation.logs.confidence import SURE_ENOUGH
 from sim.logs.generate import generate
+from sim.logs.world import judge
 from sim.logs.writing import STRENGTHS, Written
+
+KIND_OF: Mapping[str, str] = {
+    "dropped": "dropped", "missed_grasp": "failed_execution", "action_failed": "failed_execution",
+    "misplaced": "wrong_place", "wrong_place": "wrong_place", "missing_step": "missing_step",
+    "never_opened": "missing_step", "wrong_order": "wrong_order", "wrong_action": "wrong_object",
+    "wrong_object": "wrong_object", "mistaken_object": "wrong_object", "ambiguous_name": "wrong_object",
+    "occupied": "obstructed", "blocked": "obstructed", "unsuitable": "unsuitable", "already_filled": "unsuitable",
+    "already_running": "start_differs", "none": "none",
+}  # fmt: skip
+"""Root cause -> kind of failure as the generator of logs injects it."""
+
+_SAID: tuple[tuple[str, str], ...] = (
+    ("none", r"the task succeeded"),
+    ("dropped", r"the robot dropped"),
+    ("failed_execution", r"came up empty|it had no effect"),
+    ("wrong_place", r"in the wrong place|uses the wrong place"),
+    ("missing_step", r"the plan lacks a step|because the plan never opens it"),
+    ("wrong_order", r"in the wrong order"),
+    ("wrong_object", r"uses the wrong object|mistook|does the wrong thing|does not say which one is meant"),
+    ("obstructed", r"took up the room|was in the way of"),
+    ("unsuitable", r"is not suitable|was already filled with"),
+    ("start_differs", r"was already turned on"),
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a text says.
+
+    Attributes:
+        kind: kind of failure; empty if the text says none, or several.
+        times: the times that it names, in order.
+        text: the part that says what went wrong, in lower case.
+    """
+
+    kind: str
+    times: tuple[str, ...]
+    text: str
+
+    def names(self, groups: Sequence[Sequence[str]]) -> bool:
+        """Whether the text names an object of every group."""
+        return all(any(re.search(rf"\b{re.escape(name)}\b", self.text) for name in group) for group in groups)
+
+
+def read_back(text: str) -> Reading:
+    """Read an explanation.
+
+    Args:
+        text: for a lay person.
+    """
+    cause = text.partition("To finish the task:")[0].lower()
+    kinds = [kind for kind, said in _SAID if re.search(said, cause)]
+    return Reading(kinds[0] if len(kinds) == 1 else "", tuple(re.findall(r"\b\d+:\d{2}\b", cause)), cause)
+
+
+# -- explanations of generated logs, compared with what was made to go wrong
+
+
+def judged_run(written: Written) -> dict[str, Any]:
+    """Explain a generated log and compare it with its truth, as plain data.
+
+    Args:
+        written: the log; its truth is taken out before it is explained.
+    """
+    truth = written.document["truth"]
+    started = time.perf_counter()
+    log = log_of({key: value for key, value in written.document.items() if key not in ("truth", "id")})
+    explained = explain_log(log)
+    report = report_of(log, explained)
+    seconds = time.perf_counter() - started
+    kind, times = KIND_OF.get(report["root_cause"], report["root_cause"]), truth["steps"]
+    step_right = report["steps"][0] in times if report["steps"] and times else not report["steps"] and not times
+    since: list[str] = report["since"]
+    reading = read_back(report["text"])
+    read_step = reading.times[0] in times if reading.times and times else not reading.times and not times
+    refused: str | None = "no correction"
+    if explained.correction is not None:
+        refused = judge(written.end, explained.correction, written.failure.goal)
+    verdicts = [item.satisfied for item in explained.subgoals]
+    verdicts += [True] * (len(truth["subgoals"]) - len(verdicts))
+    return {
+        "id": written.document["id"],
+        "task": written.document["task"],
+        "truth": truth["kind"],
+        "found": kind,
+        "cause": report["root_cause"],
+        "step_right": step_right,
+        "kind_right": kind == truth["kind"],
+        "read_right": reading.kind == truth["kind"] and read_step and reading.names(truth["objects"]),
+        "refused": refused or "",
+        "assumed": report["assumed"],
+        "in_time": any(since[0] <= time <= since[1] for time in times) if since and times else None,
+        "subgoals": [[held, verdict] for held, verdict in zip(truth["subgoals"], verdicts, strict=False)],
+        "features": [round(value, 4) for value in explained.features],
+        "confidence": report["confidence"],
+        "abstained": report["abstained"],
+        "seconds": round(seconds, 4),
+    }
+
 
 _BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
 _COARSE = (0.0, 0.5, 0.7, 0.9, 1.01)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from eval.common.error_states import ErrorState
 from eval.common.optimum import fewest, puzzle_of
-from eval.common.optimum_check import independent_cost
-from eval.common.optimum_room import room_for
+from eval.common.optimum_check import independent_cost, room_for
 from eval.common.plans import Planned
 from eval.common.rejoin import Judgement, RejoinOutcome, judge
 from sim.datasets.spec import CONSEQUENCE

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from tqdm import tqdm
 
@@ -17,11 +19,254 @@ from eval.common.optimum_check import require
 from eval.common.output import in_workers
 from eval.common.plans import Planned, PlannerSetting, plan_all, planner_settings, warm_up
 from eval.common.runner import Measurement, Run
+from eval.common.statistics import grouped, mean, p95, share, spread
 from eval.common.systems import system_of
-from eval.planning import tables
+from eval.common.tables import document, markdown_table, milliseconds, number, percent_of
 from eval.planning.cases import CaseRequest, PlanningCase, assess
+from nsrecover.planning.planner import Rejoin
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.tabletop.kinematic import Fidelity
+
+PROVEN_S = 1.0
+"""Time within which optimality must be proven to count."""
+
+ORIGINAL = "original"
+"""Planner that knows only the state of the error; the anytime variants are compared with it."""
+
+ANYTIME_OBJECTS = (6, 8)
+"""Objects of the scenes on which the anytime variants are compared (Kalithasan et al., section VII-B)."""
+
+
+def summary(cases: Sequence[PlanningCase], settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
+    """Metrics of all planners.
+
+    Args:
+        cases: one for each error state.
+        settings: the planners, by name.
+    """
+    names = list(settings)
+    noticed = [case for case in cases if case.detected]
+    way_back = [case for case in noticed if case.recoverable]
+    datasets = grouped(way_back, lambda case: case.dataset)
+    planners = {
+        name: {"datasets": {dataset: _metrics(group, name, settings) for dataset, group in datasets.items()}}
+        for name in names
+    }
+    return {
+        "error_states": len(cases),
+        "detected": share(len(noticed), len(cases)),
+        "unsteady": sum(bool(case.unsteady) for case in noticed),
+        "optimum": _optimum(way_back),
+        "planners": planners,
+        "anytime": _anytime(way_back, settings),
+        "decisions": {name: _decisions(noticed, name) for name in names},
+        "failures": {name: failures(noticed, name, settings) for name in names},
+    }
+
+
+def succeeded(case: PlanningCase, name: str, settings: Mapping[str, PlannerSetting]) -> bool:
+    """Whether a plan reached its subgoal: all objects in place, or (relations) all promised relations hold."""
+    outcome = case.outcomes.get(name)
+    if outcome is None:
+        return False
+    return outcome.completed if settings[name].rejoin is Rejoin.RELATIONS else outcome.recovered
+
+
+def _metrics(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
+    good = [case for case in cases if succeeded(case, name, settings)]
+    plans = [case.plans[name] for case in cases]
+    known = [(case, case.best) for case in good if case.best is not None]
+    subgoals = [(case, best, _subgoal(case, name)) for case, best in known]
+    lengths = [(_length(case, name), best.to[subgoal]) for case, best, subgoal in subgoals if subgoal in best.to]
+    return {
+        "recovery": share(len(good), len(cases)),
+        "completion": share(sum(_completed(case, name) for case in cases), len(cases)),
+        "l_per_err": mean([_length(case, name) / case.errors for case in good]),
+        "l_over_opt": mean([_over(case.plans[name].cost, best.cost) for case, best in known]),
+        "optimal": share(sum(case.plans[name].cost <= best.cost for case, best in known), len(known)),
+        "shorter_than_optimum": sum(case.plans[name].cost < best.cost for case, best in known),
+        "l_over_opt_to_subgoal": mean([_over(length, best) for length, best in lengths]),
+        "t_s": _spread([plan.seconds for plan in plans]),
+        "t_per_err_s": _spread([case.plans[name].seconds / case.errors for case in cases]),
+        "cpu_per_err_s": _spread([case.plans[name].cpu_s / case.errors for case in cases]),
+        "t_over_opt_s": mean([case.plans[name].seconds / best.actions for case, best in known if best.actions > 0]),
+        "proven_optimal": share(sum(plan.proven and plan.seconds <= PROVEN_S for plan in plans), len(plans)),
+        "expansions": _spread([plan.expansions for plan in plans]),
+        "cost": mean([case.plans[name].cost for case in good]),
+        "status": dict(Counter(plan.status for plan in plans)),
+    }
+
+
+def _completed(case: PlanningCase, name: str) -> bool:
+    return name in case.outcomes and case.outcomes[name].completed
+
+
+def _length(case: PlanningCase, name: str) -> int:
+    way = case.plans[name].way
+    return 0 if way is None else len(way.actions)
+
+
+def _subgoal(case: PlanningCase, name: str) -> int:
+    way = case.plans[name].way
+    return -1 if way is None else way.subgoal
+
+
+def _over(found: float, best: float) -> float:
+    """Ratio of lengths; 1 if both are 0."""
+    return 1.0 if found == best else found / max(best, 1.0)
+
+
+def _spread(values: Sequence[float]) -> dict[str, Any]:
+    return spread(values, median=np.median, p95=p95, max=np.max)
+
+
+def _optimum(cases: Sequence[PlanningCase]) -> dict[str, int]:
+    """Numbers of known optima, and of those that an independent planner confirms."""
+    known = [case.best for case in cases if case.best is not None]
+    checked = [best for best in known if best.independent is not None]
+    return {
+        "states": len(cases),
+        "known": len(known),
+        "without_room": sum(not best.room for best in known),
+        "checked": len(checked),
+        "agree": sum(best.independent == best.cost for best in checked),
+    }
+
+
+def _ratio(above: Any, below: Any) -> float:
+    return round(float(above / max(below, 1e-9)), 3)
+
+
+def _anytime(cases: Sequence[PlanningCase], settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
+    """Plan lengths relative to the planner `original`, which knows only the state of the error.
+
+    The paper's recovery plan is the recovery and the rest of the plan (section V); the recovery alone is given as well.
+    """
+    low, high = ANYTIME_OBJECTS
+    chosen = [case for case in cases if case.dataset == "III" and low <= case.objects <= high]
+    if ORIGINAL not in settings or not chosen:
+        return {}
+    rows = {}
+    for name in settings:
+        both = [case for case in chosen if all(succeeded(case, n, settings) for n in (name, ORIGINAL))]
+        plans = [(case.plans[name].cost, case.plans[ORIGINAL].cost) for case in both]
+        rows[name] = {
+            "recovery": share(sum(succeeded(case, name, settings) for case in chosen), len(chosen)),
+            "l_plan_over_l_orig": _ratio(sum(cost for cost, _ in plans), sum(cost for _, cost in plans)),
+            "l_plan_over_l_orig_mean": mean([_over(cost, original) for cost, original in plans]),
+            "actions_to_subgoal_over_orig": _ratio(*(sum(_length(case, n) for case in both) for n in (name, ORIGINAL))),
+            "t_per_err_s": _spread([case.plans[name].seconds / case.errors for case in chosen]),
+        }
+    return rows
+
+
+def _decisions(cases: Sequence[PlanningCase], name: str) -> dict[str, Any]:
+    """Shares of right decisions whether a recovery exists, and of right reasons where none exists."""
+    group = [case for case in cases if case.dataset == "V"]
+    hopeless = [case for case in group if not case.recoverable]
+    return {
+        "decided": share(sum(case.decided_right(name) for case in group), len(group)),
+        "explained": share(sum(case.explained_right(name) for case in hopeless), len(hopeless)),
+    }
+
+
+def failures(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, PlannerSetting]) -> list[dict[str, Any]]:
+    """List the error states in which a planner failed, with what happened."""
+    found = []
+    for case in cases:
+        plan = case.plans[name]
+        if case.recoverable and succeeded(case, name, settings):
+            continue
+        if not case.recoverable and case.explained_right(name):
+            continue
+        outcome = case.outcomes.get(name)
+        found.append(
+            {
+                "case": case.label(),
+                "status": plan.status,
+                "reason": plan.reason,
+                "actions": [] if plan.way is None else [str(action) for action in plan.way.actions],
+                "subgoal": _subgoal(case, name),
+                "wrong": {} if outcome is None else dict(outcome.wrong),
+                "unmet": [] if outcome is None else list(outcome.unmet),
+                "log": [] if outcome is None else list(outcome.log),
+                "lost": dict(case.lost),
+            }
+        )
+    return found
+
+
+def markdown(metrics: Mapping[str, Any]) -> str:
+    """Table of all planners, and tables of comparisons, groups and decisions."""
+    optimum = metrics["optimum"]
+    return document(
+        f"{metrics['error_states']} error states; the monitor noticed {percent_of(metrics['detected'])}. "
+        "Times are those of planning alone, one thread.",
+        _planners(metrics["planners"]),
+        *_anytime_table(metrics["anytime"]),
+        _decision_table(metrics["decisions"]),
+        f"The optimum is known for {optimum['known']} of {optimum['states']} states ({optimum['without_room']} of them "
+        f"without room to set everything aside); an independent planner agrees on {optimum['agree']} of "
+        f"{optimum['checked']}.",
+    )
+
+
+def _planners(planners: Mapping[str, Any]) -> str:
+    rows = []
+    for name, details in planners.items():
+        for dataset, row in details["datasets"].items():
+            per_error = row["t_per_err_s"]
+            times = (per_error["median"], per_error["p95"], row["cpu_per_err_s"]["median"], row["t_over_opt_s"])
+            rows.append(
+                [
+                    name,
+                    dataset,
+                    row["recovery"]["of"],
+                    percent_of(row["recovery"]),
+                    number(row["l_per_err"], 2, "none"),
+                    number(row["l_over_opt"], 4, "none"),
+                    *map(milliseconds, times),
+                    percent_of(row["proven_optimal"]),
+                    number(row["expansions"]["median"], 0, "none"),
+                ]
+            )
+    head = (
+        "planner", "dataset", "states", "recovered", "L/N_err", "L/L_opt", "T/N_err median", "95 %",
+        "processor time, median", "T/L_opt", "proven optimal in 1 s", "expansions",
+    )  # fmt: skip
+    return markdown_table(head, rows)
+
+
+def _anytime_table(anytime: Mapping[str, Any]) -> Iterator[str]:
+    if not anytime:
+        return
+    yield "Dataset III with 6 to 8 objects: lengths, with the rest of the plan, relative to those of `original`:"
+    yield markdown_table(
+        ("planner", "recovered", "L_plan/L_orig", "mean of ratios", "to the subgoal alone", "T/N_err median"),
+        [
+            [
+                name,
+                percent_of(row["recovery"]),
+                row["l_plan_over_l_orig"],
+                number(row["l_plan_over_l_orig_mean"], 3, "none"),
+                row["actions_to_subgoal_over_orig"],
+                milliseconds(row["t_per_err_s"]["median"]),
+            ]
+            for name, row in anytime.items()
+        ],
+    )
+
+
+def _decision_table(decisions: Mapping[str, Any]) -> str:
+    if not any(row["decided"]["of"] for row in decisions.values()):
+        return ""
+    rows = [
+        [name, *(f"{percent_of(row[key])} of {row[key]['of']}" for key in ("decided", "explained"))]
+        for name, row in decisions.items()
+    ]
+    head = ("planner", "dataset V: decided right", "impossible, with the right object and reason")
+    return markdown_table(head, rows)
+
 
 CASES = "cases.jsonl"
 
@@ -112,7 +357,7 @@ def measure(config: PlanningConfig, run: Run) -> dict[str, Any]:
     cases = cases_of(config, planned)
     lines = (f"{json.dumps(asdict(case), default=str)}\n" for case in cases)
     atomic_write_bytes(run.folder / CASES, "".join(lines).encode())
-    return tables.summary(cases, planners) | {
+    return summary(cases, planners) | {
         "seed": config.seed,
         "episodes": dict(config.episodes),
     }
@@ -121,6 +366,6 @@ def measure(config: PlanningConfig, run: Run) -> dict[str, Any]:
 MEASUREMENT = Measurement(
     PlanningConfig,
     measure,
-    tables.markdown,
+    markdown,
     check=_check,
 )

@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
-from eval.common.command import METRICS
 from eval.common.identity import ROOT, code_of, content_of, modules_in, targets, weights_of
+from eval.common.output import METRICS
 from eval.common.runner import ROWS
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.checkpoint import DEFAULT
@@ -182,7 +182,8 @@ def standing(folder: Path, name: str) -> tuple[str, ...]:
         code = known.identity["code"]
         weights = None if origin["checkpoint"] is None else weights_of(origin["checkpoint"])
     elif "measurement" in manifest and "code" in manifest:
-        origin, code = manifest, code_of(manifest["measurement"], *targets(manifest))
+        origin, module = manifest, manifest["measurement"]
+        code = code_of(module, *targets(manifest)) if module in modules_in("eval") else None  # the module has moved
         weights = weights_of(DEFAULT) if "weights" in manifest else None
     else:
         said.append("code not recorded")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from eval.common.recordings import LOOKS_AT_START, RecordedEpisode, load_recording, names_of_masks, record_episode
 from eval.common.systems import system_of
-from eval.sensing.conditions import Condition, active
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
@@ -22,8 +23,69 @@ from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
 from sim.datasets.spec import ErrorEpisode
-from sim.sensors.sensor import SensorStream, recorded
+from sim.sensors.events import CameraEvent
+from sim.sensors.presets import sensor
+from sim.sensors.sensor import Sensor, SensorStream, recorded
 from sim.tabletop.truth import TOLERANCE_M
+
+
+class Answer(StrEnum):
+    """The right verdict on a step that went well."""
+
+    as_expected = "as_expected"
+    """As expected."""
+    cannot_tell = "cannot_tell"
+    """That the sensor does not allow a verdict; or the camera is named."""
+
+
+@dataclass
+class Condition:
+    """One row of the table; an entry of conf/conditions.
+
+    Attributes:
+        sensor: arguments of `sim.sensors.presets.sensor`: the name of a preset, and groups of values that differ.
+        events: what happens to a camera, from a moment on that is drawn for every episode.
+        moments: number of observations that an event lasts; to the end if None.
+        views: names of the cameras; those of the command if None.
+        answer: to steps that go well while an event lasts.
+        scene: other scenes than those of the error datasets, the name of a file in conf/scene.
+        shared_ids: whether a mask has the same number in all views; if not, every camera numbers its own.
+        name: for the table; the key of the condition if None.
+    """
+
+    sensor: dict[str, Any] = field(default_factory=dict)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    moments: int | None = None
+    views: list[str] | None = None
+    answer: Answer = Answer.as_expected
+    scene: str | None = None
+    shared_ids: bool = False
+    name: str | None = None
+
+    def drawn(self, steps: int, rng: np.random.Generator) -> Sensor:
+        """The sensor of one episode, with the moments of its events.
+
+        Args:
+            steps: number of actions.
+            rng: draws the moments.
+
+        Raises:
+            InvalidConfiguration: there is no such preset, value or event.
+        """
+        events = list[CameraEvent]()
+        for values in self.events:
+            start = int(rng.integers(1, steps + 1))
+            events.append(CameraEvent(**{"start": start, **values}))
+            if self.moments is not None:
+                events[-1] = replace(events[-1], end=events[-1].start + self.moments)
+        chosen = sensor(**self.sensor, events=events)
+        return chosen if self.shared_ids else replace(chosen, masks=replace(chosen.masks, ids_per_view=True))
+
+
+def active(events: Sequence[CameraEvent], number: int) -> bool:
+    """Whether an event affects an observation."""
+    return any(event.active(number) for event in events)
+
 
 REFUSED = "refused"
 """Verdict on an observation that the monitor does not accept."""

@@ -12,18 +12,133 @@ from conf.command import option, options
 from eval.common.episodes import episodes_of
 from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, paired_interval, share_of
+from eval.common.tables import document, markdown_table, milliseconds, number, percent, percent_of, value_at
 from eval.sweep import metrics
 from eval.sweep.evaluation_world import Controller
-from eval.sweep.failures import succeeded
 from eval.sweep.judged_episode import Job, run_job
-from eval.sweep.records import EpisodeRecord
-from eval.sweep.tables import OURS, markdown
+from eval.sweep.records import EpisodeRecord, succeeded
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.cameras import DEFAULT_RIG
 from sim.common.groups import instantiate_group
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.presets import sensor_of
+
+CITATION = "Kalithasan et al."
+Row = tuple[str, str, str, str, str, str]
+"""Recovered, L/N_err, L/L_opt, T/N_err, T/L_opt, completed."""
+
+TABLES: Mapping[str, Mapping[str, Row]] = {
+    "I": {
+        "ours": ("99.61 %", "1.48", "1.06", "60 ms", "40 ms", "-"),
+        "replan": ("98.83 %", "1.48", "1.07", "180 ms", "110 ms", "-"),
+        "nofree": ("87.83 %", "1.46", "1.05", "750 ms", "420 ms", "-"),
+    },
+    "II": {
+        "ours": ("99.85 %", "2.43", "1.06", "110 ms", "40 ms", "99.68 %"),
+        "replan": ("98.46 %", "2.42", "1.06", "460 ms", "170 ms", "96.67 %"),
+        "nofree": ("89.50 %", "2.40", "1.04", "2430 ms", "590 ms", "77.03 %"),
+    },
+    "III": {
+        "ours": ("93.77 %", "4.60", "1.06", "940 ms", "190 ms", "-"),
+        "replan": ("92.09 %", "4.59", "1.03", "1630 ms", "290 ms", "-"),
+        "nofree": ("65.35 %", "4.50", "1.02", "7020 ms", "1120 ms", "-"),
+    },
+}
+"""Dataset -> planner -> numbers: several errors at one step, one after every step, larger scenes (section VII-A)."""
+
+
+# -- tables of whole episodes: every planner on every dataset, differences from ours, and the paper's numbers
+
+
+OURS = "ours"
+SHARES = {
+    "verdicts right": ("detection", "accuracy"),
+    "culprits exact": ("culprits_exact",),
+    "recovered": ("recovery",),
+    "completed": ("completion",),
+    "decided": ("decided_right",),
+}
+"""Column -> path in metrics.json."""
+
+
+def markdown(found: Mapping[str, Any]) -> str:
+    """All tables for which there are numbers."""
+    sweeps = found.get("sweeps", [found])
+    parts = [_overview(sweeps)]
+    if "ours_minus" in found:
+        parts += _compared(found)
+    return document(*parts, *_beside_the_paper(sweeps))
+
+
+def _overview(sweeps: Sequence[Mapping[str, Any]]) -> str:
+    """One line for each planner and dataset."""
+    rows = [
+        [
+            found["planner"],
+            found["dataset"],
+            found["episodes"],
+            *(percent(value_at(found, path), found["intervals"][path[-1]]) for path in SHARES.values()),
+            number(found["l_per_err"]),
+            number(found["l_over_opt"], 3),
+            milliseconds(found["t_per_err_s"], none="-"),
+            number(found["actions"]["mean"], 1),
+            number(found["wall_s"]["mean"], 1),
+            ", ".join(f"{reason} {count}" for reason, count in sorted(found["failures"].items())) or "none",
+        ]
+        for found in sweeps
+    ]
+    head = ["planner", "dataset", "episodes", *SHARES]
+    head += ["L/N_err", "L/L_opt", "T/N_err", "actions", "s/episode", "failed"]
+    return markdown_table(head, rows)
+
+
+def _compared(found: Mapping[str, Any]) -> list[str]:
+    """Episodes that end as they should, and differences from ours."""
+    shares, minus = found["as_they_should"], found["ours_minus"]
+    planners = list(next(iter(shares.values())))
+    others = [planner for planner in planners if planner != OURS]
+    return [
+        "Episodes that end as they should: at their goal, or asking for help if there is no way back",
+        markdown_table(
+            ["dataset", "episodes", *planners],
+            [
+                [name, each[OURS]["of"], *(percent_of(each[one], 0) for one in planners)]
+                for name, each in shares.items()
+            ],
+        ),
+        "Ours minus another planner, on the same episodes; an interval that contains 0 shows no difference",
+        markdown_table(
+            ["dataset", *others],
+            [
+                [name, *(percent(each[one]["value"], (each[one]["low"], each[one]["high"]), 0) for one in others)]
+                for name, each in minus.items()
+            ],
+        ),
+    ]
+
+
+def _beside_the_paper(sweeps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Tables III to V, with the paper's numbers in brackets."""
+    rows = []
+    for found in sweeps:
+        if theirs := TABLES.get(found["dataset"], {}).get(found["planner"]):
+            mine = (
+                percent(found["recovery"]), number(found["l_per_err"]), number(found["l_over_opt"]),
+                milliseconds(found["t_per_err_s"], none="-"), milliseconds(found["t_over_opt_s"], none="-"),
+                percent(found["completion"]),
+            )  # fmt: skip
+            both = (f"{ours} ({paper})" for ours, paper in zip(mine, theirs, strict=True))
+            rows.append([found["planner"], found["dataset"], *both])
+    if not rows:
+        return []
+    head = ["planner", "dataset", "Rec.", "L/N_err", "L/L_opt", "T/N_err", "T/L_opt", "Comp."]
+    return [
+        f"Tables III to V, numbers of {CITATION} in brackets; their datasets follow the same recipe, their times are "
+        "of another machine, and the L of replan includes the rest of the plan",
+        markdown_table(head, rows),
+    ]
+
 
 ALL = "all"
 """All datasets together."""

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from eval.common.statistics import RESAMPLES, Confusion, Share, mean, p95, share_of, spread
-from eval.sweep.failures import failure_of
-from eval.sweep.records import EpisodeRecord, RecoveryRecord
+from eval.sweep.records import EpisodeRecord, RecoveryRecord, failure_of
 
 Ratio = Callable[[RecoveryRecord], float | None]
 """Number of a recovery; None if it is undefined."""

@@ -15,8 +15,7 @@ from itertools import product
 import numpy as np
 
 from eval.common.optimum import Optimum, Puzzle, fewest
-from eval.common.optimum_check import independent_optimum, require
-from eval.common.optimum_room import placings
+from eval.common.optimum_check import independent_optimum, placings, require
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import EpisodeStatus

@@ -18,7 +18,7 @@ from hypothesis.strategies import SearchStrategy
 import nsrecover
 from eval.checks.fuzz.inputs import changed_bytes, changed_documents, changed_yaml
 from eval.instructions.generator import Generator
-from eval.instructions.sentences import paraphrases
+from eval.instructions.understood import paraphrases
 from nsrecover import Plan, geometric, symbolic
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.household import LASTING, Household, household

@@ -11,11 +11,9 @@ from typing import Any
 import nsrecover
 import nsrecover.live
 from conf.command import option, run
-from eval.checks.live.measuring import measure_delays, measure_slowdown
-from eval.checks.live.pictures import photograph
-from eval.checks.live.results import write
+from eval.checks.live.measuring import measure_delays, measure_slowdown, photograph, write
 from eval.checks.live.tabletop import table
-from eval.common.command import TABLE
+from eval.common.output import TABLE
 from eval.common.systems import system_of
 from nsrecover.errors import InvalidConfiguration
 from sim.sensors.presets import sensor_of

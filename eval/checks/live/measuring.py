@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,86 @@ from scipy import stats
 import nsrecover
 import nsrecover.live
 from eval.checks.live.tabletop import table
-from eval.common.browser import browser
+from eval.common.browser import browser, write_jpeg, write_looks
+from eval.common.output import write_results
 from eval.common.statistics import p95, spread
+from eval.common.tables import document, markdown_table
 from nsrecover.core.actions import Plan
 from nsrecover.system import System
 from sim.sensors.sensor import Sensor
 from sim.tabletop.scenarios import Scenario
+
+WIDE = (1440, 900)
+WAIT_MS = 120_000
+
+
+def photograph(system: System, item: Scenario, sensor: Sensor, out: Path) -> None:
+    """Photograph a page on which a recovery waits for a person, in all windows and looks; and its end.
+
+    Args:
+        system: the learned parts.
+        item: an episode with a fault.
+        sensor: through which the robot sees.
+        out: folder of the pictures.
+
+    Raises:
+        InvalidConfiguration: playwright or Chromium is missing.
+    """
+    with browser() as chromium, table(item, sensor) as world:
+        agent = nsrecover.RecoveryAgent(system, world)
+        title = f"Simulated tabletop: {item.name}"
+        with nsrecover.live.page(agent, title=title, approve=True, injector=world) as page:
+            first = opened(chromium, page.url, viewport={"width": WIDE[0], "height": WIDE[1]})
+            with in_background(partial(agent.run, item.plan)):
+                first.wait_for_selector("#choice-do", timeout=WAIT_MS)
+                first.click("text=What went wrong?")
+                first.wait_for_selector("#talk li")
+                write_jpeg(first.screenshot(), out / "decision.jpg")
+                write_looks(chromium, page.url, out / "looks.jpg", lambda tab: tab.wait_for_selector("#choice-do"))
+                while agent.supervisor is page and not first.locator("#state .mark:text('done')").count():
+                    if first.locator("#choice-do").count():
+                        first.click("#choice-do")
+                    first.wait_for_timeout(200)
+            write_jpeg(first.screenshot(), out / "end.jpg")
+
+
+# -- the table of the measurements of live pages
+
+
+def write(config: Any, metrics: dict[str, Any]) -> None:
+    """Write metrics and table.
+
+    Args:
+        config: with the folder `out`.
+        metrics: of delays and of the slowdown.
+    """
+    delays, slow = metrics["delays"], metrics["slowdown"]
+    rows = [(name, *_row(each)) for name, each in (*delays["panels"].items(), ("all", delays))]
+    text = (
+        f"{delays['episodes']} episodes, {delays['viewers']} browsers on the robot's machine; {delays['late']} of "
+        f"{delays['events']} changes took longer than {LIMIT_MS:g} ms."
+    )
+    head = ("", "longer by", "95 % interval", "median")
+    shares = [("by the clock", *_share(slow["clock"])), ("processor time of the robot's process", *_share(slow["cpu"]))]
+    more = (
+        f"{slow['pairs']} pairs of the same episode without a page and with one that {slow['viewers']} viewers receive;"
+        f" medians {slow['without_s']['median']} s and {slow['with_s']['median']} s."
+    )
+    table = document(
+        markdown_table(("panel", "changes", "median", "95th percentile", "longest"), rows), text,
+        markdown_table(head, shares), more,
+    )  # fmt: skip
+    write_results(config.out, metrics, table, config)
+
+
+def _row(each: dict[str, Any]) -> tuple[str, ...]:
+    return (str(each["events"]), *(f"{each[name]:.0f} ms" for name in ("median_ms", "p95_ms", "longest_ms")))
+
+
+def _share(each: dict[str, float]) -> tuple[str, ...]:
+    low, high = (f"{100 * each[name]:.1f}" for name in ("low", "high"))
+    return f"{100 * each['value']:.1f} %", f"{low} to {high} %", f"{100 * each['median']:.1f} %"
+
 
 VIEWERS = 2
 """Browsers that watch while times are measured."""

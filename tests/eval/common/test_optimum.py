@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from eval.common.optimum import ASIDE, Move, Puzzle, Spot, fewest
-from eval.common.optimum_check import available, independent_cost
-from eval.common.optimum_room import room_for
+from eval.common.optimum_check import available, independent_cost, room_for
 
 SIDE = 0.05
 

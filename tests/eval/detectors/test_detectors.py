@@ -8,12 +8,10 @@ import pytest
 from omegaconf import OmegaConf
 
 from eval.common.recordings import load_recording, names_of_masks, record_episode
-from eval.detectors import equal_rate
-from eval.detectors.base import Moment
-from eval.detectors.compare import MEASUREMENT, DetectorsConfig
+from eval.detectors.base import Moment, ReferenceRun, References, _setup, laid_out_again, record_references
+from eval.detectors.compare import MEASUREMENT, DetectorsConfig, at_equal_rates, evidence, resampled, threshold_at
 from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment, judge_episode
 from eval.detectors.pictures import ImageSimilarity, ObjectCount, visible
-from eval.detectors.reference import ReferenceRun, References, _setup, laid_out_again, record_references
 from nsrecover.core import Plan, SceneGraph, Trace
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import EPISODES, ErrorEpisode, StepError
@@ -279,29 +277,29 @@ EPISODE = JudgedEpisode(
 
 
 def test_evidence_is_sorted_by_the_truth():
-    found = equal_rate.evidence([EPISODE], "x")
+    found = evidence([EPISODE], "x")
     assert (len(found.good), len(found.bad)) == (41, 4)
 
 
 def test_thresholds_keep_to_the_rate():
     good = np.arange(100.0)
     for rate, alarms in ((0.0, 0), (0.01, 1), (0.05, 5), (0.055, 5)):
-        threshold = equal_rate.threshold_at(good, rate)
+        threshold = threshold_at(good, rate)
         assert (good < threshold).sum() == alarms
     tied = np.repeat([1.0, 2.0], [10, 90])
-    assert (tied < equal_rate.threshold_at(tied, 0.05)).sum() == 0, "never more alarms than asked for"
+    assert (tied < threshold_at(tied, 0.05)).sum() == 0, "never more alarms than asked for"
 
 
 def test_equal_rates():
-    found = equal_rate.evidence([EPISODE], "x")
-    rows = equal_rate.at_equal_rates(found, found)
+    found = evidence([EPISODE], "x")
+    rows = at_equal_rates(found, found)
     assert rows["0.001"]["threshold"] == 0.4  # no false alarm allowed among 41: below the lowest of them
     assert rows["0.001"]["detection"]["value"] == 0.25
     assert rows["0.05"]["threshold"] == 0.51  # two are allowed
     assert rows["0.05"]["detection"]["value"] == 0.75
     assert rows["0.05"]["false_alarms"]["value"] == round(2 / 41, 5)
     assert rows["0.05"]["only_first"] == rows["0.05"]["only_this"] == 0
-    other = equal_rate.at_equal_rates(equal_rate.evidence([EPISODE], "y"), found)
+    other = at_equal_rates(evidence([EPISODE], "y"), found)
     assert other["0.05"]["only_first"] == 3  # it finds 0.9 only
     assert other["0.05"]["only_this"] == 1
     assert other["0.05"]["p"] == 0.625  # 3 against 1: two tails of four tosses, 2 (1 + 4) / 16
@@ -312,10 +310,10 @@ def test_equal_rates():
 def test_episodes_drawn_again_show_how_much_hangs_on_each():
     """With two equal episodes the interval is empty; with one detected and one missed it is widest."""
     alike = [replace(EPISODE, number=number) for number in range(2)]
-    shares = equal_rate.resampled(equal_rate.evidence(alike, "x"), 0.05)
+    shares = resampled(evidence(alike, "x"), 0.05)
     assert set(shares) == {0.75}
     found = JudgedEpisode(0, "I", 0, (judged("", 0.5), judged("push", 0.1)))
     missed = JudgedEpisode(1, "I", 1, (judged("", 0.5), judged("push", 0.9)))
-    shares = equal_rate.resampled(equal_rate.evidence([found, missed], "x"), 0.05)
+    shares = resampled(evidence([found, missed], "x"), 0.05)
     assert set(shares) == {0.0, 0.5, 1.0}
     assert np.mean(shares == 0.5) == pytest.approx(0.5, abs=0.05)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from eval.detectors.base import Moment
-from eval.detectors.distance import GONE_M, Distance
 from eval.detectors.graph import (
+    GONE_M,
+    Distance,
     GraphSimilarity,
     Relations,
     directions,

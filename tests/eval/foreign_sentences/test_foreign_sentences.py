@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 
-from eval.foreign_sentences.command import MEASUREMENT, ForeignConfig, judged_commands, judged_scene, with_files_named
+from eval.foreign_sentences.command import (
+    MEASUREMENT,
+    ForeignConfig,
+    judged_commands,
+    judged_scene,
+    scenes_of,
+    with_files_named,
+)
 from eval.foreign_sentences.frames import wishes_of
-from eval.foreign_sentences.introplan import scenes_of
-from eval.foreign_sentences.judging import Verdict, verdict
-from eval.foreign_sentences.maps import home_of_map
+from eval.foreign_sentences.judging import Verdict, home_of_map, verdict
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Question, Refusal, RefusalCode

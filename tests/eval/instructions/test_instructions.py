@@ -5,9 +5,14 @@ import pytest
 from eval.instructions.asking import asked, sentences
 from eval.instructions.command import MEASUREMENT, InstructionsConfig
 from eval.instructions.generator import KINDS, Generator
-from eval.instructions.sentences import PARAPHRASES, paraphrases, stages_of
-from eval.instructions.understood import understood_commands, understood_paraphrases
-from eval.instructions.wanted import agrees
+from eval.instructions.understood import (
+    PARAPHRASES,
+    agrees,
+    paraphrases,
+    stages_of,
+    understood_commands,
+    understood_paraphrases,
+)
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.understanding import Understanding

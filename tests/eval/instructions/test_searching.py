@@ -3,11 +3,9 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from eval.instructions.models import ErraticModel
-from eval.instructions.paper import paper_commands
+from eval.instructions.episodes import Witness, paper_commands
 from eval.instructions.searching import best_expected_cost, search_costs
-from eval.instructions.understood import plan_times, understood_with
-from eval.instructions.witness import Witness
+from eval.instructions.understood import ErraticModel, plan_times, understood_with
 from nsrecover.core.actions import Action
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.belief import Belief

@@ -4,8 +4,8 @@ import pytest
 
 from eval.common.plans import Planned, PlannerSetting
 from eval.common.rejoin import RecoveryRoute, RejoinOutcome
-from eval.planning import tables as planning_tables
 from eval.planning.cases import KnownOptimum, PlanningCase
+from eval.planning.command import markdown, succeeded, summary
 from nsrecover.core.actions import Action
 from nsrecover.planning.planner import Rejoin
 from tests.tables_text import unpadded
@@ -30,7 +30,7 @@ def case(
 
 def test_lengths_and_times() -> None:
     cases = [case(planned(2, 4, 0.01)), case(planned(4, 6, 0.03), best=4)]
-    figures = planning_tables.summary(cases, SETTINGS)
+    figures = summary(cases, SETTINGS)
     row = figures["planners"]["ours"]["datasets"]["III"]
     assert row["recovery"]["value"] == 1.0
     assert row["l_per_err"] == pytest.approx(1.5)  # 2 and 4 actions, 2 errors each
@@ -42,7 +42,7 @@ def test_lengths_and_times() -> None:
 
 def test_a_failed_plan_counts_only_for_time() -> None:
     cases = [case(planned(2, 4)), case(planned(1, 3), wrong={"a": "30 mm off"})]
-    figures = planning_tables.summary(cases, SETTINGS)
+    figures = summary(cases, SETTINGS)
     row = figures["planners"]["ours"]["datasets"]["III"]
     assert row["recovery"]["value"] == 0.5
     assert row["l_over_opt"] == 1.0
@@ -51,13 +51,13 @@ def test_a_failed_plan_counts_only_for_time() -> None:
 
 def test_late_proofs_do_not_count() -> None:
     cases = [case(planned(2, 4, 0.5)), case(planned(2, 4, 2.0)), case(planned(2, 4, 0.5, proven=False))]
-    row = planning_tables.summary(cases, SETTINGS)["planners"]["ours"]["datasets"]["III"]
+    row = summary(cases, SETTINGS)["planners"]["ours"]["datasets"]["III"]
     assert row["proven_optimal"]["value"] == pytest.approx(1 / 3, abs=1e-5)
 
 
 def test_anytime_lengths_have_the_rest_of_the_plan_in_them() -> None:
     cases = [case(planned(2, 3), planned(3, 6)), case(planned(2, 4), planned(2, 4)), case(planned(9, 9), objects=9)]
-    rows = planning_tables.summary(cases, SETTINGS)["anytime"]
+    rows = summary(cases, SETTINGS)["anytime"]
     assert rows["ours"]["l_plan_over_l_orig"] == pytest.approx(0.7)
     assert rows["ours"]["l_plan_over_l_orig_mean"] == pytest.approx(0.75)
     assert rows["ours"]["actions_to_subgoal_over_orig"] == pytest.approx(0.8)
@@ -67,8 +67,8 @@ def test_anytime_lengths_have_the_rest_of_the_plan_in_them() -> None:
 def test_with_the_relations_criterion_promised_relations_count() -> None:
     setting = {"ours": PlannerSetting(rejoin=Rejoin.RELATIONS)}
     elsewhere = case(planned(2, 4), wrong={"a": "90 mm off"})
-    assert planning_tables.succeeded(elsewhere, "ours", setting)
-    assert not planning_tables.succeeded(elsewhere, "ours", SETTINGS)
+    assert succeeded(elsewhere, "ours", setting)
+    assert not succeeded(elsewhere, "ours", SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_an_impossible_recovery_needs_the_right_reason(
 ) -> None:
     plan = Planned(status, None, float("inf"), True, 0, 0.01, 0.01, reason=reason, blamed=blamed)
     hopeless = PlanningCase("V", 0, 1, 5, 1, 5, ("removed",), False, {"a": "removed"}, {"ours": plan})
-    figures = planning_tables.summary([hopeless], {"ours": PlannerSetting()})
+    figures = summary([hopeless], {"ours": PlannerSetting()})
     assert figures["decisions"]["ours"]["explained"]["value"] == float(right)
     assert figures["decisions"]["ours"]["decided"]["value"] == float(status == "impossible")
     assert bool(figures["failures"]["ours"]) is not right
 
 
 def test_tables_can_be_made_of_it() -> None:
-    text = unpadded(planning_tables.markdown(planning_tables.summary([case(planned(2, 4), planned(3, 6))], SETTINGS)))
+    text = unpadded(markdown(summary([case(planned(2, 4), planned(3, 6))], SETTINGS)))
     assert "| ours | III | 1 | 100.00 %" in text
     assert "] | 0.667 |" in text  # L_plan/L_orig

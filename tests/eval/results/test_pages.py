@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.results.inserted import with_tables
-from eval.results.pages import page
+from eval.results.pages import page, with_tables
 from nsrecover.errors import InvalidConfiguration
 from tests.tables_text import unpadded
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from eval.sensing.command import MEASUREMENT, SensingConfig
+from eval.sensing.command import MEASUREMENT, SensingConfig, summary
 from eval.sensing.judge import SensedStep
-from eval.sensing.tables import summary
 from nsrecover.errors import InvalidConfiguration
 
 

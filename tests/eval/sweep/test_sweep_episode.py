@@ -11,12 +11,11 @@ from conf.command import register, settings_of
 from eval.sweep.command import EvalConfig, controllers_of
 from eval.sweep.controllers import Blind, Repeating, recovering
 from eval.sweep.evaluation_world import Controller, EpisodeEnd, EvaluationWorld, PlannerTurn
-from eval.sweep.failures import failure_of
 from eval.sweep.fault_schedule import FaultSchedule
 from eval.sweep.ideal_executor import IdealExecutor
 from eval.sweep.judged_episode import Job, run_job
 from eval.sweep.oracle import OURS, Oracle, clear_of_neighbours
-from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
+from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord, failure_of
 from nsrecover.core import Action, EpisodeStatus, Recovery, RecoveryStatus
 from nsrecover.core.geometry import as_box
 from nsrecover.errors import InvalidConfiguration

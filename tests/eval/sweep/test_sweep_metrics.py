@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from eval.common.statistics import paired_interval
-from eval.sweep.failures import failure_of
 from eval.sweep.metrics import summary
-from eval.sweep.records import Failure, OptimumRecord
+from eval.sweep.records import Failure, OptimumRecord, failure_of
 from tests.eval.sweep.records import action, record, recovery
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from eval.common.runner import ROWS, rows_in
-from eval.sweep.command import MEASUREMENT, EvalConfig, sizes, summary
+from eval.sweep.command import MEASUREMENT, EvalConfig, markdown, sizes, summary
 from eval.sweep.records import EpisodeRecord
-from eval.sweep.tables import markdown
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from tests.eval.sweep.records import record, recovery
 from tests.tables_text import unpadded

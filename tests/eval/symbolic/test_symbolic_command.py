@@ -40,7 +40,6 @@ def test_public_domains_are_compared_and_conflicts_are_named(tmp_path):
     assert conflicts["instances"] == conflicts["proven"] == conflicts["named"] == 2
     assert [case["case"]["domain"] for case in found["cases"]] == ["blocks", "gripper", "parking"]
     assert found["cases"][2]["lama"]
-    assert (tmp_path / "anytime.png").stat().st_size > 1000
     assert done.stdout == (tmp_path / "table.md").read_text()
 
 

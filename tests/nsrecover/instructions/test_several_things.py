@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval.instructions.wanted import wanted
+from eval.instructions.understood import wanted
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.task import Refusal, Task
 from nsrecover.instructions.understanding import Understanding

@@ -3,8 +3,7 @@
 import json
 from collections import Counter
 
-from eval.logs.generated import judged_run
-from eval.logs.measuring import reliability, summary
+from eval.logs.measuring import judged_run, reliability, summary
 from nsrecover.core.actions import Action
 from nsrecover.explanation.logs import document_of, log_of
 from sim.logs.generate import generate

@@ -1,1 +1,0 @@
-"""The smallest displacement that the monitor detects behind each sensor, next to a rule by distance."""

@@ -1,1 +1,0 @@
-"""Accuracy of explanations: `python -m eval.explanations`."""

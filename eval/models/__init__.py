@@ -1,1 +1,0 @@
-"""Accuracy of perception, imagination and detection: `python -m eval.models`."""

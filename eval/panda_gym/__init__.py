@@ -1,1 +1,0 @@
-"""Detection in panda-gym from boxes alone: `python -m eval.panda_gym`."""

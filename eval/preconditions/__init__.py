@@ -1,1 +1,0 @@
-"""Measurement: whether the monitor says rightly that the preconditions of an action hold."""

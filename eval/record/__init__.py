@@ -1,1 +1,0 @@
-"""Recording a scenario: `python -m eval.record`."""

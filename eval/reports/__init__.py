@@ -1,1 +1,0 @@
-"""Reports measured and photographed: `python -m eval.reports`."""

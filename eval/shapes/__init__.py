@@ -1,1 +1,0 @@
-"""`python -m eval.shapes`: objects of other shapes, at any yaw."""

@@ -1,1 +1,0 @@
-"""How well the states of household objects are read from images."""

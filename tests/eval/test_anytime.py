@@ -1,0 +1,45 @@
+"""Recoveries by planning budget: no time finds nothing, and more time finds more and proves more."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eval.anytime import LONG, MEASUREMENT, AnytimeConfig, Bounded, summary
+from eval.common.synthetic_states import Appearance, enlarged, problem
+from nsrecover import load
+from nsrecover.errors import InvalidConfiguration
+
+
+def test_without_time_nothing_is_found_and_with_much_time_everything(tmp_path: Path) -> None:
+    found = MEASUREMENT.run(
+        AnytimeConfig(objects=[20], stacked_anew=[6], repeats=2, budgets_ms=[0.001], best_s=20.0, out=str(tmp_path))
+    )
+    none, long = found["budgets"]["0.001 ms"], found["budgets"]["long search"]
+    assert (none["solved"]["value"], long["solved"]["value"]) == (0.0, 1.0)
+    assert long["cost_over_best"]["value"] == 1.0
+    assert "long search" in (tmp_path / "table.md").read_text()
+    with pytest.raises(InvalidConfiguration, match="positive"):
+        MEASUREMENT.run(AnytimeConfig(budgets_ms=[-1.0], out=str(tmp_path)))
+
+
+def test_costs_are_compared_with_the_best_of_the_same_state() -> None:
+    states = [
+        [Bounded(5.0, 12.0, False, 5.0, 3), Bounded(LONG, 10.0, True, 40.0, 9)],
+        [Bounded(5.0, None, False, 5.0, 0), Bounded(LONG, 7.0, True, 40.0, 9)],
+    ]
+    found = summary([(20, state) for state in states])["budgets"]
+    assert found["5 ms"]["cost_over_best"]["value"] == pytest.approx(1.2)
+    assert (found["5 ms"]["solved"]["value"], found["long search"]["solved"]["value"]) == (0.5, 1.0)
+
+
+def test_stacked_anew_objects_stand_in_each_others_places() -> None:
+    size = np.full(3, 0.045, np.float32)
+    look = np.eye(64, dtype=np.float32)[0]
+    given = problem(
+        enlarged(load(), 20), [Appearance(look, look, size, size)], 20, 8, np.random.default_rng(0), entangled=True
+    )
+    expected = given.trace.graphs[given.discrepancy.step + 1]
+    for name in given.misplaced:
+        near = np.linalg.norm(expected.boxes[:, :2] - given.graph.boxes[given.graph.index(name), :2], axis=1) < 0.01
+        assert near.any()

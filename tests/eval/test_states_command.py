@@ -1,0 +1,76 @@
+"""The evaluation of states: accuracies of given readings, unknown contents, and wrong settings."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eval.states import MEASUREMENT, Reading, StatesConfig, accuracy, specify
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.models.states import StateConfig, StateModel
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS
+
+
+def reading(true: str, read: str | None, best: str | None = "same") -> Reading:
+    return Reading("mug", "filled", true, read, read if best == "same" else best, 0.9)
+
+
+def test_accuracy_counts_given_readings_and_unknown_ones_apart() -> None:
+    found = accuracy(
+        [
+            reading("water", "water"),
+            reading("empty", "empty"),
+            reading("water", "empty"),
+            reading("water", None, "water"),  # visible, but not certain
+            reading("water", None, None),  # not visible
+        ]
+    )
+    assert (found["accuracy"]["value"], found["accuracy"]["of"]) == (pytest.approx(2 / 3, abs=1e-4), 3)
+    assert found["given"]["value"] == 0.6
+    assert found["visible_by_geometry"]["value"] == 0.8
+    assert found["accuracy_visible_by_geometry"]["value"] == 0.75
+    assert found["not_visible_called_unknown"] == found["not_visible_called_unknown"] | {"value": 1.0, "of": 1}
+    assert found["by_true_value"]["empty"]["value"] == 1.0
+    assert found["wrong"] == {"mug: water read as empty": 1}
+
+
+def test_episodes_are_in_held_out_layouts_and_repeat() -> None:
+    specs = [specify(0, number, 0.5) for number in range(4)]
+    assert {spec.kitchen.layout for spec in specs if spec is not None} <= set(HELD_OUT_LAYOUTS)
+    assert specs[0] == specify(0, 0, 0.5)
+
+
+def test_it_reads_episodes_that_are_on_disk(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    names = ["mug", "stove burner"]
+    truth = {"mug": {"filled": "water"}, "stove burner": {"filled": "empty"}}
+    for episode in range(8):
+        arrays = {
+            "0_images": rng.integers(0, 255, (3, 48, 48, 3)).astype(np.uint8),
+            "0_owners": np.array([0, 1, 0]),
+            "0_elevation_rad": np.array([0.5, 1.2, 1.2 if episode % 2 else 0.4], np.float32),
+            "0_pixels": np.full(3, 200.0, np.float32),
+            "0_geometry": np.zeros((3, 6), np.float32),
+        }
+        about = json.dumps([{"names": names, "truth": truth}])
+        np.savez(tmp_path / f"3_0_{episode:05d}.npz", about=np.array(about), **arrays)
+    config = StateConfig(
+        "household", {"filled": ("empty", "water", "coffee", "wine", "milk", "tea", "juice", "soup")}, ("mug",),
+        {"filled": ("mug",)}, {"filled": ("empty", "water")}, ("filled",),
+    )  # fmt: skip
+    model = StateModel(config).save(tmp_path / "model")
+    settings = StatesConfig(
+        seed=3, frames=8, varied=0.0, checkpoint=str(model), footage=str(tmp_path), workers=1, out=str(tmp_path / "out")
+    )
+    found = MEASUREMENT.run(settings)["variables"]["filled"]
+    assert found["objects"] == 8
+    assert found["visible_by_geometry"]["value"] == 0.5
+    assert found["not_visible_called_unknown"]["value"] == 1.0
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text())["frames"] == 8
+    assert "| filled" in (tmp_path / "out" / "table.md").read_text()
+
+
+def test_wrong_settings_are_one_error() -> None:
+    with pytest.raises(InvalidConfiguration, match="frames of at least 1"):
+        MEASUREMENT.run(StatesConfig(frames=0))
