@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover import BoxesPerceiver, Plan, SceneGraph, scene_of_boxes
+from nsrecover import BoxesPerceiver, Plan, SceneGraph
 from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 
@@ -77,15 +77,6 @@ def test_too_few_successes_are_told_of() -> None:
         nsrecover.geometric().calibrated([(PLAN, [BEFORE])], 0.1)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"tolerance_m": 0.0}, {"workspace": (0.5, 0.0, 0.4, 0.1)}, {"reach_m": (0.8, 0.3)}],
-)
-def test_settings_that_make_no_sense_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(InvalidConfiguration, match="expected"):
-        nsrecover.geometric(**options)
-
-
 def test_order_does_not_matter_and_what_appears_comes_last() -> None:
     perceive = BoxesPerceiver()
     perceive(BEFORE)
@@ -111,15 +102,6 @@ def test_what_appears_is_named_and_no_deviation() -> None:
     done = {**AFTER, "grey": cube(0.6, 0.1, 2.5 * SIDE), "cup": cube(0.7, 0.3)}
     found = monitor.step(plan[1], done)
     assert (found.as_expected, found.newcomers) == (True, ("cup",))
-
-
-@pytest.mark.parametrize(
-    "boxes",
-    [{}, {"red": (1, 2, 3)}, {"red": "here"}, {"red": (0, 0, 0, 1, 1, -1)}, {"red": (0, 0, float("nan"), 1, 1, 1)}],
-)
-def test_what_is_no_box_is_refused_by_name(boxes: dict[str, object]) -> None:
-    with pytest.raises(InvalidObservation, match=r"'red'|at least one object"):
-        scene_of_boxes(boxes)
 
 
 def test_features_of_another_length_than_before_are_refused() -> None:

@@ -51,18 +51,6 @@ def test_another_tolerance_leaves_the_checkpoint_as_it_is() -> None:
     assert stricter.config.trained_tolerance_m == 0.02
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"tolerance_m": 0.0}, "tolerance_m from 0.002 to 0.1"),
-        ({"tolerance_m": 0.01, "alpha": 0.01}, "either alpha or"),
-    ],
-)
-def test_what_cannot_be_is_refused(settings: dict[str, float], message: str) -> None:
-    with pytest.raises(InvalidConfiguration, match=message):
-        nsrecover.load(**settings)
-
-
 def test_a_rate_is_promised_for_one_sensor(tmp_path: Path) -> None:
     bundle = Bundle.load()
     steps = {"quiet": Calibration((0.9, 0.95), 99), "noisy": Calibration((0.2, 0.3), 99)}
