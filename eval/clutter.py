@@ -15,9 +15,9 @@ import numpy.typing as npt
 from scipy import ndimage, signal
 
 from eval.common.runner import Measurement, Run, Settings, run
-from eval.common.statistics import paired_interval, share_of
+from eval.common.statistics import paired_difference, share_of
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, number, percent, percent_of
+from eval.common.tables import Columns, columns_table, difference, document, figure, percent, rate
 from nsrecover.core import FloatArray, Observation
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
@@ -288,11 +288,9 @@ def _summary(found: Sequence[Any], oracle: Sequence[Any]) -> dict[str, Any]:
 
 
 def _difference(rows: Sequence[dict[str, Any]], one: str, other: str) -> dict[str, Any]:
-    """Difference in objects placed, of the same scenes, with a 95 % interval."""
-    pairs = [(row["arms"][one][0] == PLACED, row["arms"][other][0] == PLACED) for row in rows]
-    both, first, second = (pairs.count(wanted) for wanted in ((True, True), (True, False), (False, True)))
-    low, high = paired_interval(both, first, second, len(pairs))
-    return {"value": (first - second) / len(pairs), "low": low, "high": high}
+    """Difference in objects placed."""
+    first, second = ([row["arms"][arm][0] == PLACED for row in rows] for arm in (one, other))
+    return paired_difference(first, second)
 
 
 def check(config: ClutterConfig) -> None:
@@ -302,27 +300,22 @@ def check(config: ClutterConfig) -> None:
     system_of(config.checkpoint)
 
 
+COLUMNS: Columns = (
+    *((kind, rate(kind)) for kind in (PLACED, TOUCHED, NO_ROOM)),
+    ("farther", figure("farther", digits=2)),
+    ("ms", figure("ms", digits=2)),
+)
+
+
 def table(metrics: dict[str, Any]) -> str:
     """The tables of the arms and of their differences."""
-    rows = [
-        [
-            name,
-            *(percent_of(arm[kind], 1) for kind in (PLACED, TOUCHED, NO_ROOM)),
-            number(arm["farther"]),
-            number(arm["ms"]),
-        ]
-        for name, arm in metrics["arms"].items()
-    ]
-    differences = [
-        [name, percent(each["value"], (each["low"], each["high"]), 1)] for name, each in metrics["differences"].items()
-    ]
     return document(
         "Free space that boxes do not describe",
         f"{metrics['episodes']} scenes; the boxes around the objects cover {percent(metrics['cover'], None, 0)} of the "
         "table on average. Distances from the wish (with 1 cm added) over those of the oracle, median of what both "
         "placed; processor time of the search alone, median.",
-        markdown_table(["search", PLACED, TOUCHED, NO_ROOM, "farther", "ms"], rows),
-        markdown_table(["placed, same scenes", "difference"], differences),
+        columns_table(["search"], metrics["arms"], COLUMNS),
+        columns_table(["placed, same scenes"], metrics["differences"], [("difference", difference)]),
     )
 
 

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, number, percent_of
+from eval.common.tables import Columns, columns_table, document, figure, percent_of, rate
 from nsrecover.core.geometry import intersects, same_side_up
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
@@ -242,33 +242,31 @@ def _reaches(shares: Mapping[float, float], level: float) -> float | None:
     return None
 
 
+COLUMNS: Columns = (
+    ("tolerance, mm", figure("tolerance_mm")),
+    ("false alarms", rate("false_alarms")),
+    ("25 mm detected", lambda found: percent_of(found["detected"]["25"], 1) if "25" in found["detected"] else "-"),
+    ("15 to 30 mm detected", rate("detected_15_to_30_mm")),
+    ("detected with 95 %, mm", figure("d95_mm", none="not reached")),
+)
+
+
 def markdown(metrics: Mapping[str, Any]) -> str:
     """The table of all sensors."""
-    sensors, rate = metrics["sensors"], metrics["rate"]
-    header = ["sensor", "setting", "method", "tolerance, mm", "false alarms", "25 mm detected", "15 to 30 mm detected",
-              "detected with 95 %, mm"]  # fmt: skip
     settings = {
         "default": f"{RULE_MM:g} mm",
-        "strict": f"strictest with {100 * rate:g} % false alarms",
+        "strict": f"strictest with {100 * metrics['rate']:g} % false alarms",
         "equal": f"false alarms of the {RULE_MM:g} mm rule",
     }
     names = {"ours": "learned comparison", "rule": "distance"}
-    rows = [
-        [
-            sensor,
-            settings[setting],
-            names[method],
-            number(found["tolerance_mm"], 1),
-            percent_of(found["false_alarms"], 1),
-            percent_of(found["detected"]["25"], 1) if "25" in found["detected"] else "-",
-            percent_of(found["detected_15_to_30_mm"], 1),
-            number(found["d95_mm"], 1, none="not reached"),
-        ]
-        for sensor, summed in sensors.items()
+    rows = {
+        (name, settings[setting], names[method]): found
+        for name, summed in metrics["sensors"].items()
         for setting, methods in summed.items()
         for method, found in methods.items()
-    ]
-    return document("The smallest displacement that is detected", markdown_table(header, rows))
+    }
+    table = columns_table(["sensor", "setting", "method"], rows, COLUMNS)
+    return document("The smallest displacement that is detected", table)
 
 
 def draw(metrics: Mapping[str, Any], folder: Path) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from conf.command import options
 from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import grouped, p95, share_of, spread
-from eval.common.tables import document, markdown_table, number, percent_of
-from eval.sensing.command import all_steps, conditions_of
+from eval.common.tables import Columns, columns_table, document, figure, rate
+from eval.sensing.command import all_steps, box_error, conditions_of
 from eval.sensing.judge import Condition, SensedStep
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Verdict
@@ -170,59 +170,40 @@ def grasp_summary(tries: Sequence[GraspTry]) -> dict[str, Any]:
     }
 
 
+COLUMNS: Columns = (
+    ("accuracy", rate("accuracy")),
+    ("of the 2 cm rule", rate("rule", "accuracy")),
+    ("false alarms", rate("false_alarms")),
+    ("of the 2 cm rule", rate("rule", "false_alarms")),
+    ("recall", rate("recall")),
+    ("of the 2 cm rule", rate("rule", "recall")),
+    ("culprits exact", rate("culprits_exact")),
+    ("cannot tell, good steps", rate("cannot_tell")),
+    ("box error median / p95, mm", box_error),
+    ("good / error steps", lambda found: f"{found['false_alarms']['of']} / {found['recall']['of']}"),
+)
+GRASP_COLUMNS: Columns = (
+    ("placed within 2 cm", rate("placed")),
+    ("median error, mm", figure("off_mm", "median")),
+    ("not taken", lambda found: found["outcomes"][GraspOutcome.NOT_TAKEN]),
+    ("elsewhere", lambda found: found["outcomes"][GraspOutcome.ELSEWHERE]),
+    ("tries", lambda found: found["placed"]["of"]),
+)
+
+
 def markdown(conditions: Mapping[str, Mapping[str, Any]], grasps: Mapping[str, Any]) -> str:
     """The tables of the monitor and of the arm."""
-    rows = [
-        [
-            sensor,
-            family.replace("_", " "),
-            percent_of(found["accuracy"], 1),
-            percent_of(found["rule"]["accuracy"], 1),
-            percent_of(found["false_alarms"], 1),
-            percent_of(found["rule"]["false_alarms"], 1),
-            percent_of(found["recall"], 1),
-            percent_of(found["rule"]["recall"], 1),
-            percent_of(found["culprits_exact"], 1),
-            percent_of(found["cannot_tell"], 1),
-            f"{number(found['box_error_mm']['median'], 1)} / {number(found['box_error_mm']['p95'], 1)}",
-            f"{found['false_alarms']['of']} / {found['recall']['of']}",
-        ]
+    rows = {
+        (sensor, family.replace("_", " ")): found
         for sensor, families in conditions.items()
         for family, found in families.items()
-    ]
-    header = [
-        "sensor",
-        "family",
-        "accuracy",
-        "of the 2 cm rule",
-        "false alarms",
-        "of the 2 cm rule",
-        "recall",
-        "of the 2 cm rule",
-        "culprits exact",
-        "cannot tell, good steps",
-        "box error median / p95, mm",
-        "good / error steps",
-    ]
-    parts = [markdown_table(header, rows)]
-    if grasps:
-        parts.append(_grasp_table(grasps))
-    return document("Other shapes, at any yaw", "\n\n".join(parts))
-
-
-def _grasp_table(grasps: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            family.replace("_", " "),
-            percent_of(found["placed"], 1),
-            number(found["off_mm"]["median"], 1),
-            str(found["outcomes"][GraspOutcome.NOT_TAKEN]),
-            str(found["outcomes"][GraspOutcome.ELSEWHERE]),
-            str(found["placed"]["of"]),
-        ]
-        for family, found in grasps.items()
-    ]
-    return markdown_table(["family", "placed within 2 cm", "median error, mm", "not taken", "elsewhere", "tries"], rows)
+    }
+    tries = {family.replace("_", " "): found for family, found in grasps.items()}
+    return document(
+        "Other shapes, at any yaw",
+        columns_table(["sensor", "family"], rows, COLUMNS),
+        *([columns_table(["family"], tries, GRASP_COLUMNS)] if tries else []),
+    )
 
 
 @dataclass

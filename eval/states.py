@@ -18,7 +18,7 @@ import numpy.typing as npt
 from eval.common.output import in_workers
 from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import Share, share_of
-from eval.common.tables import document, markdown_table, percent_of
+from eval.common.tables import Columns, columns_table, document, markdown_table, percent_of, rate
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.states import SHIPPED, StateModel
@@ -257,32 +257,30 @@ def right(readings: list[Reading]) -> Share:
     return share_of(r.read == r.true for r in readings)
 
 
+COLUMNS: Columns = (
+    ("right, if given", rate("accuracy")),
+    ("given", rate("given")),
+    ("right, if visible by geometry", rate("accuracy_visible_by_geometry")),
+    ("not visible called unknown", rate("not_visible_called_unknown")),
+)
+
+
 def table_of(metrics: dict[str, Any]) -> str:
     """The contents of metrics.json as Markdown."""
-    head = ["variable", "right, if given", "given", "right, if visible by geometry", "not visible called unknown"]
-    rows = [
-        [
-            name,
-            percent_of(each["accuracy"], 1),
-            percent_of(each["given"], 1),
-            percent_of(each["accuracy_visible_by_geometry"], 1),
-            percent_of(each["not_visible_called_unknown"], 1),
-        ]
-        for name, each in metrics["variables"].items()
-    ]
     more = [
         [f"{name}: {key}", percent_of(found, 1), found["of"]]
         for name, each in metrics["variables"].items()
         for key, found in (each["by_kind"] | each["by_true_value"]).items()
     ]
     wrong = [[f"{name}, {text}", n] for name, each in metrics["variables"].items() for text, n in each["wrong"].items()]
-    text = (
+    return document(
         f"{metrics['frames']} observations of {metrics['episodes']} episodes in layouts "
         f"{', '.join(map(str, metrics['layouts']))}, seed {metrics['seed']}; {metrics['ms_per_frame']:g} ms for an "
-        "observation."
+        "observation.",
+        columns_table(["variable"], metrics["variables"], COLUMNS),
+        markdown_table(["kind or true value", "right, if given", "of"], more),
+        markdown_table(["wrong readings", "number"], wrong) if wrong else "No reading is wrong.",
     )
-    parts = [text, markdown_table(head, rows), markdown_table(["kind or true value", "right, if given", "of"], more)]
-    return document(*parts, markdown_table(["wrong readings", "number"], wrong) if wrong else "No reading is wrong.")
 
 
 MEASUREMENT = Measurement(StatesConfig, measure, table_of, check=check, checkpoint=str(SHIPPED))

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from eval.changes.rules import RULES, Found, pair_of
 from eval.common.runner import Measurement, Run, Settings
-from eval.common.statistics import grouped, paired_interval, share_of
+from eval.common.statistics import grouped, paired_difference, share_of
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, percent, percent_of
+from eval.common.tables import Columns, columns_table, difference, document, markdown_table, percent, percent_of, rate
 from nsrecover.core import Action, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 from nsrecover.perception.objects.detections import AppearanceModel
@@ -200,27 +200,25 @@ def _summary(scores: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _difference(records: Sequence[dict[str, Any]], other: str) -> dict[str, Any]:
-    """Difference in errors noticed, of the same episodes, with a 95 % interval."""
-    pairs = [(e["arms"][OURS]["noticed"], e["arms"][other]["noticed"]) for e in records if e["event"] != Event.NOTHING]
-    counts = [sum(pair == wanted for pair in pairs) for wanted in ((True, True), (True, False), (False, True))]
-    low, high = paired_interval(counts[0], counts[1], counts[2], len(pairs))
-    return {"value": (counts[1] - counts[2]) / len(pairs), "low": low, "high": high}
+    """Difference in errors noticed."""
+    arms = [each["arms"] for each in records if each["event"] != Event.NOTHING]
+    return paired_difference([each[OURS]["noticed"] for each in arms], [each[other]["noticed"] for each in arms])
+
+
+COLUMNS: Columns = (
+    ("errors noticed", rate("noticed")),
+    ("false alarms per object", rate("false_alarms")),
+    ("identities right", rate("identities")),
+    ("kind right", rate("kind")),
+)
 
 
 def table(metrics: dict[str, Any]) -> str:
     """The tables of the arms, of the events, and of differences."""
-    head = ["arm", "errors noticed", "false alarms per object", "identities right", "kind right"]
-    rows = [
-        [name, *(percent_of(arm[key], 1) for key in ("noticed", "false_alarms", "identities", "kind"))]
-        for name, arm in metrics["arms"].items()
-    ]
     arms = list(metrics["arms"])
     events = [
         [name, *(percent(found[arm]["value"], None, 0) for arm in arms), found["of"]]
         for name, found in metrics["events"].items()
-    ]
-    differences = [
-        [name, percent(each["value"], (each["low"], each["high"]), 1)] for name, each in metrics["differences"].items()
     ]
     of = metrics["arms"][OURS]
     counts = (
@@ -231,9 +229,9 @@ def table(metrics: dict[str, Any]) -> str:
     return document(
         "Changes that place alone does not show",
         counts,
-        markdown_table(head, rows),
+        columns_table(["arm"], metrics["arms"], COLUMNS),
         markdown_table(["noticed of", *arms, "episodes"], events),
-        markdown_table(["errors noticed, same episodes", "difference"], differences),
+        columns_table(["errors noticed, same episodes"], metrics["differences"], [("difference", difference)]),
     )
 
 

@@ -58,6 +58,14 @@ def paired_interval(both: int, first_only: int, second_only: int, total: int) ->
     return round(difference - low, 5), round(difference + high, 5)
 
 
+def paired_difference(first: Sequence[bool], second: Sequence[bool]) -> Share:
+    """Difference of two shares of the same episodes, with its 95 % interval."""
+    pairs = list(zip(first, second, strict=True))
+    both, first_only, second_only = (pairs.count(each) for each in ((True, True), (True, False), (False, True)))
+    low, high = paired_interval(both, first_only, second_only, len(pairs))
+    return {"value": (first_only - second_only) / len(pairs), "low": low, "high": high, "of": len(pairs)}
+
+
 def bootstrap_interval(
     values: npt.NDArray[np.floating], over: npt.NDArray[np.floating] | None = None, draws: int = RESAMPLES
 ) -> tuple[float, float]:

@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from eval.common.statistics import Share
 from sim.common.tables import document, markdown_table
 
-__all__ = ["document", "markdown_table", "milliseconds", "number", "percent", "percent_of", "seen_through", "value_at"]
+__all__ = [
+    "Columns", "columns_table", "difference", "document", "duration", "figure", "markdown_table", "milliseconds",
+    "number", "percent", "percent_of", "rate", "seen_through", "value_at",
+]  # fmt: skip
+
+Cell = Callable[[Any], object]
+Columns = Sequence[tuple[str, Cell]]
+"""Title and cell of every column; a cell is made of the metrics that its row shows."""
+
+
+def columns_table(names: Sequence[str], rows: Mapping[Any, Any], columns: Columns) -> str:
+    """A table with a row for every entry of some metrics: its names, then the columns.
+
+    Args:
+        names: titles of the first columns.
+        rows: name of a row, or as many names as there are titles -> its metrics.
+        columns: what is shown of them.
+    """
+    cells = [
+        [*(name if isinstance(name, tuple) else (name,)), *(cell(found) for _, cell in columns)]
+        for name, found in rows.items()
+    ]
+    return markdown_table([*names, *(title for title, _ in columns)], cells)
+
+
+def rate(*path: str, digits: int = 1) -> Cell:
+    """Cell of a `Share`: in per cent, with its interval."""
+    return lambda found: percent_of(value_at(found, path), digits)
+
+
+def figure(*path: str, digits: int = 1, none: str = "-") -> Cell:
+    """Cell of a number with some decimals."""
+    return lambda found: number(value_at(found, path), digits, none)
 
 
 def seen_through(sensors: Collection[str]) -> str:
@@ -37,6 +69,16 @@ def percent_of(found: Share, digits: int = 2) -> str:
 def number(value: float | None, digits: int = 2, none: str = "-") -> str:
     """A number with some decimals."""
     return none if value is None else f"{value:.{digits}f}"
+
+
+def duration(*path: str, none: str = "none") -> Cell:
+    """Cell of seconds, as milliseconds."""
+    return lambda found: milliseconds(value_at(found, path), none=none)
+
+
+def difference(found: Share) -> str:
+    """Cell of the difference of two shares, with its interval."""
+    return percent(found["value"], (found["low"], found["high"]), 1)
 
 
 def milliseconds(seconds: float | None, digits: int = 1, none: str = "none") -> str:

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from eval.common.runner import Measurement, Run, Settings
-from eval.common.statistics import grouped, paired_interval, share_of, spread
-from eval.common.tables import document, markdown_table, number, percent, percent_of
+from eval.common.statistics import grouped, paired_difference, share_of, spread
+from eval.common.tables import Columns, columns_table, difference, document, figure, markdown_table, percent, rate
 from eval.own_operators.rule import write_rule
 from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric
 from nsrecover.core.geometry import as_box
@@ -258,41 +258,28 @@ def _differences(records: Sequence[dict[str, Any]], shown: Sequence[int]) -> dic
     pairs = [((ORACLE, 0), (OURS, n)) for n in shown] + [
         ((OURS, n), (other, n)) for n in shown for other in (RULE, WITHOUT)
     ]
-    result = {}
-    for one, other in pairs:
-        first, second = np.array(goals(*one)), np.array(goals(*other))
-        both, only, other_only = (int(np.sum(a & b)) for a, b in ((first, second), (first, ~second), (~first, second)))
-        low, high = paired_interval(both, only, other_only, len(first))
-        name = f"{one[0]} - {other[0]} {other[1]}"
-        result[name] = {"value": float(first.mean() - second.mean()), "low": low, "high": high}
-    return result
+    return {f"{one[0]} - {other[0]} {other[1]}": paired_difference(goals(*one), goals(*other)) for one, other in pairs}
+
+
+COLUMNS: Columns = (
+    ("goals reached", rate("goals")),
+    ("error, median, mm", figure("error_mm", "median")),
+    ("90 %, mm", figure("error_mm", "p90")),
+    ("turned wrongly, mean, °", figure("turn_deg", "mean")),
+    ("episodes", lambda arm: arm["goals"]["of"]),
+)
 
 
 def table(metrics: dict[str, Any]) -> str:
     """The tables of the arms, of their differences, and of the families."""
-    rows = [
-        [name.removesuffix(" 0"), percent_of(arm["goals"], 1), number(arm["error_mm"]["median"], 1),
-         number(arm["error_mm"]["p90"], 1), number(arm["turn_deg"]["mean"], 1), arm["goals"]["of"]]
-        for name, arm in metrics["arms"].items()
-    ]  # fmt: skip
-    head = [
-        "arm, demonstrations",
-        "goals reached",
-        "error, median, mm",
-        "90 %, mm",
-        "turned wrongly, mean, °",
-        "episodes",
-    ]
-    differences = [
-        [name, percent(each["value"], (each["low"], each["high"]), 1)] for name, each in metrics["differences"].items()
-    ]
     few = min(metrics["shown"], key=lambda n: abs(n - 200))
     arms = [f"{ORACLE} 0", *(f"{arm} {few}" for arm in (OURS, RULE, WITHOUT))]
     families = [[name, *(percent(found[arm], None, 0) for arm in arms)] for name, found in metrics["families"].items()]
+    every = {name.removesuffix(" 0"): arm for name, arm in metrics["arms"].items()}
     return document(
         "Own operators from demonstrations",
-        markdown_table(head, rows),
-        markdown_table(["goals reached, same episodes", "difference"], differences),
+        columns_table(["arm, demonstrations"], every, COLUMNS),
+        columns_table(["goals reached, same episodes"], metrics["differences"], [("difference", difference)]),
         markdown_table(["family", *(arm.removesuffix(" 0") for arm in arms)], families),
     )
 

@@ -21,7 +21,7 @@ from eval.common.plans import Planned, PlannerSetting, plan_all, planner_setting
 from eval.common.runner import Measurement, Run
 from eval.common.statistics import grouped, mean, p95, share, spread
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, milliseconds, number, percent_of
+from eval.common.tables import Columns, columns_table, document, duration, figure, markdown_table, percent_of, rate
 from eval.planning.cases import CaseRequest, PlanningCase, assess
 from nsrecover.planning.planner import Rejoin
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -211,50 +211,37 @@ def markdown(metrics: Mapping[str, Any]) -> str:
     )
 
 
+COLUMNS: Columns = (
+    ("states", lambda row: row["recovery"]["of"]),
+    ("recovered", rate("recovery", digits=2)),
+    ("L/N_err", figure("l_per_err", digits=2, none="none")),
+    ("L/L_opt", figure("l_over_opt", digits=4, none="none")),
+    ("T/N_err median", duration("t_per_err_s", "median")),
+    ("95 %", duration("t_per_err_s", "p95")),
+    ("processor time, median", duration("cpu_per_err_s", "median")),
+    ("T/L_opt", duration("t_over_opt_s")),
+    ("proven optimal in 1 s", rate("proven_optimal", digits=2)),
+    ("expansions", figure("expansions", "median", digits=0, none="none")),
+)
+ANYTIME_COLUMNS: Columns = (
+    ("recovered", rate("recovery", digits=2)),
+    ("L_plan/L_orig", lambda row: row["l_plan_over_l_orig"]),
+    ("mean of ratios", figure("l_plan_over_l_orig_mean", digits=3, none="none")),
+    ("to the subgoal alone", lambda row: row["actions_to_subgoal_over_orig"]),
+    ("T/N_err median", duration("t_per_err_s", "median")),
+)
+
+
 def _planners(planners: Mapping[str, Any]) -> str:
-    rows = []
-    for name, details in planners.items():
-        for dataset, row in details["datasets"].items():
-            per_error = row["t_per_err_s"]
-            times = (per_error["median"], per_error["p95"], row["cpu_per_err_s"]["median"], row["t_over_opt_s"])
-            rows.append(
-                [
-                    name,
-                    dataset,
-                    row["recovery"]["of"],
-                    percent_of(row["recovery"]),
-                    number(row["l_per_err"], 2, "none"),
-                    number(row["l_over_opt"], 4, "none"),
-                    *map(milliseconds, times),
-                    percent_of(row["proven_optimal"]),
-                    number(row["expansions"]["median"], 0, "none"),
-                ]
-            )
-    head = (
-        "planner", "dataset", "states", "recovered", "L/N_err", "L/L_opt", "T/N_err median", "95 %",
-        "processor time, median", "T/L_opt", "proven optimal in 1 s", "expansions",
-    )  # fmt: skip
-    return markdown_table(head, rows)
+    rows = {(name, key): row for name, details in planners.items() for key, row in details["datasets"].items()}
+    return columns_table(["planner", "dataset"], rows, COLUMNS)
 
 
 def _anytime_table(anytime: Mapping[str, Any]) -> Iterator[str]:
     if not anytime:
         return
     yield "Dataset III with 6 to 8 objects: lengths, with the rest of the plan, relative to those of `original`:"
-    yield markdown_table(
-        ("planner", "recovered", "L_plan/L_orig", "mean of ratios", "to the subgoal alone", "T/N_err median"),
-        [
-            [
-                name,
-                percent_of(row["recovery"]),
-                row["l_plan_over_l_orig"],
-                number(row["l_plan_over_l_orig_mean"], 3, "none"),
-                row["actions_to_subgoal_over_orig"],
-                milliseconds(row["t_per_err_s"]["median"]),
-            ]
-            for name, row in anytime.items()
-        ],
-    )
+    yield columns_table(["planner"], anytime, ANYTIME_COLUMNS)
 
 
 def _decision_table(decisions: Mapping[str, Any]) -> str:

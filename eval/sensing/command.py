@@ -17,7 +17,7 @@ from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.runner import Measurement, Run
 from eval.common.statistics import grouped, p95, share, share_of, spread
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, number, percent_of
+from eval.common.tables import Columns, columns_table, document, figure, number, rate
 from eval.sensing.judge import REFUSED, Condition, SensedStep, judge
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration
@@ -58,36 +58,27 @@ def _metrics(every: Sequence[SensedStep]) -> dict[str, Any]:
     }
 
 
+def box_error(found: Mapping[str, Any]) -> str:
+    """Cell of the median and the 95th percentile of the errors of boxes."""
+    return f"{number(found['box_error_mm']['median'], 1)} / {number(found['box_error_mm']['p95'], 1)}"
+
+
+COLUMNS: Columns = (
+    ("false alarms per step", rate("false_alarms")),
+    ("recall", rate("recall")),
+    ("culprits exact", rate("culprits_exact")),
+    ("box error median / p95, mm", box_error),
+    ("masks matched", rate("association")),
+    ("cannot tell, good steps", rate("cannot_tell")),
+    ("observations per step", figure("looks", "mean", digits=2)),
+    ("sensor named during events", rate("sensor_named")),
+    ("observations refused", rate("refused")),
+)
+
+
 def markdown(conditions: Mapping[str, Mapping[str, Any]]) -> str:
     """The table of all conditions."""
-    rows = [
-        [
-            name,
-            percent_of(found["false_alarms"], 1),
-            percent_of(found["recall"], 1),
-            percent_of(found["culprits_exact"], 1),
-            f"{number(found['box_error_mm']['median'], 1)} / {number(found['box_error_mm']['p95'], 1)}",
-            percent_of(found["association"], 1),
-            percent_of(found["cannot_tell"], 1),
-            number(found["looks"]["mean"], 2),
-            percent_of(found["sensor_named"], 1),
-            percent_of(found["refused"], 1),
-        ]
-        for name, found in conditions.items()
-    ]
-    header = [
-        "condition",
-        "false alarms per step",
-        "recall",
-        "culprits exact",
-        "box error median / p95, mm",
-        "masks matched",
-        "cannot tell, good steps",
-        "observations per step",
-        "sensor named during events",
-        "observations refused",
-    ]
-    return document("The monitor behind realistic sensors", markdown_table(header, rows))
+    return document("The monitor behind realistic sensors", columns_table(["condition"], conditions, COLUMNS))
 
 
 Episodes = Mapping[str | None, Sequence[ErrorEpisode]]

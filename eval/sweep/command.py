@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 from conf.command import option, options
 from eval.common.episodes import episodes_of
 from eval.common.runner import Measurement, Run, Settings
-from eval.common.statistics import grouped, paired_interval, share_of
+from eval.common.statistics import grouped, paired_difference, share_of
 from eval.common.tables import document, markdown_table, milliseconds, number, percent, percent_of, value_at
 from eval.sweep import metrics
 from eval.sweep.evaluation_world import Controller
@@ -267,17 +266,10 @@ def summary(records: Sequence[EpisodeRecord], planners: Sequence[str]) -> dict[s
             name: {planner: share_of(good) for planner, good in found.items()} for name, found in ends.items()
         },
         "ours_minus": {
-            name: {planner: difference(found[OURS], good) for planner, good in found.items() if planner != OURS}
+            name: {planner: paired_difference(found[OURS], good) for planner, good in found.items() if planner != OURS}
             for name, found in ends.items()
         },
     }
-
-
-def difference(ours: Sequence[bool], other: Sequence[bool]) -> dict[str, Any]:
-    """Difference of two shares on the same episodes, with its 95 % interval."""
-    counts = Counter(zip(ours, other, strict=True))
-    low, high = paired_interval(counts[True, True], counts[True, False], counts[False, True], len(ours))
-    return {"value": (sum(ours) - sum(other)) / len(ours), "low": low, "high": high, "of": len(ours)}
 
 
 MEASUREMENT = Measurement(
