@@ -21,7 +21,7 @@ from rich.table import Table
 import nsrecover
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.sessions.supervision import Listener
-from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
+from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, require_known
 from nsrecover.inspection.command import inspect
 from nsrecover.onboarding import commands
 from nsrecover.onboarding.options import AsJson, Budget, Checkpoint, Model, Port, SystemPlace, reads_bags, show, spread
@@ -160,8 +160,7 @@ def explain(
     from nsrecover.explanation import Audience
     from nsrecover.records import explain_file as explaining
 
-    if audience not in list(Audience):
-        raise InvalidConfiguration(f"expected an audience, found {audience!r}.{did_you_mean(audience, Audience)}")
+    require_known(audience, list(Audience), "an audience")
     if llm is None:
         documents = explaining.explain_file(log, Audience(audience), ask or (), system)
     else:
@@ -229,8 +228,7 @@ def check_world(
 
     rules = {rule.value: rule for rule in testing.Rule}
     for name in skip or ():
-        if name not in rules:
-            raise InvalidConfiguration(f"expected a rule to leave out, found {name!r}.{did_you_mean(name, rules)}")
+        require_known(name, rules, "a rule to leave out")
     factory, broken = testing.load_factory(place), None
     try:
         domain = HOUSEHOLD if household else TABLETOP

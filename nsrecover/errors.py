@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 LONGEST_ERROR = 400
 """Characters of the text of an error; what is longer is left out in its middle."""
@@ -104,6 +104,24 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name.casefold(), folded, n=1)
     hint = f" Did you mean {folded[close[0]]!r}?" if close else ""
     return f"{hint} Known: {listed}."
+
+
+def require_known(
+    name: str, known: Collection[str], expected: str, error: type[NsrecoverError] = InvalidConfiguration
+) -> None:
+    """Refuse a name that is not among the accepted ones.
+
+    Args:
+        name: the given name.
+        known: the accepted names.
+        expected: what they are the names of, for the message.
+        error: what is raised.
+
+    Raises:
+        NsrecoverError: the name is not accepted; the message has the closest one.
+    """
+    if name not in known:
+        raise error(f"expected {expected}, found {name!r}.{did_you_mean(str(name), known)}")
 
 
 DEBUG = "NSRECOVER_DEBUG"

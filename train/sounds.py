@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from conf.command import run_function
 from nsrecover.core.scene import FloatArray
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.sound import SoundConfig, SoundModel
 from nsrecover.perception.spectrogram import FRAMES, RATE_HZ, check_recording
 from nsrecover.records.wav import read_wav
@@ -129,8 +129,7 @@ def read_clips(folder: Path, left_out: set[str]) -> dict[str, list[FloatArray]]:
     """
     names = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     for name in left_out:
-        if name not in names:
-            raise InvalidConfiguration(f"expected a class in {folder}, found {name!r}.{did_you_mean(name, names)}")
+        require_known(name, names, f"a class in {folder}")
     clips: dict[str, list[FloatArray]] = {}
     for name in (name for name in names if name not in left_out):
         files = sorted((folder / name).glob("*.wav"))

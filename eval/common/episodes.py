@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.common.runner import Settings
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from sim.common.groups import instantiate_group
 from sim.datasets.build import DatasetsConfig, build
 from sim.datasets.kinds import DATASETS
@@ -48,10 +48,7 @@ def episodes_of(
     folder = Path(errors if errors is not None else _standard_folder(seed, scene))
     chosen = list[ErrorEpisode]()
     for name, count in counts.items():
-        if name not in DATASETS:
-            raise InvalidConfiguration(
-                f"expected datasets among {', '.join(DATASETS)}, found {name!r}.{did_you_mean(name, DATASETS)}"
-            )
+        require_known(name, DATASETS, "known datasets")
         if count:
             chosen += _first(DatasetsConfig(name, count, seed, str(folder / name), workers, scene=scene), count)
     if not chosen:

@@ -17,7 +17,7 @@ from eval.common.rejoin import RecoveryRoute
 from eval.common.replan import RePlanner
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.recovery import Recovery
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from nsrecover.planning.setting_aside import PlacementSampler, ProposedPlace, enumerated_places, nearest_place
@@ -72,11 +72,9 @@ class PlannerSetting:
         words = [word.value for word in Subgoals]
         if isinstance(self.subgoals, int) and self.subgoals >= 1:
             return self.subgoals
-        if self.subgoals not in words:
-            raise InvalidConfiguration(
-                f"expected subgoals of a planner as a number of at least 1 or one of {', '.join(words)}, found "
-                f"{self.subgoals!r}.{did_you_mean(str(self.subgoals), words)}"
-            )
+        require_known(
+            self.subgoals, words, f"subgoals of a planner as a number of at least 1 or one of {', '.join(words)}"
+        )
         return Subgoals(self.subgoals)
 
     def recover(self, system: System) -> Callable[..., Recovery]:

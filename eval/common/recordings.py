@@ -14,7 +14,7 @@ import numpy.typing as npt
 from eval.common.identity import code_of
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.recording import Recording
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig
@@ -162,10 +162,7 @@ def through(observation: Observation, views: Sequence[str]) -> Observation:
     """Return an observation with some of its cameras."""
     names = [camera.name for camera in observation.cameras]
     for view in views:
-        if view not in names:
-            raise InvalidConfiguration(
-                f"expected views among {', '.join(names)}, found {view!r}.{did_you_mean(view, names)}"
-            )
+        require_known(view, names, "known views")
     rows = [names.index(view) for view in views]
     return replace(
         observation,

@@ -29,7 +29,7 @@ from tqdm import tqdm
 from conf.command import run as run_command
 from eval.common.identity import Specified, content_of, identity
 from eval.common.output import TABLE, write_results
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import DEFAULT
 from sim.common.folder import REVISION, claim_folder, read_ledger
 from sim.common.parallel import Backend, run_parallel
@@ -225,11 +225,7 @@ def _processes(config: Settings) -> tuple[int, Backend]:
         raise InvalidConfiguration(
             f"expected a seed of at least 0 and at least 1 worker, found seed={config.seed}, workers={config.workers}"
         )
-    if config.parallel not in (known := [each.value for each in Backend]):
-        raise InvalidConfiguration(
-            f"expected parallel as one of {', '.join(known)}, found {config.parallel!r}."
-            f"{did_you_mean(config.parallel, known)}"
-        )
+    require_known(config.parallel, [each.value for each in Backend], "a known way to work in parallel")
     return config.workers, Backend(config.parallel)
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from eval.common.systems import system_of
 from eval.detectors.base import Moment, ReferenceRun, References
 from nsrecover.core.observation import Observation
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.perception.lifting import MIN_PIXELS
 
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -30,16 +30,6 @@ class Trunk(StrEnum):
     """The ResNet of the checkpoint's object encoder."""
     imagenet = "imagenet"
     """torchvision's ResNet-18; its weights are downloaded once."""
-
-
-def _check(choices: type[StrEnum], setting: str, value: str) -> None:
-    """Reject an unknown choice before anything is rendered."""
-    words = [choice.value for choice in choices]
-    if value not in words:
-        raise InvalidConfiguration(
-            f"expected {setting} of a detector as one of {', '.join(words)}, found {value!r}."
-            f"{did_you_mean(value, words)}"
-        )
 
 
 @dataclass(frozen=True)
@@ -61,8 +51,8 @@ class ImageSimilarity:
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
 
     def __post_init__(self) -> None:
-        _check(ReferenceRun, "run", self.run)
-        _check(Trunk, "trunk", self.trunk)
+        require_known(self.run, list(ReferenceRun), "a known run of a detector")
+        require_known(self.trunk, list(Trunk), "a known trunk of a detector")
 
     def score(self, moment: Moment, references: References) -> float:
         """Cosine between 0 and 1, because features are not negative."""
@@ -87,7 +77,7 @@ class ObjectCount:
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
 
     def __post_init__(self) -> None:
-        _check(ReferenceRun, "run", self.run)
+        require_known(self.run, list(ReferenceRun), "a known run of a detector")
 
     def score(self, moment: Moment, references: References) -> float:
         """Ratio between 0 and 1."""

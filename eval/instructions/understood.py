@@ -17,7 +17,7 @@ from eval.common.statistics import share_of
 from eval.instructions.generator import KINDS, Generator
 from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.errors import InvalidConfiguration, ModelFailure, did_you_mean
+from nsrecover.errors import ModelFailure, require_known
 from nsrecover.explanation.language_model.explainer import model_at
 from nsrecover.instructions.choosing import MEANING
 from nsrecover.instructions.model_reader import ModelReader
@@ -45,10 +45,7 @@ def paraphrases(half: str) -> list[tuple[list[str], str]]:
     Raises:
         InvalidConfiguration: there are no such paraphrases.
     """
-    if half not in PARAPHRASES:
-        raise InvalidConfiguration(
-            f"expected half as one of {', '.join(PARAPHRASES)}, found {half!r}.{did_you_mean(half, PARAPHRASES)}"
-        )
+    require_known(half, PARAPHRASES, "a known half")
     return [
         (stages_of(group["want"]), sentence)
         for name, chosen in PARAPHRASES[half]

@@ -20,7 +20,7 @@ from eval.kitchen.course import KitchenCourse, models, system_for
 from eval.kitchen.read_back import graded
 from eval.kitchen.records import KitchenRecord, summary
 from eval.kitchen.robot import KitchenRobot
-from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
+from nsrecover.errors import InvalidConfiguration, NsrecoverError, require_known
 from nsrecover.models.household import SHIPPED
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, generate
@@ -140,10 +140,7 @@ def check(config: KitchenEvalConfig) -> None:
     given: list[tuple[str, Collection[str], str]] = [(config.dataset, HOUSEHOLD_DATASETS, "dataset")]
     given += [(planner, PLANNERS, "planner") for planner in planners_of(config)]
     for value, known, what in given:
-        if value not in known:
-            raise InvalidConfiguration(
-                f"expected {what} as one of {', '.join(known)}, found {value!r}.{did_you_mean(value, known)}"
-            )
+        require_known(value, known, f"a known {what}")
     if config.episodes < 1:
         raise InvalidConfiguration(f"expected episodes of at least 1, found episodes={config.episodes}")
     sensor_of(config.sensor)

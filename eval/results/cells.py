@@ -17,7 +17,7 @@ import yaml
 from eval.common.identity import ROOT, code_of, content_of, modules_in, targets, weights_of
 from eval.common.output import METRICS
 from eval.common.runner import ROWS
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import DEFAULT
 from sim.common.folder import MANIFEST, read_ledger
 from sim.datasets.kinds import DATASETS, generate
@@ -96,10 +96,7 @@ def results_of(level: str, only: Sequence[str] = ()) -> list[Result]:
     listed: dict[str, dict[str, Any]] = yaml.safe_load(LIST.read_text(encoding="utf-8"))
     for given, known, what in ((only, listed, "only"), ([level], LEVELS, "level")):
         for name in given:
-            if name not in known:
-                raise InvalidConfiguration(
-                    f"expected a known name in {what}, found {name!r}.{did_you_mean(name, known)}"
-                )
+            require_known(name, known, f"a known name in {what}")
     every = [_result(name, entry, level) for name, entry in listed.items()]
     return [each for each in every if (each.name in only if only else not each.needs)]
 

@@ -14,7 +14,7 @@ from typing import Any
 from eval.common.output import METRICS, TABLE
 from eval.common.tables import document, markdown_table, number, percent, percent_of
 from eval.results.cells import PROVENANCE, standing
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.origin import RUN
 
@@ -66,10 +66,7 @@ def _committed(folder: Path, name: str) -> tuple[str, list[str]]:
 def _with_columns(table: str, columns: Sequence[str], folder: Path) -> str:
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     for name in columns:
-        if name not in cells[0]:
-            raise InvalidConfiguration(
-                f"expected a column of the table in {folder}, found {name!r}.{did_you_mean(name, cells[0])}"
-            )
+        require_known(name, cells[0], f"a column of the table in {folder}")
     places = [cells[0].index(name) for name in columns]
     return markdown_table(columns, [[row[place] for place in places] for row in cells[2:]])
 

@@ -16,7 +16,7 @@ from eval.sweep import metrics
 from eval.sweep.evaluation_world import Controller
 from eval.sweep.judged_episode import Job, run_job
 from eval.sweep.records import EpisodeRecord, succeeded
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from sim.common.cameras import DEFAULT_RIG
 from sim.common.groups import instantiate_group
 from sim.datasets.kinds import DATASETS
@@ -185,10 +185,7 @@ def sizes(config: EvalConfig) -> dict[str, int]:
     datasets = [config.dataset] if isinstance(config.dataset, str) else list(config.dataset)
     given = list(config.episodes) if isinstance(config.episodes, Sequence) else [config.episodes] * len(datasets)
     for name in datasets:
-        if name not in DATASETS:
-            raise InvalidConfiguration(
-                f"expected dataset as one of {', '.join(DATASETS)}, found {name!r}.{did_you_mean(str(name), DATASETS)}"
-            )
+        require_known(name, DATASETS, "a known dataset")
     if len(given) != len(datasets) or not all(each is None or (isinstance(each, int) and each >= 1) for each in given):
         raise InvalidConfiguration(
             f"expected a number of episodes of at least 1 for each dataset, found dataset={config.dataset}, "

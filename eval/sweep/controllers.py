@@ -22,7 +22,7 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.core.traces import Trace
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.models.bundle import Bundle
 from nsrecover.records.recording import example
@@ -75,10 +75,7 @@ def check_parts(parts: Collection[str]) -> None:
         InvalidConfiguration: one is none of `PARTS`.
     """
     for part in parts:
-        if part not in PARTS:
-            raise InvalidConfiguration(
-                f"expected planner.rules among {', '.join(PARTS)}, found {part!r}.{did_you_mean(str(part), PARTS)}"
-            )
+        require_known(part, PARTS, "parts in planner.rules")
 
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
-from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject, did_you_mean
+from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject, did_you_mean, require_known
 
 
 def scene_of(
@@ -54,10 +54,7 @@ def check_plan(instance: Instance, plan: Plan) -> None:
     for action in plan:
         operator, _ = instance.operator(action.operator, action.arguments)
         for parameter, name in zip(operator.parameters, action.arguments, strict=True):
-            if name not in instance.objects:
-                raise UnknownObject(
-                    f"expected objects of the scene in {action}, found {name!r}.{did_you_mean(name, instance.objects)}"
-                )
+            require_known(name, instance.objects, f"objects of the scene in {action}", UnknownObject)
             if parameter.trait and parameter.trait not in instance.objects[name]:
                 raise InvalidAction(
                     f"expected an object with {str(parameter.trait)!r} as {parameter.variable} of {action}, found "
@@ -81,10 +78,7 @@ def _check_fact(fact: StateFact, instance: Instance, known: Collection[str], wha
     if not isinstance(fact, tuple) or not fact or not all(isinstance(term, str) for term in fact):
         raise InvalidConfiguration(f"expected a {what} such as ('open', 'fridge'), found {fact!r}")
     predicate, *terms = fact
-    if predicate not in known:
-        raise InvalidConfiguration(
-            f"expected a {what} of the domain {domain.name!r}, found {predicate!r}.{did_you_mean(predicate, known)}"
-        )
+    require_known(predicate, known, f"a {what} of the domain {domain.name!r}")
     if domain.arities.get(predicate, len(terms)) != len(terms):
         raise InvalidConfiguration(
             f"expected {domain.arities[predicate]} terms of {predicate!r} in a {what}, found {len(terms)}: {terms}"

@@ -15,7 +15,7 @@ from nsrecover.core.protocols import LookingWorld, Perceiver, World
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidAction, InvalidConfiguration, require_known
 from nsrecover.loading import load
 from nsrecover.perception.function import as_perceiver
 from nsrecover.util.extras import needs_extra
@@ -82,8 +82,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
                 if len(operator.arguments) <= 2 and not getattr(operator, "needs_target", False)
             )
         for name in operators:
-            if name not in domain.operators:
-                raise InvalidAction(f"expected an operator, found {name!r}.{did_you_mean(name, domain.operators)}")
+            require_known(name, domain.operators, "an operator", InvalidAction)
         self.operators, self.objects, self.render_mode = operators, objects, render_mode
         self.observation_space = spaces.Dict(
             {
@@ -161,11 +160,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
             UnknownObject: an object is not in the scene.
         """
         self._domain.operator_of(action)
-        if action.operator not in self.operators:
-            raise InvalidAction(
-                f"expected an operator of this environment, found {action.operator!r}."
-                f"{did_you_mean(action.operator, self.operators)}"
-            )
+        require_known(action.operator, self.operators, "an operator of this environment", InvalidAction)
         rows = [self.graph.index(name) for name in action.arguments]
         return np.array([self.operators.index(action.operator), *rows, 0][:3], dtype=np.int64)
 

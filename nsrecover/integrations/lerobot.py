@@ -25,7 +25,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from nsrecover.core import Camera, Observation, Plan
-from nsrecover.errors import InvalidRecording, did_you_mean
+from nsrecover.errors import InvalidRecording, require_known
 from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra
@@ -196,10 +196,7 @@ class EpisodeFiles:
     def images(self, feature: str, rows: Sequence[JsonMapping]) -> list[npt.NDArray[np.generic]]:
         """The images of a feature at some frames."""
         features = self._required("features", dict)
-        if feature not in features:
-            raise InvalidRecording(
-                f"expected a feature of {self.folder}, found {feature!r}.{did_you_mean(feature, features)}"
-            )
+        require_known(feature, features, f"a feature of {self.folder}", InvalidRecording)
         if isinstance(features[feature], dict) and features[feature].get("dtype") == "video":
             return self._of_video(feature, [int(row["frame_index"]) for row in rows])
         return [self._image_of(row.get(feature), feature, int(row["frame_index"])) for row in rows]

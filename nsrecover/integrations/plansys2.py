@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.errors import InvalidPlan, did_you_mean
+from nsrecover.errors import InvalidPlan, did_you_mean, require_known
 
 _NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _LINE = re.compile(
@@ -116,8 +116,7 @@ def translate(items: Sequence[PlanItem], vocabulary: Vocabulary | None = None) -
             actions.append(Action(name, tuple(objects)))
             ends.append(number)
             continue
-        if name not in vocabulary.actions:
-            raise InvalidPlan(f"expected a known action, found {name!r}.{did_you_mean(name, vocabulary.actions)}")
+        require_known(name, vocabulary.actions, "a known action", InvalidPlan)
         meaning = vocabulary.actions[name]
         if meaning is None:
             continue

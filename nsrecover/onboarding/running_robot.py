@@ -15,7 +15,13 @@ import numpy as np
 from nsrecover.core import FactScene, Observation, Plan, SceneGraph
 from nsrecover.core.entrance import check_kind
 from nsrecover.core.sessions.supervision import Stops
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidPlan, UnknownObject, did_you_mean
+from nsrecover.errors import (
+    InvalidConfiguration,
+    InvalidObservation,
+    InvalidPlan,
+    UnknownObject,
+    require_known,
+)
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.recording import Recording
@@ -145,10 +151,7 @@ def saying(when: str) -> Iterator[None]:
 def _check_names(plan: Plan, names: tuple[str, ...]) -> None:
     for action in plan:
         for name in action.arguments:
-            if name not in names:
-                raise UnknownObject(
-                    f"expected objects of the first observation in {action}, found {name!r}.{did_you_mean(name, names)}"
-                )
+            require_known(name, names, f"objects of the first observation in {action}", UnknownObject)
 
 
 def _plain(seen: Any) -> Any:

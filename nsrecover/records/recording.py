@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core import Observation, Plan
-from nsrecover.errors import InvalidRecording, did_you_mean
+from nsrecover.errors import InvalidRecording, require_known
 from nsrecover.records.arrays import (
     MAX_BYTES,
     Header,
@@ -142,10 +142,7 @@ def example(name: str = "collapse") -> Recording:
     folder = resources.files("nsrecover") / "episodes"
     entries = folder.iterdir() if folder.is_dir() else ()
     known = {entry.name.removesuffix(".npz"): entry for entry in entries if entry.name.endswith(".npz")}
-    if name not in known:
-        raise InvalidRecording(
-            f"expected the name of an episode that comes with nsrecover, found {name!r}.{did_you_mean(name, known)}"
-        )
+    require_known(name, known, "the name of an episode that comes with nsrecover", InvalidRecording)
     with resources.as_file(known[name]) as path:
         return load(path)
 

@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 
 from conf.help import CONF
 from conf.targets import instantiate
-from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
+from nsrecover.errors import InvalidConfiguration, NsrecoverError, require_known
 
 
 def group_names(group: str) -> list[str]:
@@ -23,10 +23,8 @@ def group_settings(group: str, name: str) -> Any:
     Raises:
         InvalidConfiguration: there is no such file.
     """
-    if name not in (known := group_names(group)):
-        raise InvalidConfiguration(
-            f"expected a {group} among {', '.join(known)}, found {name!r}.{did_you_mean(name, known)}"
-        )
+    known = group_names(group)
+    require_known(name, known, f"a {group}")
     values: Any = OmegaConf.load(CONF / group / f"{name}.yaml")
     for base in values.pop("defaults", ()):
         if base != "_self_":

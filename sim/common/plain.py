@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 
 from nsrecover.core.actions import Action
-from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean, require_known
 
 T = TypeVar("T")
 
@@ -55,10 +55,7 @@ def from_plain(kind: type[T], label: str, data: Mapping[str, Any]) -> T:
     """
     hints = {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
     for name in data:
-        if name not in hints:
-            raise InvalidConfiguration(
-                f"expected a parameter of the fault {label!r}, found {name!r}.{did_you_mean(name, hints)}"
-            )
+        require_known(name, hints, f"a parameter of the fault {label!r}")
     known = fields(kind)  # type: ignore[arg-type]
     for item in known:
         if item.name not in data and item.default is MISSING and item.default_factory is MISSING:

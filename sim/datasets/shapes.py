@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import require_known
 from sim.common.cameras import Light
 from sim.datasets.replay import step_error
 from sim.datasets.spec import ErrorEpisode, StepError
@@ -131,8 +131,5 @@ def family_of(name: str) -> ShapeErrors:
     Raises:
         InvalidConfiguration: there is no such family.
     """
-    if name not in FAMILIES:
-        raise InvalidConfiguration(
-            f"expected a family of shapes among {', '.join(FAMILIES)}, found {name!r}.{did_you_mean(name, FAMILIES)}"
-        )
+    require_known(name, FAMILIES, "a family of shapes")
     return FAMILIES[name]

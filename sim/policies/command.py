@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import require_known
 from nsrecover.util.atomic_write import atomic_path, atomic_write_bytes
 from sim.common.parallel import run_parallel
 from sim.policies.dataset import VERSIONS, Layout, Recorded, write_dataset
@@ -60,11 +60,7 @@ class PoliciesConfig:
 def main(config: PoliciesConfig) -> None:
     """Record what is missing, and write the datasets."""
     sensor(config.sensor)
-    if config.version not in VERSIONS:
-        raise InvalidConfiguration(
-            f"expected version as one of {', '.join(VERSIONS)}, found {config.version!r}."
-            f"{did_you_mean(config.version, VERSIONS)}"
-        )
+    require_known(config.version, VERSIONS, "a known version")
     counts = {GOOD: config.good, OTHERS: config.others}
     items = [(part, task, n) for n in range(max(counts.values())) for task in range(config.tasks) for part in counts]
     items = [item for item in items if item[2] < counts[item[0]]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from sim.sound.bodies import RATE_HZ, Array
 from sim.sound.impacts import pascals, ring
 from sim.sound.lasting import speech
@@ -39,11 +39,7 @@ class Background:
         if not 0 <= self.distractors_per_min <= 60:
             raise InvalidConfiguration(f"expected distractors_per_min from 0 to 60, found {self.distractors_per_min:g}")
         for kind in self.kinds:
-            if kind not in DISTRACTORS:
-                raise InvalidConfiguration(
-                    f"expected distractors among {', '.join(DISTRACTORS)}, found {kind!r}."
-                    f"{did_you_mean(kind, DISTRACTORS)}"
-                )
+            require_known(kind, DISTRACTORS, "known distractors")
 
     def sound(self, first: int, samples: int, seed: int) -> Array:
         """A stretch of the background, (samples,) pascals at the microphone.

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 
 Array = npt.NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -126,10 +126,7 @@ class Body:
     def __post_init__(self) -> None:
         for field, kind in (("material", Material), ("shape", Shape)):
             value, known = getattr(self, field), [str(each) for each in kind]
-            if value not in known:
-                raise InvalidConfiguration(
-                    f"expected a {field} of {self.name!r}, found {value!r}.{did_you_mean(str(value), known)}"
-                )
+            require_known(value, known, f"a {field} of {self.name!r}")
             object.__setattr__(self, field, kind(value))
         object.__setattr__(self, "size_m", tuple(float(side) for side in self.size_m))
         if len(self.size_m) != 3 or not all(0 < side < 100 for side in (*self.size_m, self.thickness_m)):

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import require_known
 from sim.sound.background import Background
 from sim.sound.bodies import Body, Material, Shape, vector_of
 from sim.sound.events import CONTACT, INSTANT, SoundEvent, SoundKind
@@ -73,8 +73,7 @@ def example_event(label: str, rng: np.random.Generator) -> SoundEvent:
     Raises:
         InvalidConfiguration: there is no such class.
     """
-    if label not in CLASSES:
-        raise InvalidConfiguration(f"expected a class of sounds, found {label!r}.{did_you_mean(label, CLASSES)}")
+    require_known(label, CLASSES, "a class of sounds")
     kind = SoundKind(label.split(" ")[0])
     start = float(rng.uniform(0.1, 0.5))
     duration = 0.0 if kind in INSTANT else float(rng.uniform(1.0, 4.0))

@@ -14,7 +14,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.records.recording import Recording
 from sim.common.cameras import DEFAULT_RIG, CameraRig
 from sim.common.demonstrations import EpisodeOutcome, record_episode
@@ -71,15 +71,9 @@ class DemonstrationMix:
             raise InvalidConfiguration(f"expected lengths as numbers from 1 to 8, found {list(self.lengths)}")
         known = [str(structure) for structure in Structure]
         for name in self.structures or ("",):
-            if name not in known:
-                raise InvalidConfiguration(
-                    f"expected structures of the known kinds, found {name!r}.{did_you_mean(name, known)}"
-                )
+            require_known(name, known, "structures of the known kinds")
         fidelities = [str(fidelity) for fidelity in Fidelity]
-        if self.fidelity not in fidelities:
-            raise InvalidConfiguration(
-                f"expected a fidelity, found {self.fidelity!r}.{did_you_mean(self.fidelity, fidelities)}"
-            )
+        require_known(self.fidelity, fidelities, "a fidelity")
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from nsrecover.errors import UnknownObject, did_you_mean
+from nsrecover.errors import UnknownObject, require_known
 from nsrecover.util.closing import ClosedByWith
 from sim.common.arm import STEP_S, Arm
 from sim.common.rotations import matrix_of
@@ -97,8 +97,7 @@ class PhysicsScene(ClosedByWith):
         Raises:
             UnknownObject: the scene has no object of that name.
         """
-        if name not in self._bodies:
-            raise UnknownObject(f"expected an object of the scene, found {name!r}.{did_you_mean(name, self._bodies)}")
+        require_known(name, self._bodies, "an object of the scene", UnknownObject)
         return self._bodies[name]
 
     def pose(self, name: str) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.errors import UnknownObject, did_you_mean
+from nsrecover.errors import UnknownObject, require_known
 from sim.common.rotations import matrix_of, quaternion_of, rotation_about
 from sim.tabletop.imprecision import Imprecision
 from sim.tabletop.scenes import TABLE, SceneSpec, TableSpec
@@ -52,8 +52,7 @@ class PoseEstimates:
         Raises:
             UnknownObject: it is not among the estimates.
         """
-        if name not in self.names:
-            raise UnknownObject(f"expected an object on the table, found {name!r}.{did_you_mean(name, self.names)}")
+        require_known(name, self.names, "an object on the table", UnknownObject)
         return self.names.index(name)
 
     def shifted(self, name: str, offset_m: Sequence[float] | Array) -> PoseEstimates:

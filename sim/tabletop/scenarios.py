@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.audience import participle
 from sim.common.cameras import DAYLIGHT, Light
 from sim.tabletop.faults import Drop, Fault, HelpingPerson, Misled, Swap
@@ -67,8 +67,7 @@ def scenario(name: str, seed: int = 0) -> Scenario:
     Raises:
         InvalidConfiguration: the name is unknown, or no scene was found for it.
     """
-    if name not in SCENARIOS:
-        raise InvalidConfiguration(f"expected a scenario, found {name!r}.{did_you_mean(name, SCENARIOS)}")
+    require_known(name, SCENARIOS, "a scenario")
     rng = np.random.default_rng([seed, sorted(SCENARIOS).index(name)])
     for _ in range(TRIES):
         found = SCENARIOS[name](rng, seed)

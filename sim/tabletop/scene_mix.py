@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from sim.common.cameras import Light
 from sim.tabletop.blobs import HELD_OUT, TRAINING, blob_size
 from sim.tabletop.scenes import (
@@ -114,8 +114,7 @@ class SceneMix:
             object.__setattr__(self, name, tuple(texture_of(texture) for texture in getattr(self, name)))
         object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in self.kinds))
         for colour in self.colours:
-            if colour not in COLOURS:
-                raise InvalidConfiguration(f"expected colours, found {colour!r}.{did_you_mean(str(colour), COLOURS)}")
+            require_known(colour, COLOURS, "colours")
         for name in ("counts", "kinds", "colours", "textures"):
             _check_filled(name, getattr(self, name))
         if not all(isinstance(count, int) and 1 <= count <= MOST for count in self.counts):

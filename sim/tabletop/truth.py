@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from nsrecover.errors import UnknownObject, did_you_mean
+from nsrecover.errors import UnknownObject, require_known
 from sim.common.rotations import matrix_of
 
 Array = npt.NDArray[np.float64]
@@ -51,8 +51,7 @@ class Truth:
         Raises:
             UnknownObject: there is none of that name.
         """
-        if name not in self.names:
-            raise UnknownObject(f"expected an object of the scene, found {name!r}.{did_you_mean(name, self.names)}")
+        require_known(name, self.names, "an object of the scene", UnknownObject)
         return self.names.index(name)
 
     def position(self, name: str) -> npt.NDArray[np.float64]:

@@ -95,7 +95,7 @@ def test_an_object_that_the_monitor_cannot_see_moving_is_not_blamed(measured):
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("episodes={VII: 3}", "expected datasets among I, II, III, IV, V, VI"),
+        ("episodes={VII: 3}", "expected known datasets, found 'VII'"),
         ("episodes={I: 0}", "at least one episode"),
         ("checkpoint=/nowhere", "expected a checkpoint of the tabletop"),
         ("variants=camera", "Did you mean 'cameras'"),

@@ -19,7 +19,7 @@ from eval.checks.fuzz.targets import TARGETS, Target
 from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.served import served
 from eval.common.tables import document, markdown_table
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 
 SERVER, CRAFTED, ENDED = "server", "crafted", "ended"
 NAMES = (*TARGETS, SERVER, CRAFTED, ENDED)
@@ -97,10 +97,7 @@ def targets_of(config: FuzzConfig) -> list[str]:
     """
     wanted = NAMES if config.target == "all" else [config.target] if isinstance(config.target, str) else config.target
     for name in wanted:
-        if name not in NAMES:
-            raise InvalidConfiguration(
-                f"expected target as all or some of {', '.join(NAMES)}, found {name!r}.{did_you_mean(name, NAMES)}"
-            )
+        require_known(name, NAMES, f"target as all or some of {', '.join(NAMES)}")
     if not config.inputs > 0:
         raise InvalidConfiguration(f"expected inputs > 0, found {config.inputs}")
     return list(wanted)

@@ -13,7 +13,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, did_you_mean, require_known
 from nsrecover.util.english import the
 from sim.common.cameras import DEFAULT_RIG
 from sim.common.rotations import quaternion_of
@@ -76,8 +76,7 @@ class FaultyWorld:
 
     def inject(self, fault: str, name: str) -> str:
         """Let a fault strike as soon as it can."""
-        if fault not in FAULTS:
-            raise InvalidConfiguration(f"expected a fault, found {fault!r}.{did_you_mean(fault, FAULTS)}")
+        require_known(fault, FAULTS, "a fault")
         if name and name not in self.objects:
             raise InvalidConfiguration(f"expected an object, found {name!r}.{did_you_mean(name, self.objects)}")
         with self._lock:

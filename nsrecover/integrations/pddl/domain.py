@@ -9,7 +9,7 @@ from pathlib import Path
 from nsrecover.domains import base
 from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, did_you_mean, require_known
 from nsrecover.integrations.pddl.durative import duration, in_sequence
 from nsrecover.integrations.pddl.formulas import NO_SCOPE, OBJECT, Names, Type, refused, typed
 from nsrecover.integrations.pddl.text import Form, checked_name, read
@@ -51,8 +51,7 @@ def domain_from_pddl(
         ("roles of predicates", given, tuple(reader.names.predicates)),
     ):
         for name in names:
-            if name not in known:
-                raise InvalidConfiguration(f"expected {what}, found {name!r}.{did_you_mean(name, known)}")
+            require_known(name, known, what)
     return reader.domain(form, said, given)
 
 

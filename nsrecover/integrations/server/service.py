@@ -13,7 +13,7 @@ from fastapi import Request
 
 from nsrecover.core import Plan
 from nsrecover.core.sessions.settings import SessionSettings
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import require_known
 from nsrecover.integrations.server.guard import CLIENT
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.sessions import EventKind, Sessions, StoredSession
@@ -93,10 +93,7 @@ class Service:
             Refused: there are too many sessions.
         """
         name = system or self.systems[0]
-        if name not in self.systems:
-            raise InvalidConfiguration(
-                f"expected the name of a system of this server, found {name!r}.{did_you_mean(name, self.systems)}"
-            )
+        require_known(name, self.systems, "the name of a system of this server")
         budget_s = min(self.limits.planning_s, settings.budget_s or 0.0)
         session = self.sessions.open(name, client_of(request))
         try:

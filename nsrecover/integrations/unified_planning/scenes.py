@@ -23,7 +23,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
+from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean, require_known
 from nsrecover.integrations.unified_planning import visited_states
 from nsrecover.planning.planner import BELOW_TABLE_M
 from nsrecover.util.python310 import StrEnum
@@ -114,10 +114,7 @@ class SceneMapping:
             self.domain.operator_of(Action(step[0], step[1:]))
             known = [parameter.name for parameter in action.parameters]
             for name in step[1:]:
-                if name not in known:
-                    raise InvalidConfiguration(
-                        f"expected a parameter of {action.name}, found {name!r}.{did_you_mean(name, known)}"
-                    )
+                require_known(name, known, f"a parameter of {action.name}")
 
     def values(self, problem: Problem, graph: SceneGraph) -> dict[FNode, FNode]:
         """Return the values of the mapped fluents in a scene; objects that are not in it are in no relation.

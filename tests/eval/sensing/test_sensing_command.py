@@ -82,5 +82,5 @@ def test_a_condition_may_have_scenes_of_its_own(config: SensingConfig) -> None:
     folder = Path(f"{config.errors}_alike") / "I"
     names = json.loads((folder / "episodes.jsonl").read_text().splitlines()[0])["scene"]["objects"]
     assert {each["kind"] for each in names} == {"cube"}
-    with pytest.raises(InvalidConfiguration, match=r"expected a scene among alike, .*Did you mean 'alike'"):
+    with pytest.raises(InvalidConfiguration, match=r"expected a scene, .*Did you mean 'alike'"):
         MEASUREMENT.run(replace(config, conditions={"wrong": {"scene": "alikes"}}))
