@@ -21,6 +21,7 @@ from nsrecover.models.conformal import Calibration
 from nsrecover.models.effects.operator import operators_in, with_operators
 from nsrecover.models.geometric import CONFIG, GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
+from nsrecover.monitoring.facts.during import ConditionModel
 from nsrecover.monitoring.facts.rules import FactRules
 from nsrecover.monitoring.motion import FILE as MOTIONS
 from nsrecover.monitoring.motion import MotionModel
@@ -319,4 +320,4 @@ class HouseholdSystem:
         costs = {name: known[name] for name in instance.domain.operators if name in known}
         made = symbolic(instance, goal, durations or costs or None, assumed=assumed, visits=True)
         watching = replace(made.facts, perceiver=lambda home: self.models.perceiver(home, reads, hears))
-        return replace(made, watching=watching)
+        return replace(made, watching=watching, motions=ConditionModel())

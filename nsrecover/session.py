@@ -115,7 +115,7 @@ class Session(SessionState[SceneT]):
 
         Raises:
             OutOfTurn: no action was asked for.
-            InvalidConfiguration: the system has no `motions`, or its scenes are facts.
+            InvalidConfiguration: the system has no `motions`, or its perceiver cannot be copied.
             InvalidObservation: one of them is something else.
         """
         self._expect(Act, Interrupt)

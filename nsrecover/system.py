@@ -23,8 +23,8 @@ from nsrecover.models.geometric import GeometricModels, save_geometric
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.boxes.comparison import Comparison
 from nsrecover.monitoring.boxes.imagination import Imagination
+from nsrecover.monitoring.during import ActionModel
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.monitoring.motion import MotionModel
 from nsrecover.monitoring.parts import Explains, Planner
 from nsrecover.monitoring.watching import BoxWatching, FactWatching, Watching
 from nsrecover.perception.objects.boxes import Given
@@ -55,7 +55,7 @@ class System(Generic[SceneT]):
     planner: Planner[SceneT]
     explainer: Explains
     calibration: Calibration | None = None
-    motions: MotionModel | None = None
+    motions: ActionModel | None = None
 
     @property
     def domain(self) -> Domain:

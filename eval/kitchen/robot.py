@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactScene
+from nsrecover.core.glances import RobotState
+from nsrecover.core.observation import Observation
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, Household
 from nsrecover.monitoring.facts.outlook import imagine, outlook, unmet_conditions
@@ -22,6 +24,10 @@ from sim.kitchen.tasks import TaskSpec
 from sim.kitchen.truth import differences, true_state, unmet_goal
 from sim.kitchen.world import KitchenWorld, OnFrame
 from sim.sensors.sensor import EXACT, Sensor
+from sim.sensors.watched import Motion, watch
+
+Glance = Callable[[Observation, RobotState], bool]
+"""See `nsrecover.core.protocols.GlancingWorld`."""
 
 LISTENS_STEPS = 480
 """Steps of the physics, two seconds, for which the robot with a microphone stands still before an observation: what it
@@ -50,7 +56,11 @@ class KitchenRobot(ClosedByWith):
             reach.
         looks: drives to look at something.
         stream: the sensor through which it sees.
+        motions: the actions that were carried out.
+        rate_hz: frames a second of simulated time while an action is watched.
     """
+
+    rate_hz = 5.0
 
     def __init__(
         self,
@@ -88,6 +98,7 @@ class KitchenRobot(ClosedByWith):
         )
         self.stream = sensor.stream(len(self.world.rig.views), spec.seed)
         self.executed, self.violations, self.looks = 0, 0, 0
+        self.motions: list[Motion] = []
         self.last = ""
         self.injected = 0 if any(fault.at_step == START or _in_plan(fault) for fault in faults) else None
         self.struck: int | None = None
@@ -122,12 +133,19 @@ class KitchenRobot(ClosedByWith):
 
     def execute(self, action: Action) -> None:
         """Carry out an action, and judge what it did."""
+        self._execute(action, None)
+
+    def execute_watched(self, action: Action, glance: Glance) -> None:
+        """The same, and stop the action if `glance` returns false."""
+        self._execute(action, glance)
+
+    def _execute(self, action: Action, glance: Glance | None) -> None:
         before = self.truth
         unmet = bool(unmet_conditions(self.home, before, action))
         ahead = FactLookahead(FactPlanner(self.home))
         if ahead.irreversible(before, action) and (unmet or ahead.loses(before, action, self.goal)):
             self.violations += 1
-        self.world.execute(action)
+        self.motions.append(watch(self.world, action, self.stream, self.rate_hz, glance))
         self.executed, self.last = self.executed + 1, str(action)
         if self.injected is None and self.world.last_faults:
             self.injected = self.executed

@@ -1,55 +1,68 @@
-"""Watches an action while it runs: each frame is compared with what successful demonstrations looked like."""
+"""Watches an action while it runs: the frames that a model of the action finds wrong, two in a row, interrupt it."""
 
 from __future__ import annotations
+
+from typing import Any, Protocol
 
 from nsrecover.core.actions import Action
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph, SceneT
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.monitoring.motion import Judged, MotionModel
-from nsrecover.perception.objects.glances import ActionGlances
+
+
+class Frames(Protocol):
+    """Judges the frames of one action."""
+
+    def judge(self, observation: Observation, robot: RobotState) -> str | None:
+        """The object that deviates in a frame; None: none does."""
+        ...
+
+
+class ActionModel(Protocol):
+    """Says what should be seen while actions run."""
+
+    def frames(self, monitor: Monitor[Any], action: Action, time_s: float) -> Frames:
+        """What judges the frames of an action.
+
+        Args:
+            monitor: of the plan; the action is its next one.
+            action: what runs.
+            time_s: when the first frame was made.
+
+        Raises:
+            InvalidConfiguration: the model is for scenes of another type.
+        """
+        ...
 
 
 class During:
     """Watches one action.
 
     Args:
-        model: what happens during an action; None: there is no such model.
+        model: what should be seen while it runs; None: there is no such model.
         monitor: of the plan; the action is its next one.
         action: what runs.
         time_s: when the first frame was made.
 
-    Attributes:
-        judged: the last frame.
-
     Raises:
-        InvalidConfiguration: there is no model, or scenes are facts.
+        InvalidConfiguration: there is no model, or it is for scenes of another type.
     """
 
-    def __init__(self, model: MotionModel | None, monitor: Monitor[SceneT], action: Action, time_s: float) -> None:
+    def __init__(self, model: ActionModel | None, monitor: Monitor[Any], action: Action, time_s: float) -> None:
         if model is None:
             raise InvalidConfiguration(
                 "expected a system with a model of motions, found none; make it with python -m train.motions"
             )
-        before, expected = monitor.graph, monitor.trace.graphs[monitor.num_executed + 1]
-        if not isinstance(before, SceneGraph) or not isinstance(expected, SceneGraph):
-            raise InvalidConfiguration("expected scenes of boxes while actions are watched, found scenes of facts")
-        self._model, self._action = model, action
-        self._glances = ActionGlances(before, expected, action.arguments[0], time_s)
-        self._names = tuple(name for name in self._glances.names if name != action.arguments[0])
-        self.judged: Judged | None = None
+        self._frames, self._before = model.frames(monitor, action, time_s), False
 
     def glanced(self, observation: Observation, robot: RobotState) -> str | None:
         """Judge a frame.
 
         Returns:
-            The object that deviates in two frames in a row, so that the action should be interrupted; None: none does.
+            The object that deviates in this frame, if one has deviated in the frame before, too, so that the action
+            should be interrupted; else None.
         """
-        last = self.judged
-        self.judged = self._model.judge(self._glances.look(observation, robot))
-        limit = self._model.threshold
-        if last is None or min(last.score, self.judged.score) <= limit:
-            return None
-        return self._action.arguments[0] if self.judged.other < 0 else self._names[self.judged.other]
+        before, name = self._before, self._frames.judge(observation, robot)
+        self._before = name is not None
+        return name if before else None

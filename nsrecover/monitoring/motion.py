@@ -19,9 +19,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from nsrecover.core.glances import PHASES, Glance, Numbers
-from nsrecover.errors import InvalidCheckpoint, InvalidRecording
+from nsrecover.core.actions import Action
+from nsrecover.core.glances import PHASES, Glance, Numbers, RobotState
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneGraph
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, InvalidRecording
 from nsrecover.models.conformal import conformal_threshold
+from nsrecover.monitoring.monitor import Monitor
+from nsrecover.perception.objects.glances import ActionGlances
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.untrusted_json import read_json
 
@@ -70,6 +75,15 @@ class MotionModel:
     threshold: float
     alpha: float = 1.0
     actions: tuple[int, int] = (0, 0)
+
+    def frames(self, monitor: Monitor[Any], action: Action, time_s: float) -> BoxFrames:
+        """What judges the frames of an action; see `nsrecover.monitoring.during.ActionModel`."""
+        before, expected = monitor.graph, monitor.trace.graphs[monitor.num_executed + 1]
+        if not isinstance(before, SceneGraph) or not isinstance(expected, SceneGraph):
+            raise InvalidConfiguration(
+                "expected scenes of boxes while actions are watched by a model of motions, found scenes of facts"
+            )
+        return BoxFrames(self, ActionGlances(before, expected, action.arguments[0], time_s), action.arguments[0])
 
     def judge(self, glance: Glance) -> Judged:
         """Judge a frame."""
@@ -124,6 +138,27 @@ class MotionModel:
                 f"expected a model of motions in {path}, found: {problem}; make it with python -m train.motions"
             ) from problem
         return made
+
+
+class BoxFrames:
+    """Judges the frames of one action in a scene of boxes.
+
+    Args:
+        model: the limits.
+        glances: at the objects.
+        moved: the object that the action moves.
+    """
+
+    def __init__(self, model: MotionModel, glances: ActionGlances, moved: str) -> None:
+        self._model, self._glances, self._moved = model, glances, moved
+        self._others = tuple(name for name in glances.names if name != moved)
+
+    def judge(self, observation: Observation, robot: RobotState) -> str | None:
+        """The object that deviates in a frame; None: none does."""
+        found = self._model.judge(self._glances.look(observation, robot))
+        if found.score <= self._model.threshold:
+            return None
+        return self._moved if found.other < 0 else self._others[found.other]
 
 
 def fit_motions(actions: Sequence[Sequence[Glance]]) -> MotionModel:

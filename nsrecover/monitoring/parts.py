@@ -12,8 +12,8 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
+from nsrecover.monitoring.during import ActionModel
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.monitoring.motion import MotionModel
 
 
 class Explains(Protocol):
@@ -61,7 +61,7 @@ class Parts(Protocol[SceneT]):
         ...
 
     @property
-    def motions(self) -> MotionModel | None:
+    def motions(self) -> ActionModel | None:
         """What happens while an action runs; None: actions are not watched while they run."""
         ...
 

@@ -4,6 +4,9 @@ Nothing is guessed: what an observation does not show has certainty 0. Pieces of
 which is in all places in which a piece is seen or believed.
 """
 
+from __future__ import annotations
+
+import copy
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -126,6 +129,14 @@ class HouseholdPerceiver:
         self._before: State = frozenset()
         self._expected: State = frozenset()
         self.heard: Hearing | None = None
+
+    def fork(self) -> HouseholdPerceiver:
+        """An independent copy, for a frame that is not to be remembered."""
+        other = copy.copy(self)
+        other._support, other._ears = self._support.fork(), copy.copy(self._ears)
+        other._believed, other._told = dict(self._believed), dict(self._told)
+        other._readings = defaultdict(list, {prop: list(every) for prop, every in self._readings.items()})
+        return other
 
     def expect(self, before: State, expected: State, doubted: Mapping[Property, int] | None = None) -> None:
         """Say what should be seen next; it decides where places hide each other, and about pieces that are not seen.

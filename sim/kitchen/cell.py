@@ -43,11 +43,14 @@ class KitchenCell(KitchenPhysics):
         cutting: name of what the knife cuts just now; empty for nothing.
         slices: name of what has been sliced -> names of its slices.
         on_tick: called after every physics step.
+        moving: whether a skill moves the robot just now.
+        struck_s: when a fault struck while the last action ran, seconds; infinite: none did.
     """
 
     def __init__(self, spec: KitchenSpec) -> None:
         super().__init__(spec)
         self.on_tick: Callable[[], None] | None = None
+        self.moving, self.struck_s = False, math.inf
         self.robot = Robot(self.client)
         self.states: dict[str, ObjectState] = {name: ObjectState() for name in self.fixtures}
         self.states |= {name: thing.state for name, thing in self.things.items()}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.actions import Action
 from sim.common.arm import STEP_S, Leg
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.faults.base import Fault
+from sim.kitchen.person import Person
 from sim.kitchen.reach import ToolPose
 from sim.kitchen.skills.motion import FAST_M_S, Motion
 
@@ -34,6 +37,7 @@ class WeakHand:
 
     def slacken(self) -> None:
         """Take force and friction from the fingers until `recover` is called."""
+        self._cell.struck_s = min(self._cell.struck_s, self._cell.time_s)
         self._cell.robot.unlatch()
         self._cell.robot.arm.weaken_grip(0.0, 0.0)
         self._weak = True
@@ -87,16 +91,23 @@ class DisturbedMotion(Motion):
 
 
 @contextmanager
-def acting(cell: KitchenCell, faults: Sequence[Fault]) -> Iterator[DisturbedMotion]:
+def acting(cell: KitchenCell, faults: Sequence[Fault], action: Action) -> Iterator[DisturbedMotion]:
     """Let faults act on the robot for one action; afterwards its hand is as strong as ever."""
     hand, start, before = WeakHand(cell), cell.ticks, cell.on_tick
+    waiting = [fault for fault in faults if math.isfinite(fault.strikes_s)]
 
     def tick() -> None:
         if before is not None:
             before()
         if cell.ticks % _FAULT_TICKS == 0:
+            seconds = (cell.ticks - start) * STEP_S
             for fault in faults:
-                fault.during(hand, (cell.ticks - start) * STEP_S)
+                fault.during(hand, seconds)
+            for fault in [each for each in waiting if cell.moving and seconds >= each.strikes_s]:
+                waiting.remove(fault)
+                cell.struck_s, cell.moving = cell.time_s, False
+                fault.meanwhile(Person(cell), action)
+                cell.moving = True
 
     cell.on_tick = tick
     try:

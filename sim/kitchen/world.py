@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from nsrecover.domains.household.names import slice_of, whole
 from nsrecover.errors import InvalidAction, did_you_mean
 from nsrecover.util.closing import ClosedByWith
 from nsrecover.util.english import amount
+from sim.common.arm import Arm
 from sim.common.cameras import CameraRig, take_picture
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
 from sim.kitchen.cell import KitchenCell
@@ -37,6 +39,10 @@ from sim.sound.microphone import Microphone
 from sim.sound.soundscape import SavedSound
 
 OnFrame = Callable[["KitchenWorld"], None]
+
+
+class Interrupted(Exception):
+    """An action was stopped from outside while it ran."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,9 @@ class KitchenWorld(ClosedByWith):
         failures: why each action failed, or "" if it did not; for judging and debugging.
         last_faults: the faults that struck at the last action.
         hearing: what is heard, with the sound events that are true; None without a microphone.
+        on_frame: see the constructor.
+        frame_steps: see there.
+        halting: whether the action that runs is to be stopped at the next physics step.
     """
 
     def __init__(
@@ -128,7 +137,7 @@ class KitchenWorld(ClosedByWith):
             spec = fault.scene(spec)
         self.spec, self.rig, self._microphone = spec, rig, microphone
         self.faults, self.plan = tuple(faults), plan
-        self._on_frame, self._frame_steps = on_frame, frame_steps
+        self.on_frame, self.frame_steps, self.halting = on_frame, frame_steps, False
         self._start()
 
     def _start(self) -> None:
@@ -138,17 +147,43 @@ class KitchenWorld(ClosedByWith):
         self._carried_out = frozenset[int]()
         self.last_faults: tuple[Fault, ...] = ()
         self.hearing = None if self._microphone is None else KitchenHearing(self.cell, self._microphone)
-        if self._on_frame is not None or self.hearing is not None:
-            self.cell.on_tick = self._tick
+        self._frames_heard: list[npt.NDArray[np.float32]] = []
+        self.cell.on_tick = self._tick
 
     def _tick(self) -> None:
         if self.hearing is not None:
             self.hearing.step()
-        if self._on_frame is not None and self.cell.ticks % self._frame_steps == 0:
-            self._on_frame(self)
+        if self.on_frame is not None and self.cell.ticks % self.frame_steps == 0:
+            self.on_frame(self)
+        if self.halting:
+            self.halting = False
+            raise Interrupted
+
+    @property
+    def arm(self) -> Arm:
+        """The robot's arm."""
+        return self.cell.robot.arm
+
+    @property
+    def moving(self) -> bool:
+        """Whether an action runs that can be stopped."""
+        return self.cell.moving
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time."""
+        return self.cell.time_s
+
+    @property
+    def struck_s(self) -> float:
+        """When a fault struck while the last action ran; infinite: none did."""
+        return self.cell.struck_s
 
     def observe(self) -> Observation:
-        """Images of the cameras on the robot, the state of the gripper, and what was heard since the last time."""
+        """Images of the cameras on the robot, the state of the gripper, and what was heard since the last time.
+
+        While an action runs this is a frame: the next one, and what is observed after the action, have its sound, too.
+        """
         return self.observe_from([None] * len(self.rig.views))
 
     def observe_from(self, offsets: Sequence[npt.NDArray[np.float64] | None]) -> Observation:
@@ -168,7 +203,11 @@ class KitchenWorld(ClosedByWith):
         )
         if self.hearing is None:
             return seen
-        audio, rate_hz = self.hearing.listen()
+        heard, rate_hz = self.hearing.listen()
+        self._frames_heard.append(heard)
+        audio = np.concatenate(self._frames_heard)
+        if not self.moving:
+            self._frames_heard.clear()
         return replace(seen, audio=audio, audio_rate_hz=rate_hz)
 
     def execute(self, action: Action) -> None:
@@ -185,7 +224,8 @@ class KitchenWorld(ClosedByWith):
         for fault in striking:
             done = fault.action(done)
         undisturbed: AbstractContextManager[Motion] = nullcontext(Motion(self.cell))
-        with acting(self.cell, striking) if striking else undisturbed as motion:
+        self.cell.struck_s = math.inf
+        with acting(self.cell, striking, action) if striking else undisturbed as motion:
             failure = self._carry_out(motion, done)
         self.cell.settle(60)
         for fault in striking:
@@ -213,13 +253,20 @@ class KitchenWorld(ClosedByWith):
 
     def _carry_out(self, motion: Motion, action: Action) -> str:
         """Carry out an action and return why it failed, or an empty text."""
+        failure = ""
+        self.cell.moving = True
         try:
             self._run(self._skill(action), motion, action.arguments)
         except SkillFailure as reason:
-            self.cell.note(f"{action}: {reason}")
+            failure = str(reason)
+        except Interrupted:
+            failure = "it was interrupted"
+        finally:
+            self.cell.moving = False
+        if failure:
+            self.cell.note(f"{action}: {failure}")
             motion.recover()
-            return str(reason)
-        return ""
+        return failure
 
     def _plan_step(self, action: Action) -> int | None:
         """Number of this action in the plan, which is done from now on; None if no remaining action equals it."""

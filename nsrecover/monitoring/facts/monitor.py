@@ -15,14 +15,14 @@ from nsrecover.domains.base import State
 from nsrecover.domains.entrances import check_plan
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
-from nsrecover.errors import InvalidPlan
+from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.monitoring.facts.beliefs import by_laws, fused, updated
 from nsrecover.monitoring.facts.causes import FactSituation, deviations
 from nsrecover.monitoring.facts.expected_trace import imagined_trace, what_it_leaves
 from nsrecover.monitoring.facts.failures import Failures
 from nsrecover.monitoring.facts.looking_again import Judged, Stage
 from nsrecover.monitoring.facts.outlook import counterfactual_cause, decides, rests_on, unmet_conditions, unmet_goal
-from nsrecover.monitoring.facts.rules import ExpectingPerceiver, FactPerceiver, FactRules
+from nsrecover.monitoring.facts.rules import ExpectingPerceiver, FactPerceiver, FactRules, ForkingPerceiver
 from nsrecover.monitoring.monitor import LOOKS, Monitor, Seen, check_done
 
 
@@ -185,6 +185,24 @@ class FactMonitor(Monitor[FactScene, Seen]):
         self._judged = last
         self._plan_looks()
         return last.found
+
+    def glance(self, expected: State, observation: Seen) -> FactScene:
+        """What is seen while the next action runs; nothing of it is remembered.
+
+        Args:
+            expected: the facts after the action.
+            observation: the frame.
+
+        Raises:
+            InvalidConfiguration: the perceiver cannot be copied.
+        """
+        if not isinstance(self._perceiver, ForkingPerceiver):
+            raise InvalidConfiguration(
+                f"expected a perceiver with fork() while actions are watched, found {type(self._perceiver).__name__}"
+            )
+        aside = self._perceiver.fork()
+        aside.expect(self.graph.facts, expected, self._failures.doubted)
+        return aside(observation)
 
     def look_failed(self) -> None:
         """Count an observation that was wanted and could not be used as made."""

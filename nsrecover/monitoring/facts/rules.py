@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import PlanProblem, Unknown
 from nsrecover.core.facts import FactScene, Property, StateFact
 from nsrecover.domains.base import State
 from nsrecover.monitoring.facts.beliefs import DECAY
+from nsrecover.util.python310 import Self
 
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
 
@@ -39,6 +40,15 @@ class ExpectingPerceiver(Protocol):
 
         `doubted` has the number of actions that have failed as if a state was otherwise.
         """
+        ...
+
+
+@runtime_checkable
+class ForkingPerceiver(ExpectingPerceiver, FactPerceiver[Any], Protocol):
+    """An expecting perceiver that can be copied, for frames that are not to be remembered."""
+
+    def fork(self) -> Self:
+        """An independent copy."""
         ...
 
 

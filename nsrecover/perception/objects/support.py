@@ -4,6 +4,8 @@ The relations are those of the household domain: `at`, `atop`, `holding`. They a
 observation; what is out of view has no relation here.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
@@ -78,6 +80,13 @@ class SupportRelations:
         self._last: dict[str, FloatArray] = {}
         self._carried: str | None = None
         self._stood: dict[str, tuple[str, FloatArray]] = {}
+
+    def fork(self) -> SupportRelations:
+        """An independent copy."""
+        other = SupportRelations(self._traits)
+        other._small, other._last, other._stood = dict(self._small), dict(self._last), dict(self._stood)
+        other._carried = self._carried
+        return other
 
     def step(
         self, observation: Observation, expected: Mapping[str, str] | None = None, held: str | None = None

@@ -7,6 +7,7 @@ episodes can be repeated exactly.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, Self
@@ -126,6 +127,14 @@ class Fault:
             hand: of the robot.
             seconds: since the action began.
         """
+
+    @property
+    def strikes_s(self) -> float:
+        """When `meanwhile` is called, seconds since the action began; infinite: never."""
+        return math.inf
+
+    def meanwhile(self, person: Person, action: Action) -> None:
+        """Act once while the robot moves, which stands still meanwhile."""
 
     def prevents(self, plan: Plan) -> Action | None:
         """A later action that fails from now on because of the fault, for its test; None if it does not claim that.

@@ -49,6 +49,31 @@ class OfOne(Fault):
 
 
 @dataclass(frozen=True)
+class Midway(Fault):
+    """What otherwise happens after an action happens while the robot moves.
+
+    Attributes:
+        what: happens.
+        strikes_s: simulated time since the action began.
+    """
+
+    kind: ClassVar[str] = "midway"
+    fault_class: ClassVar[FaultClass] = FaultClass.PERSON
+    meaning: ClassVar[str] = "a person acts while the robot moves"
+
+    what: Fault
+    strikes_s: float
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """What the act touches."""
+        return self.what.touched(action)
+
+    def meanwhile(self, person: Person, action: Action) -> None:
+        """Do it."""
+        self.what.after(person, action)
+
+
+@dataclass(frozen=True)
 class DoorOpened(OfOne):
     """A person opens a door or drawer."""
 

@@ -86,7 +86,7 @@ def _look(world: KitchenWorld) -> tuple[Snapshot, bool]:
     strong = friction == FINGER_FRICTION and (world.cell.robot.latched or arm.grip_force_n == GRIP_FORCE_N)
     # the gear of the fingers, and a latch
     clean = pybullet.getNumConstraints(physicsClientId=client) == 1 + world.cell.robot.latched
-    return snapshot(world.cell), strong and clean and world.cell.on_tick is None
+    return snapshot(world.cell), strong and clean and world.cell.on_tick == world._tick
 
 
 @pytest.fixture(scope="module")
