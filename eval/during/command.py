@@ -1,242 +1,75 @@
-"""`python -m eval.during`: drops and pushes while the arm moves, watched meanwhile, or judged after the action only."""
+"""`python -m eval.during`: what goes wrong while a robot moves, watched meanwhile, or judged after the action only."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from eval.common.runner import Measurement, Run, Settings
-from eval.common.statistics import share_of
+from eval.common.runner import Measurement, Run
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, percent_of
-from nsrecover.agent import RecoveryAgent
-from nsrecover.core.actions import Plan
-from nsrecover.core.episode import EpisodeStatus, StepRecord
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject, did_you_mean
-from nsrecover.monitoring.motion import MotionModel
+from eval.during import household, tabletop
+from eval.during.settings import ARMS, DuringConfig
+from eval.kitchen.course import models
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.models.household import SHIPPED
 from sim.sensors.presets import sensor as preset
-from sim.tabletop.demonstrations import DemonstrationMix, DemonstrationSpec, specify
-from sim.tabletop.faults import FAULTS
-from sim.tabletop.faults.base import Fault, Moment
-from sim.tabletop.watched import WatchedWorld
-from sim.tabletop.world import TabletopWorld
-
-NONE = "none"
-"""Kind of the episodes without a fault."""
-ARMS = {"watched": "watched", "by_hand": "watched, limits set by hand", "after": "after the action"}
-RULE = MotionModel(0.003, (0.02, 0.02, 0.02), (0.8, 0.8, 0.8), 0.02, 0.8, 1.0)
-"""Limits that a person would set for this robot."""
-KINDS = [NONE, "drop", "drop_closing", "slip", "slip_closing", "push_midway"]
-DISTURBED_M = 0.01
-"""An object that neither the fault nor the action moves is disturbed from this distance on."""
-SOON_S = 0.5
-TRIES = 20
-STEPS = 2
-"""Faults strike at one of so many first actions of a plan."""
 
 
-@dataclass
-class DuringConfig(Settings):
-    """Let drops and pushes strike while the arm moves, and compare watching with judging after the action.
-
-      python -m eval.during                                  20 episodes of each kind
-      python -m eval.during seed=7 episodes=5 out=DIR        fewer, of another seed
-
-    All arms carry out the same episodes with the same faults behind the same sensor. The first has the learned limits,
-    the second limits that a person has set, the third neither. An episode ends with the action at which its fault
-    strikes, and the recovery. The fingers stay slack after a drop and a slip, those of the closing kinds close.
+class Domain(NamedTuple):
+    """How a domain is measured.
 
     Attributes:
-        episodes: of each kind.
-        kinds: faults that strike while the arm moves, and none.
-        arms: watched by the learned limits, by limits set by hand (by_hand), judged after the action only (after, only
-            with faults).
-        sensor: of the cameras.
-        rate_hz: frames a second.
-        checkpoint: folder of a checkpoint; the shipped one if null.
+        kinds: what can go wrong in it.
+        measure: settings, run -> metrics.
+        table: those -> Markdown.
     """
 
-    episodes: int = 20
-    kinds: list[str] = field(default_factory=lambda: list(KINDS))
-    arms: list[str] = field(default_factory=lambda: list(ARMS))
-    sensor: str = "d435"
-    rate_hz: float = 10.0
-    checkpoint: str | None = None
-    out: str = "outputs/during"
+    kinds: list[str]
+    measure: Callable[[DuringConfig, Run], dict[str, Any]]
+    table: Callable[[dict[str, Any]], str]
 
 
-@dataclass(frozen=True)
-class WatchedEpisode:
-    """One episode of one arm.
-
-    Attributes:
-        arm: one of `ARMS`.
-        kind: the fault, or none.
-        episode: its number.
-        noticed_s: from the strike to the interruption, or to the observation after the action; infinite: never; NaN:
-            nothing struck.
-        good: actions in which nothing struck.
-        interrupted: those among them that were interrupted.
-        total_s: simulated time until the end.
-        disturbed: objects that moved during an action that does not concern them, by another cause than the fault.
-        completed: whether the agent says that the plan is done.
-    """
-
-    arm: str
-    kind: str
-    episode: int
-    noticed_s: float
-    good: int
-    interrupted: int
-    total_s: float
-    disturbed: int
-    completed: bool
+DOMAINS = {
+    "tabletop": Domain(tabletop.KINDS, tabletop.measure, tabletop.table),
+    "household": Domain(household.KINDS, household.measure, household.table),
+}
 
 
-def specified(kind: str, seed: int, episode: int) -> tuple[DemonstrationSpec, Fault | None]:
-    """A plan and a fault that strikes during one of its actions; the fault is None for `NONE`, or if none fits."""
-    for turn in range(TRIES):
-        number = episode * TRIES + turn
-        spec = specify(DemonstrationMix(), seed, number)
-        if kind == NONE:
-            return spec, None
-        rng = np.random.default_rng([seed, number])
-        step = int(rng.integers(min(STEPS, len(spec.plan))))
-        with TabletopWorld(spec.scene, rig=spec.rig) as world:
-            for action in spec.plan.actions[:step]:
-                world.execute(action)
-            before = world.estimates()
-            world.execute(spec.plan[step])
-            fault = FAULTS[kind].sample(Moment(step, spec.plan, before, world.estimates()), rng)
-        if fault is not None:
-            return replace(spec, plan=Plan(spec.plan.actions[: step + 1])), fault
-    return spec, None
-
-
-def watch(item: tuple[str, int], config: DuringConfig) -> list[WatchedEpisode]:
-    """All arms of an episode; none if no fault fits, or the plan's objects are not seen at first."""
-    kind, episode = item
-    spec, fault = specified(kind, config.seed, episode)
-    if fault is None and kind != NONE:
-        return []
-    system = system_of(config.checkpoint)
-    try:
-        return [
-            _run(replace(system, motions=motions), arm, item, (spec, fault), config)
-            for arm, motions in zip(ARMS, (system.motions, RULE, None), strict=True)
-            if arm in config.arms and (fault is not None or motions is not None)
-        ]
-    except (InvalidObservation, UnknownObject):
-        return []
-
-
-def _run(
-    system: Any, arm: str, item: tuple[str, int], given: tuple[DemonstrationSpec, Fault | None], config: DuringConfig
-) -> WatchedEpisode:
-    (kind, number), (spec, fault) = item, given
-    faults = () if fault is None else (fault,)
-    with TabletopWorld(spec.scene, faults, spec.rig, spec.plan, seed=number) as tabletop:
-        stream = preset(config.sensor).stream(len(spec.rig.views), config.seed + number)
-        world = WatchedWorld(tabletop, stream, config.rate_hz)
-        books = _Disturbed(tabletop, fault)
-        episode = RecoveryAgent(system, world).run(spec.plan, books.record)
-        struck = [each for each in world.motions if math.isfinite(each.struck_s)]
-        early = [each for each in world.motions if each.interrupted_s < each.struck_s]
-        return WatchedEpisode(
-            arm, kind, number,
-            min((min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck), default=math.nan),
-            len(world.motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck),
-            len(early), tabletop.time_s, books.count, episode.status is EpisodeStatus.COMPLETED,
-        )  # fmt: skip
-
-
-class _Disturbed:
-    """Counts objects that move in actions that do not concern them; a fault's own effect does not count."""
-
-    def __init__(self, tabletop: TabletopWorld, fault: Fault | None) -> None:
-        self._tabletop, self._fault, self._before, self.count = tabletop, fault, tabletop.estimates(), 0
-
-    def record(self, record: StepRecord[Any]) -> None:
-        """Compare the true poses with those before."""
-        before, now = self._before, self._tabletop.estimates()
-        self._before = now
-        if record.action is None:
-            return
-        own = {record.action.arguments[0]} | (self._fault.touched(record.action) if self._fault else frozenset())
-        for name in set(before.names) - own:
-            moved = (
-                name not in now
-                or np.linalg.norm(now.positions[now.index(name)] - before.positions[before.index(name)]) > DISTURBED_M
-            )
-            self.count += bool(moved)
+def complete(config: DuringConfig) -> DuringConfig:
+    """The settings with all kinds and arms where none are given."""
+    return replace(config, kinds=config.kinds or DOMAINS[config.domain].kinds, arms=config.arms or list(ARMS))
 
 
 def measure(config: DuringConfig, run: Run) -> dict[str, Any]:
     """Run all episodes in all arms."""
-    items = [(kind, number) for number in range(config.episodes) for kind in config.kinds]
-    found = [each for part in run.each(partial(watch, config=config), items, "episode", str) for each in part]
-    return {
-        "seed": config.seed,
-        "sensor": config.sensor,
-        "rate_hz": config.rate_hz,
-        "arms": {arm: {kind: _summary(rows) for kind, rows in _parts(found, arm)} for arm in config.arms},
-    }
-
-
-def _parts(found: Sequence[WatchedEpisode], arm: str) -> Iterator[tuple[str, list[WatchedEpisode]]]:
-    own = [each for each in found if each.arm == arm]
-    for kind in dict.fromkeys(each.kind for each in own):
-        yield kind, [each for each in own if each.kind == kind]
-
-
-def _summary(rows: Sequence[WatchedEpisode]) -> dict[str, Any]:
-    delays = [each.noticed_s for each in rows if not math.isnan(each.noticed_s)]
-    return {
-        "episodes": len(rows),
-        "soon": share_of(delay <= SOON_S for delay in delays),
-        "median_delay_s": float(np.median(delays)) if delays else None,
-        "good_interrupted": share_of(
-            outcome for each in rows for outcome in [True] * each.interrupted + [False] * (each.good - each.interrupted)
-        ),
-        "completed": share_of(each.completed for each in rows),
-        "mean_total_s": float(np.mean([each.total_s for each in rows])),
-        "disturbed": sum(each.disturbed for each in rows),
-    }
+    return DOMAINS[config.domain].measure(complete(config), run)
 
 
 def table(metrics: dict[str, Any]) -> str:
     """Table of all arms."""
-    rows = [
-        [
-            kind, ARMS[arm], found["episodes"], percent_of(found["soon"]) if kind != NONE else "",
-            "" if found["median_delay_s"] is None else f"{found['median_delay_s']:.2f} s",
-            percent_of(found["good_interrupted"]), percent_of(found["completed"]),
-            f"{found['mean_total_s']:.1f} s", found["disturbed"],
-        ]
-        for arm, kinds in metrics["arms"].items()
-        for kind, found in kinds.items()
-    ]  # fmt: skip
-    head = [
-        "fault", "judged", "episodes", f"noticed within {SOON_S:g} s", "median delay", "good actions interrupted",
-        "completed", "time of the episode", "objects disturbed",
-    ]  # fmt: skip
-    title = f"Faults while the arm moves, behind {metrics['sensor']} at {metrics['rate_hz']:g} Hz"
-    return document(title, markdown_table(head, sorted(rows, key=lambda row: KINDS.index(str(row[0])))))
+    return DOMAINS[metrics.get("domain", "tabletop")].table(metrics)
 
 
 def check(config: DuringConfig) -> None:
-    """Refuse kinds that do not strike during a motion, sensors and checkpoints that do not exist."""
+    """Refuse domains, kinds that do not strike during a motion, sensors and checkpoints that do not exist."""
     preset(config.sensor)
-    system_of(config.checkpoint)
-    for what, given, known in (("kinds", config.kinds, KINDS), ("arms", config.arms, list(ARMS))):
+    choices = [("domain", [config.domain], list(DOMAINS)), ("arms", config.arms, list(ARMS))]
+    if config.domain in DOMAINS:
+        choices.append(("kinds", config.kinds, DOMAINS[config.domain].kinds))
+    for what, given, known in choices:
         for each in given:
             if each not in known:
                 raise InvalidConfiguration(f"expected {what} of {known}, found {each!r}.{did_you_mean(each, known)}")
+    if config.domain == "household":
+        models(config.checkpoint)
+    else:
+        system_of(config.checkpoint)
 
 
-MEASUREMENT = Measurement(DuringConfig, measure, table, check=check)
+def checkpoints(config: DuringConfig) -> list[str | None]:
+    """The learned parts of the household, besides those of the tabletop."""
+    return [str(SHIPPED)] if config.domain == "household" and config.checkpoint is None else []
+
+
+MEASUREMENT = Measurement(DuringConfig, measure, table, check=check, checkpoints=checkpoints)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -94,7 +93,7 @@ class DisturbedMotion(Motion):
 def acting(cell: KitchenCell, faults: Sequence[Fault], action: Action) -> Iterator[DisturbedMotion]:
     """Let faults act on the robot for one action; afterwards its hand is as strong as ever."""
     hand, start, before = WeakHand(cell), cell.ticks, cell.on_tick
-    waiting = [fault for fault in faults if math.isfinite(fault.strikes_s)]
+    waiting = list(faults)
 
     def tick() -> None:
         if before is not None:
@@ -103,7 +102,7 @@ def acting(cell: KitchenCell, faults: Sequence[Fault], action: Action) -> Iterat
             seconds = (cell.ticks - start) * STEP_S
             for fault in faults:
                 fault.during(hand, seconds)
-            for fault in [each for each in waiting if cell.moving and seconds >= each.strikes_s]:
+            for fault in [each for each in waiting if cell.moving and each.due(seconds)]:
                 waiting.remove(fault)
                 cell.struck_s, cell.moving = cell.time_s, False
                 fault.meanwhile(Person(cell), action)

@@ -7,7 +7,6 @@ episodes can be repeated exactly.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, Self
@@ -128,13 +127,12 @@ class Fault:
             seconds: since the action began.
         """
 
-    @property
-    def strikes_s(self) -> float:
-        """When `meanwhile` is called, seconds since the action began; infinite: never."""
-        return math.inf
+    def due(self, seconds: float) -> bool:
+        """Whether `meanwhile` is called, if it was not yet, so many seconds after the action began."""
+        return False
 
     def meanwhile(self, person: Person, action: Action) -> None:
-        """Act once while the robot moves, which stands still meanwhile."""
+        """Act once while the action runs; the robot stands still."""
 
     def prevents(self, plan: Plan) -> Action | None:
         """A later action that fails from now on because of the fault, for its test; None if it does not claim that.

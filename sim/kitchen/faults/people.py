@@ -54,7 +54,7 @@ class Midway(Fault):
 
     Attributes:
         what: happens.
-        strikes_s: simulated time since the action began.
+        after_s: simulated time since the action began.
     """
 
     kind: ClassVar[str] = "midway"
@@ -62,11 +62,15 @@ class Midway(Fault):
     meaning: ClassVar[str] = "a person acts while the robot moves"
 
     what: Fault
-    strikes_s: float
+    after_s: float
 
     def touched(self, action: Action) -> frozenset[str]:
         """What the act touches."""
         return self.what.touched(action)
+
+    def due(self, seconds: float) -> bool:
+        """Whether the time has come."""
+        return seconds >= self.after_s
 
     def meanwhile(self, person: Person, action: Action) -> None:
         """Do it."""

@@ -1,0 +1,203 @@
+"""Actions of a household during which something goes wrong, watched meanwhile, or judged after the action only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from eval.common.runner import Run
+from eval.common.statistics import share_of
+from eval.common.tables import document, markdown_table, percent_of
+from eval.during.settings import ARMS, NONE, SOON_S, DuringConfig
+from eval.household.planners import PLANNERS
+from eval.kitchen.course import system_for
+from eval.kitchen.robot import KitchenRobot
+from nsrecover.agent import RecoveryAgent
+from nsrecover.core.actions import Plan
+from nsrecover.core.episode import StepRecord
+from nsrecover.core.facts import FactScene
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.household.running import Trunk
+from sim.datasets.household.truth import reachable
+from sim.kitchen.faults import Fault, Moment, snapshot
+from sim.kitchen.faults.choosing import free_place
+from sim.kitchen.faults.initial import LIQUIDS
+from sim.kitchen.faults.irreversible import WrongLiquid
+from sim.kitchen.faults.people import DoorClosed, Midway, Taken
+from sim.kitchen.faults.robot import Dropped
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS
+from sim.kitchen.tasks import TASKS, TaskSpec, draw_task
+from sim.sensors.presets import sensor as preset
+
+TASKS_OF = {
+    NONE: tuple(task.code for task in TASKS.values()),
+    "wrong_liquid": ("T7",),
+    "target_taken": ("T3",),
+    "dropped": ("T3", "T6", "T7"),
+    "door_closed": ("T4", "T6"),
+}
+"""Kind -> tasks in which it can strike: another liquid in the vessel that is poured out, what something is put into is
+taken away, what is carried falls, a door closes in front of what is put in."""
+KINDS = list(TASKS_OF)
+TRIES = 12
+
+
+@dataclass(frozen=True)
+class WatchedAction:
+    """One episode of one arm.
+
+    Attributes:
+        arm: one of `ARMS`.
+        kind: what went wrong, or none.
+        episode: its number.
+        task: code of the task.
+        noticed_s: from the strike to the interruption, or to the observation after the action; infinite: never; NaN:
+            nothing struck.
+        good: actions in which nothing struck.
+        interrupted: those among them that were interrupted.
+        lost: whether the goal could no longer be reached after the last action.
+    """
+
+    arm: str
+    kind: str
+    episode: int
+    task: str
+    noticed_s: float
+    good: int
+    interrupted: int
+    lost: bool
+
+
+def specified(kind: str, seed: int, episode: int) -> tuple[TaskSpec, Fault | None] | None:
+    """A task, and a fault that strikes during one of its actions; None if none fits in some kitchens."""
+    tasks = TASKS_OF[kind]
+    for turn in range(TRIES):
+        rng = np.random.default_rng([seed, KINDS.index(kind), episode, turn])
+        layout = int(rng.choice(HELD_OUT_LAYOUTS))
+        try:
+            spec = draw_task(tasks[episode % len(tasks)], int(rng.integers(2**31)), layout)
+        except InvalidConfiguration:
+            continue
+        if kind == NONE:
+            return spec, None
+        with Trunk(spec, steps=()) as trunk:
+            moments = [trunk.moment(step) for step in range(len(spec.plan)) if not any(trunk.failures)]
+        faults = [fault for moment in moments if (fault := _sampled(kind, moment, rng)) is not None]
+        if faults:
+            return spec, faults[int(rng.integers(len(faults)))]
+    return None
+
+
+def _sampled(kind: str, moment: Moment, rng: np.random.Generator) -> Fault | None:
+    """A fault of a kind that strikes during an action, before its last third; None if it does not fit the action."""
+    if kind == "dropped":
+        return Dropped.sample(moment, rng)
+    operator, target = moment.action.operator, moment.action.arguments[-1]
+    what: Fault | None = None
+    if kind == "wrong_liquid" and operator == "pour":
+        what = WrongLiquid(moment.step, moment.action.arguments[0], str(rng.choice(LIQUIDS)))
+    elif kind == "target_taken" and operator == "put_in" and target in moment.before.things:
+        place = free_place(moment, target, rng)
+        what = None if place is None else Taken(moment.step, target, place[1], place[2])
+    elif kind == "door_closed" and operator == "put_in" and moment.before.states[target].open:
+        what = DoorClosed(moment.step, target)
+    after_s = round(float(rng.uniform(0.05, 0.65)) * moment.seconds, 2)
+    return None if what is None else Midway(moment.step, what, after_s)
+
+
+def watch(item: tuple[str, int], config: DuringConfig) -> list[WatchedAction]:
+    """All arms of an episode; none if no fault fits."""
+    found = specified(item[0], config.seed, item[1])
+    arms = [arm for arm in config.arms if arm in ("watched", "after") and (arm == "watched" or item[0] != NONE)]
+    return [] if found is None else [_run(arm, item, *found, config) for arm in arms]
+
+
+def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, config: DuringConfig) -> WatchedAction:
+    """Carry out a whole plan, or the action during which a fault strikes, from the state before it."""
+    first = 0 if fault is None else fault.at_step
+    faults = () if fault is None else (fault,)
+    with KitchenRobot(spec, faults, sensor=preset(config.sensor), rate_hz=config.rate_hz) as robot:
+        for action in spec.plan.actions[:first]:
+            robot.execute(action)
+        robot.motions.clear()
+        robot.assumed = spec.expected()[first]
+        system = system_for(PLANNERS["ours"], robot, config.checkpoint)
+        agent = RecoveryAgent(system if arm == "watched" else replace(system, motions=None), robot)
+
+        def stop(record: StepRecord[FactScene]) -> None:
+            if record.action is not None and fault is not None:
+                agent.stop()
+
+        agent.run(Plan(spec.plan.actions[first:]), stop)
+        struck = [each for each in robot.motions if math.isfinite(each.struck_s)]
+        early = [each for each in robot.motions if each.interrupted_s < each.struck_s]
+        delays = [min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck]
+        touched = () if fault is None else fault.touched(spec.plan[first])
+        return WatchedAction(
+            arm, *item, spec.task.code, min(delays, default=math.nan),
+            len(robot.motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck), len(early),
+            reachable(spec, snapshot(robot.world.cell), touched) is False,
+        )  # fmt: skip
+
+
+def measure(config: DuringConfig, run: Run) -> dict[str, Any]:
+    """Run all episodes in both arms."""
+    items = [(kind, number) for number in range(config.episodes) for kind in config.kinds]
+    found = [each for part in run.each(partial(watch, config=config), items, "episode", str) for each in part]
+    kinds = {kind: [each for each in found if each.kind == kind] for kind in config.kinds}
+    return {
+        "domain": config.domain, "seed": config.seed, "sensor": config.sensor, "rate_hz": config.rate_hz,
+        "kinds": {kind: _summary(rows) for kind, rows in kinds.items()},
+        "all": _summary(found),
+    }  # fmt: skip
+
+
+def _summary(rows: Sequence[WatchedAction]) -> dict[str, Any]:
+    watched = {(each.kind, each.episode): each for each in rows if each.arm == "watched"}
+    lost_after = [each for each in rows if each.arm == "after" and each.lost]
+    good = [each for each in rows if each.arm == "watched"]
+    return {
+        "arms": {arm: _of_arm([each for each in rows if each.arm == arm]) for arm in ("watched", "after")},
+        "avoided": share_of(
+            not watched[each.kind, each.episode].lost for each in lost_after if (each.kind, each.episode) in watched
+        ),
+        "good_interrupted": share_of(
+            outcome for each in good for outcome in [True] * each.interrupted + [False] * (each.good - each.interrupted)
+        ),
+    }
+
+
+def _of_arm(rows: Sequence[WatchedAction]) -> dict[str, Any]:
+    delays = [each.noticed_s for each in rows if not math.isnan(each.noticed_s)]
+    return {
+        "struck": len(delays),
+        "soon": share_of(delay <= SOON_S for delay in delays),
+        "median_delay_s": float(np.median(delays)) if delays else None,
+        "lost": share_of(each.lost for each in rows),
+    }
+
+
+def table(metrics: dict[str, Any]) -> str:
+    """Table of both arms."""
+    rows = [
+        [
+            kind, ARMS[arm], own["struck"], percent_of(own["soon"]) if own["struck"] else "",
+            "" if own["median_delay_s"] is None else f"{own['median_delay_s']:.2f} s", percent_of(own["lost"]),
+            percent_of(found["avoided"]) if arm == "watched" and found["avoided"]["of"] else "",
+            percent_of(found["good_interrupted"]) if arm == "watched" and found["good_interrupted"]["of"] else "",
+        ]
+        for kind, found in (*metrics["kinds"].items(), ("all", metrics["all"]))
+        for arm, own in found["arms"].items()
+        if own["lost"]["of"]
+    ]  # fmt: skip
+    head = [
+        "fault", "judged", "struck", f"noticed within {SOON_S:g} s", "median delay", "goals lost", "losses avoided",
+        "good actions interrupted",
+    ]  # fmt: skip
+    title = f"Faults in a kitchen while the robot moves, behind {metrics['sensor']} at {metrics['rate_hz']:g} Hz"
+    return document(title, markdown_table(head, rows))
