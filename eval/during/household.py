@@ -94,7 +94,7 @@ def specified(kind: str, seed: int, episode: int) -> tuple[TaskSpec, Fault | Non
 
 
 def _sampled(kind: str, moment: Moment, rng: np.random.Generator) -> Fault | None:
-    """A fault of a kind that strikes during an action, before its last third; None if it does not fit the action."""
+    """A fault of a kind that strikes during an action, in its first half; None if it does not fit the action."""
     if kind == "dropped":
         return Dropped.sample(moment, rng)
     operator, target = moment.action.operator, moment.action.arguments[-1]
@@ -106,7 +106,7 @@ def _sampled(kind: str, moment: Moment, rng: np.random.Generator) -> Fault | Non
         what = None if place is None else Taken(moment.step, target, place[1], place[2])
     elif kind == "door_closed" and operator == "put_in" and moment.before.states[target].open:
         what = DoorClosed(moment.step, target)
-    after_s = round(float(rng.uniform(0.05, 0.65)) * moment.seconds, 2)
+    after_s = round(float(rng.uniform(0.05, 0.5)) * moment.seconds, 2)
     return None if what is None else Midway(moment.step, what, after_s)
 
 

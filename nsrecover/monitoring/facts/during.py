@@ -21,14 +21,13 @@ from nsrecover.monitoring.monitor import Monitor
 class ConditionModel:
     """What actions of a symbolic domain need while they run.
 
-    What matters are the properties of the objects of an action, and what its conditions rest on. One that is seen for
-    certain, and is neither as before the action nor as the action leaves it, deviates.
+    What matters are the properties of the objects of an action, and what its conditions rest on. One that is seen, and is neither as before the action nor as the action leaves it, deviates.
 
     Attributes:
-        sure: probability from which on a frame is certain of a property.
+        sure: a property of a frame counts if it is more probable than this.
     """
 
-    sure: float = 0.9
+    sure: float = 0.5
 
     def frames(self, monitor: Monitor[Any], action: Action, time_s: float) -> FactFrames:
         """What judges the frames of an action; see `nsrecover.monitoring.during.ActionModel`."""
@@ -81,7 +80,7 @@ class FactFrames:
 
     def _deviates(self, prop: Property, found: dict[Property, State], seen: FactScene, robot: RobotState) -> bool:
         now = found.get(prop, frozenset[Any]())
-        if now in self._fits[prop] or seen.certainty.get(prop, 1.0) < self._sure:
+        if now in self._fits[prop] or seen.certainty.get(prop, 1.0) <= self._sure:
             return False
         # fingers that were told to let go hide what they have put down
         return bool(now) or prop != (PLACE, self._held) or robot.gripping

@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation
 from nsrecover.domains.household.kinds import Trait, traits_of
-from nsrecover.perception.cameras.visibility import sees_through
+from nsrecover.perception.cameras.visibility import readings
 from nsrecover.perception.lifting import MIN_PIXELS, TRIM, lift_points
 from nsrecover.perception.objects.detections import detected_numbers
 
@@ -40,7 +41,8 @@ POINTS = 300
 """Points of an object that are remembered about where it stood."""
 
 EMPTY = 0.5
-"""A place is empty if a camera sees through more than this share of the points that an object had there."""
+"""A place is empty if a camera sees more than this share of the points that an object had there through, or as the place
+itself: a pan is thin."""
 
 FLOOR = "floor"
 """Place of what lies at z = 0 and has no other place."""
@@ -156,7 +158,7 @@ class SupportRelations:
         return frozenset(
             name
             for name, (place, points) in self._stood.items()
-            if expected.get(name) == place and sees_through(observation, points).mean() > EMPTY
+            if expected.get(name) == place and _uncovered(observation, place, points).mean() > EMPTY
         )
 
     def _may_be_hidden(self, place: str, seen: Mapping[str, _Seen]) -> bool:
@@ -190,6 +192,16 @@ def _objects(observation: Observation, compact: Callable[[str], bool]) -> dict[s
         if len(own) >= MIN_PIXELS:
             low, high = np.quantile(own, [TRIM, 1 - TRIM], axis=0)
             found[observation.labels[number]] = _Seen(own, low.astype(np.float32), high.astype(np.float32))
+    return found
+
+
+def _uncovered(observation: Observation, place: str, points: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether a camera sees through each of some points (M, 3), or the place itself there: (M,)."""
+    numbers = [number for number, name in observation.labels.items() if name == place]
+    found = np.zeros(len(points), np.bool_)
+    for view in range(len(observation.cameras)):
+        seen = readings(observation, view, points)
+        found |= seen.through | (seen.fits & np.isin(seen.instances, numbers))
     return found
 
 
