@@ -72,4 +72,6 @@ def checkpoints(config: DuringConfig) -> list[str | None]:
     return [str(SHIPPED)] if config.domain == "household" and config.checkpoint is None else []
 
 
-MEASUREMENT = Measurement(DuringConfig, measure, table, check=check, checkpoints=checkpoints)
+MEASUREMENT = Measurement(
+    DuringConfig, measure, table, check=check, checkpoints=checkpoints, adds=("episodes", "kinds")
+)

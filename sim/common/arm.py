@@ -235,10 +235,10 @@ class Arm:
             self._fingers_close()
         for step, (target, speed) in enumerate(zip(path[1:].tolist(), speeds.tolist(), strict=True), start=1):
             self._command(target, speed)
+            self.joints = path[step].copy()  # a tick may end the motion
             tick(step / steps)
             if gripping:
                 self._fingers_close()
-        self.joints = path[-1].copy()
 
     def wait(self, steps: int, tick: Tick, gripping: bool) -> None:
         """Hold the commanded pose for some physics steps."""
