@@ -21,7 +21,8 @@ from nsrecover.monitoring.monitor import Monitor
 class ConditionModel:
     """What actions of a symbolic domain need while they run.
 
-    What matters are the properties of the objects of an action, and what its conditions rest on. One that is seen, and is neither as before the action nor as the action leaves it, deviates.
+    What matters are the properties of the objects of an action, and what its conditions rest on. One that is seen, and
+    is neither as before the action nor as the action leaves it, deviates.
 
     Attributes:
         sure: a property of a frame counts if it is more probable than this.

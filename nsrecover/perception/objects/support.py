@@ -41,8 +41,8 @@ POINTS = 300
 """Points of an object that are remembered about where it stood."""
 
 EMPTY = 0.5
-"""A place is empty if a camera sees more than this share of the points that an object had there through, or as the place
-itself: a pan is thin."""
+"""A place is empty if at more than this share of the points that an object had there a camera sees something farther
+away, or the place itself: a pan is thin."""
 
 FLOOR = "floor"
 """Place of what lies at z = 0 and has no other place."""

@@ -1,0 +1,59 @@
+"""Faults while the kitchen's robot moves: what is struck, and what is counted."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.common.runner import rows_in
+from eval.during import household
+from eval.during.command import MEASUREMENT
+from eval.during.household import WatchedAction
+from eval.during.settings import DuringConfig
+from nsrecover.errors import InvalidConfiguration
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[WatchedAction]]:
+    """The action during which a pan is taken away, in both arms."""
+    folder = tmp_path_factory.mktemp("during")
+    config = DuringConfig(
+        domain="household", kinds=["target_taken"], episodes=1, seed=77, sensor="clean", rate_hz=5, workers=1,
+        out=str(folder),
+    )  # fmt: skip
+    return MEASUREMENT.run(config), rows_in(Path(folder), list[WatchedAction])[0]
+
+
+def test_a_taken_pan_is_missed_while_the_egg_is_still_in_the_hand(
+    ran: tuple[dict[str, Any], list[WatchedAction]],
+) -> None:
+    watched, after = ran[1]
+    assert (watched.arm, after.arm) == ("watched", "after")
+    assert watched.noticed_s < 1.0 < after.noticed_s
+    assert after.lost
+    assert not watched.lost
+
+
+def test_avoided_losses_are_those_of_episodes_that_are_lost_without_watching(
+    ran: tuple[dict[str, Any], list[WatchedAction]],
+) -> None:
+    found = ran[0]["kinds"]["target_taken"]
+    assert (found["avoided"]["value"], found["avoided"]["of"]) == (1.0, 1)
+    assert found["good_interrupted"]["of"] == 0
+    good = WatchedAction("watched", "none", 0, "T1", math.nan, 7, 1, False)
+    both = household._summary([*ran[1], good, replace(ran[1][1], episode=1)])
+    assert both["avoided"]["of"] == 1, "an episode counts only if it was watched, too"
+    assert both["good_interrupted"]["of"] == 7
+    assert both["arms"]["watched"]["struck"] == 1
+
+
+def test_the_table_has_every_arm_of_every_kind(ran: tuple[dict[str, Any], list[WatchedAction]]) -> None:
+    assert household.table(ran[0]).count("target_taken") == 2
+
+
+@pytest.mark.parametrize("wrong", [{"domain": "garden"}, {"domain": "household", "kinds": ["push_midway"]}])
+def test_what_there_is_not_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidConfiguration, match="garden|push_midway"):
+        MEASUREMENT.check(DuringConfig(**wrong))
