@@ -31,7 +31,8 @@ from sim.kitchen.faults.irreversible import WrongLiquid
 from sim.kitchen.faults.people import DoorClosed, Midway, Taken
 from sim.kitchen.faults.robot import Dropped
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
-from sim.kitchen.tasks import TASKS, TaskSpec, draw_task
+from sim.kitchen.task_list import TASKS
+from sim.kitchen.tasks import TaskSpec, draw_task
 from sim.sensors.presets import sensor as preset
 
 TASKS_OF = {
