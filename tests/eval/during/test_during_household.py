@@ -55,5 +55,5 @@ def test_the_table_has_every_arm_of_every_kind(ran: tuple[dict[str, Any], list[W
 
 @pytest.mark.parametrize("wrong", [{"domain": "garden"}, {"domain": "household", "kinds": ["push_midway"]}])
 def test_what_there_is_not_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidConfiguration, match="garden|push_midway"):
+    with pytest.raises(InvalidConfiguration, match=r"garden|push_midway"):
         MEASUREMENT.check(DuringConfig(**wrong))
