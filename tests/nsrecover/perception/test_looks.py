@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core import Camera, Observation
-from nsrecover.perception.objects.looks import OTHER_SHARE, Compared, Looks
+from nsrecover.perception.objects.looks import MAYBE_OTHER_SHARE, OTHER_SHARE, Compared, Looks
 
 HEIGHT, WIDTH = 80, 120
 CUP, COVER = 7, 9
@@ -61,6 +61,11 @@ def test_a_stain_is_another_state_and_other_colours_are_another_object() -> None
     exchanged = compared(scene(colour=(150, 130, 60)))
     assert exchanged.changed["cup"] > OTHER_SHARE
     assert exchanged.still == {"cup"}
+
+
+def test_a_light_tint_of_the_whole_surface_may_be_another_object() -> None:
+    share = compared(scene(colour=(150, 112, 60))).changed["cup"]
+    assert MAYBE_OTHER_SHARE < share <= OTHER_SHARE
 
 
 def test_a_change_is_reported_once() -> None:

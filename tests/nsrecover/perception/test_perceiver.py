@@ -193,6 +193,26 @@ def test_the_rest_of_a_hidden_object_is_no_other_object(
     assert perceive.unnamed
 
 
+def test_look_alikes_that_change_places_are_told_apart(seen: tuple[Observation, Truth]) -> None:
+    observation, _ = seen
+    cubes = [name for name in object_names(observation) if "cube" in name][:2]
+    own = [without(observation, name).instances != observation.instances for name in cubes]
+    colours = [(150, 90, 60), (150, 112, 60)]
+
+    def painted(order: int) -> Observation:
+        rgb = observation.rgb.copy()
+        for mask, colour in zip(own, colours[::order], strict=True):
+            rgb[mask] = colour
+        return replace(observation, rgb=rgb)
+
+    perceive = ScenePerceiver(Bundle.load())
+    before = perceive(painted(1))
+    after = perceive(shuffled(painted(-1), 0))
+    for one, other in (cubes, cubes[::-1]):
+        there = before.boxes[before.index(other), :3]
+        assert np.linalg.norm(after.boxes[after.index(one), :3] - there) < 0.01, one
+
+
 def test_perceivers_do_not_share_memory(seen: tuple[Observation, Truth]) -> None:
     bundle = Bundle()
     first, second = ScenePerceiver(bundle), ScenePerceiver(bundle)
