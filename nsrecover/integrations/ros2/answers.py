@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from nsrecover.core import Action, AnyDeviation, Box, Discrepancy, FactScene, Plan, StepRecord
-from nsrecover.core.sessions.requests import Act, Ask, Look, Stopped
+from nsrecover.core.sessions.requests import Act, Ask, Interrupt, Look, Stopped
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
@@ -55,6 +55,8 @@ def request_fields(session: AnySession, stages: Sequence[str]) -> Fields:
             done = session.num_executed
             fields["action"] = action_fields(action, stages[done] if stages else "")
             fields["recovering"] = done < session.num_inserted
+        case Interrupt(action, name):
+            fields |= {"action": action_fields(action), "names": [name]}
         case Look(names):
             fields["names"] = list(names)
         case Ask(decision):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nsrecover.core import FactScene, Observation
+from nsrecover.core.glances import RobotState
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.bags import BASE_FRAME
 from nsrecover.records.bags.frames import Frames
@@ -19,6 +20,7 @@ from nsrecover.records.bags.messages import (
     KINDS,
     LABELS,
     MASKS,
+    ROBOT,
     SLOP_S,
     TF,
     TRANSFORM_SLOP_S,
@@ -89,7 +91,7 @@ class MessageBuffer:
         if not self._settings.cameras:
             return (BOXES, FACTS)
         views = [p + name for p in self._settings.cameras for kind in (*KINDS, (INFO,)) for name in kind]
-        return (*views, *TF, LABELS, GRIPPER)
+        return (*views, *TF, LABELS, GRIPPER, ROBOT)
 
     def take(self, topic: str, message: Any, arrival_s: float) -> None:
         """Keep a message.
@@ -145,6 +147,22 @@ class MessageBuffer:
                 return found, moment
             missing = missing or found.missing
         return Incomplete(missing)
+
+    def glance(self, after_s: float) -> tuple[Observation, RobotState] | None:
+        """The latest images after a moment with the state of the robot then; None if there are none.
+
+        Raises:
+            InvalidRecording: messages are complete and cannot be used.
+            InvalidObservation: as above.
+        """
+        seen = self.observation(after_s) if ROBOT in self._kept else None
+        if seen is None or isinstance(seen, Incomplete) or not isinstance(images := seen[0], Observation):
+            return None
+        state = self._nearest(ROBOT, seen[1], 0.0)
+        if state is None:
+            return None
+        x, y, z = map(float, state.tool_m)
+        return images, RobotState(float(state.opening_m), (x, y, z), bool(state.gripping))
 
     def _at(self, moment: float, after_s: float, views: Sequence[ViewTopics]) -> Observation | Incomplete:
         parts = [[self._nearest(topic, moment, after_s) for topic in view.topics] for view in views]

@@ -6,6 +6,7 @@ transport is imported here.
 
 from __future__ import annotations
 
+import math
 import pickle
 import queue
 import threading
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from nsrecover.core import StepRecord
-from nsrecover.core.sessions.requests import Answer, Unusable
+from nsrecover.core.sessions.requests import Act, Answer, Unusable
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidAction, InvalidPlan, NsrecoverError, OutOfTurn, UnknownObject, did_you_mean
@@ -36,6 +37,9 @@ from nsrecover.util.atomic_write import atomic_write_bytes
 
 WAITING = 4
 """Reports that may wait; more are answered with `busy`."""
+
+IDLE_S = 0.02
+"""How long the worker waits for a report before it looks at new images, seconds."""
 
 REPORTS = ("observed", "failed", "answered", "waited", "stop")
 """What can be reported."""
@@ -109,6 +113,7 @@ class SessionCore(Listener):
         self._wanted, self._anew = "", False
         self._episode: _Episode | None = None
         self._stop = threading.Event()
+        self._glanced_s = 0.0
         self.active = True
         if self.settings.kept_in and Path(self.settings.kept_in).exists():
             with readable(f"a session of this node in {self.settings.kept_in}", "delete the file to begin anew"):
@@ -152,12 +157,18 @@ class SessionCore(Listener):
         return answer
 
     def run(self) -> None:
-        """Answer reports until `stop` is called; for a thread of its own."""
+        """Answer reports, and watch the action that runs, until `stop` is called; for a thread of its own."""
         while not self._stop.is_set():
-            with suppress(queue.Empty):
-                report, answer = self._reports.get(timeout=0.1)
-                if answer.set_running_or_notify_cancel():
-                    answer.set_result(self._answered(report))
+            try:
+                report, answer = self._reports.get(timeout=IDLE_S)
+            except queue.Empty:
+                with suppress(
+                    NsrecoverError
+                ):  # such a frame is left out; the report after the action says what is wrong
+                    self._glance()
+                continue
+            if answer.set_running_or_notify_cancel():
+                answer.set_result(self._answered(report))
 
     def stop(self) -> None:
         """End `run`, a wait for an observation, and a search."""
@@ -176,6 +187,20 @@ class SessionCore(Listener):
         self._send(DISCREPANCY, answers.discrepancy_fields(record, self._system.domain, stages))
         if record.recovery is not None:
             self._send(RECOVERY, answers.recovery_fields(record, stages))
+
+    def _glance(self) -> None:
+        """Look at the latest images of the action that runs; publish the request if it has to be stopped."""
+        episode = self._episode
+        watched = episode is not None and isinstance(episode.session.request, Act) and self._system.motions is not None
+        if not watched or episode is None or not self.active:
+            return
+        with self._news:
+            seen = self._buffer.glance(self._glanced_s)
+        if seen is not None:
+            self._glanced_s = math.nextafter(seen[0].time_s, math.inf)
+            episode.session.glanced(*seen)
+            if not isinstance(episode.session.request, Act):
+                self._say(episode)
 
     def _answered(self, report: Fields) -> Fields:
         try:
@@ -223,11 +248,17 @@ class SessionCore(Listener):
             session.listener = self
             self._report(session, what, str(report.get("text", "")), float(str(report["not_before"])))
             episode.number += 1
+            self._glanced_s = self._now()
+        return self._say(episode, kept=bool(what))
+
+    def _say(self, episode: _Episode, kept: bool = True) -> Fields:
+        """Make the answer of the session as it is now; keep and publish it."""
+        session = episode.session
         episode.answer = {
             "code": AnswerCode.OK.value, "message": session.problem, "number": episode.number,
             "request": answers.request_fields(session, episode.stages),
         }  # fmt: skip
-        if what and self.settings.kept_in:
+        if kept and self.settings.kept_in:
             atomic_write_bytes(self.settings.kept_in, pickle.dumps(episode))
         found = session.records[-1].discrepancy if session.records else None
         self._send(STATE, {

@@ -37,6 +37,9 @@ BOXES = "/nsrecover/boxes"
 FACTS = "/nsrecover/facts"
 """JSON with `facts` (each a predicate and its objects), `certainty` of properties and `stamp_s`; for running robots."""
 
+ROBOT = "/nsrecover/robot"
+"""What the robot knows of itself while it moves, many times a second; for running robots that are watched meanwhile."""
+
 SLOP_S = 0.1
 """Largest difference between a moment and the stamp of an image that belongs to it, seconds."""
 
@@ -46,7 +49,7 @@ TRANSFORM_SLOP_S = 0.2
 _TYPES = {
     PLAN: "std_msgs/msg/String", OBSERVE: "std_msgs/msg/Header", LABELS: "std_msgs/msg/String",
     BOXES: "std_msgs/msg/String", FACTS: "std_msgs/msg/String", GRIPPER: "sensor_msgs/msg/JointState",
-    **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
+    ROBOT: "nsrecover_interfaces/msg/RobotState", **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
 }  # fmt: skip
 
 

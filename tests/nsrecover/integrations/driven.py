@@ -159,7 +159,7 @@ def by_behaviortree_cpp(world: ScriptedWorld, scenario: Scenario, person: Refusi
             world.plan(),
             {
                 "NsrecoverPlan": lambda _: executor.begin(), "NsrecoverReport": report, "ExecuteAction": act,
-                "LookAt": lambda _: None, "AskPerson": ask,
+                "LookAt": lambda _: None, "NsrecoverGoesOn": lambda _: None, "AskPerson": ask,
             },
         )  # fmt: skip
         episode = executor.episode()

@@ -63,7 +63,7 @@ def test_the_engine_drives_a_session(falls: tuple[int, ...], good: bool) -> None
         TOWER,
         {
             "NsrecoverPlan": plan, "NsrecoverReport": report, "ExecuteAction": act, "LookAt": lambda _: None,
-            "AskPerson": lambda board: board.set_string("answer", "no"),
+            "NsrecoverGoesOn": lambda _: None, "AskPerson": lambda board: board.set_string("answer", "no"),
         },
     )  # fmt: skip
     core.stop()
@@ -72,6 +72,26 @@ def test_the_engine_drives_a_session(falls: tuple[int, ...], good: bool) -> None
     assert core.session.request.code == ("done" if good else "stopped")
     assert not good or len(table.done) == 2 + len(falls)
     assert not good or table.boxes["blue"][2] == pytest.approx(2.5 * SIDE)
+
+
+def test_the_engine_halts_what_has_to_stop() -> None:
+    requests, ticks, halts, told = iter(["act", "done"]), list[int](), list[int](), list[str]()
+
+    def report(board: Any) -> None:
+        told.append(board.get_string("what"))
+        board.set_string("request", next(requests))
+
+    succeeds = run_tree(
+        TOWER,
+        {
+            "NsrecoverPlan": lambda _: None, "NsrecoverReport": report, "LookAt": lambda _: None,
+            "AskPerson": lambda _: None, "NsrecoverGoesOn": lambda _: len(ticks) < 3,
+        },
+        {"ExecuteAction": (lambda _: bool(ticks.append(1)), lambda: halts.append(len(ticks)))},
+    )  # fmt: skip
+    assert succeeds
+    assert halts == [3]
+    assert told == ["observed", "observed"]
 
 
 def test_a_task_resumes_at_the_stage_of_its_step() -> None:
