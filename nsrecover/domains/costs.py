@@ -16,9 +16,9 @@ def cost_of(action: Action, domain: Domain) -> float:
 
 
 def counted_by_costs(domain: Domain) -> str:
-    """What the costs of actions count, as a plural noun: `actions`, `seconds`, or else `units of cost`."""
+    """What the costs of actions count, as a plural noun: `actions`, `seconds`, or else `units of the domain`."""
     each_one = all(operator.cost == 1.0 and not operator.prices for operator in domain.operators.values())
-    return domain.cost_unit or ("actions" if each_one else "units of cost")
+    return domain.cost_unit or ("actions" if each_one else "units of the domain")
 
 
 def with_durations(domain: Domain, durations: Mapping[str, float]) -> Domain:

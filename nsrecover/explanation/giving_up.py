@@ -14,7 +14,7 @@ from nsrecover.core.sessions.requests import Stopped
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.util.english import counted, listed
+from nsrecover.util.english import amount, counted, listed
 
 SAME_ALARM = 3
 """At the same alarm with the same recovery for this time a session asks for help."""
@@ -59,8 +59,8 @@ class Alarms:
         what = ", ".join(found.deviating or violated_texts(found, self._domain))
         total, times = self._times.total(), self._times[alarm]
         if total > self._most:
-            tried = f"at most {counted(self._most, 'recovery')} may be tried"
-            return Stopped(StopCode.TOO_MANY, f"something went wrong {counted(total, 'time')}, and {tried}: {what}")
+            tried = f"at most {amount(self._most, 'recovery')} may be tried"
+            return Stopped(StopCode.TOO_MANY, f"something went wrong {amount(total, 'time')}, and {tried}: {what}")
         if not recovery.found:
             return Stopped(StopCode.NO_WAY_BACK, reason_text(recovery))
         if vain >= IN_VAIN:

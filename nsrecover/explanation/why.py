@@ -34,7 +34,7 @@ _OF_OTHERS = {
 }
 """Cause -> what no action was to bring about."""
 
-_LOOKED_FOR = "the robot looked for {names}; where [they] [was] was only assumed"
+_LOOKED_FOR = "the robot looked for {names} where [they] [was] only assumed to be"
 _UNKNOWN = "whether the robot, a person or something else did it is not recorded"
 
 

@@ -29,7 +29,7 @@ from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.safety import held_sentence, safety_sentences
 from nsrecover.explanation.templates import ALTHOUGH, PHRASES, in_short
 from nsrecover.explanation.why import why
-from nsrecover.util.english import Forms, capital, counted, listed, objects, the
+from nsrecover.util.english import Forms, capital, counted, listed, number, objects, the
 
 PLACES = (Role.LOCATION, Role.HELD, Role.BELIEVED)
 """Roles of the relations that say where an object is."""
@@ -231,11 +231,12 @@ def lasted(run: Run) -> str:
     extra = [turn for turn in run.every if turn.record.recovering and turn.record.action is not None]
     if total <= 0.0:
         return "How long it took, and how much time was lost, is not recorded."
-    text = f"{'So far it' if run.episode.status is EpisodeStatus.RUNNING else 'It'} took {clock(round(total))} (mm:ss)."
+    took = f"{clock(round(total))} (mm:ss)" if total >= SHORTEST_S else "less than a second"
+    text = f"{'So far it' if run.episode.status is EpisodeStatus.RUNNING else 'It'} took {took}."
     lost = lost_s(run.episode)
     if lost < SHORTEST_S:
         return f"{text} No time was lost to recoveries, repeated steps or further looks."
-    many = f"{len(extra)} of its {counted(len(run.done), 'action')} belonged to recoveries" if extra else ""
+    many = f"{number(len(extra))} of its {counted(len(run.done), 'action')} belonged to recoveries" if extra else ""
     return f"{text} {lost:.0f} s of that were lost to errors: {many or 'steps were repeated, or looked at again'}."
 
 
