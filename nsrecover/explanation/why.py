@@ -15,7 +15,7 @@ from nsrecover.util.english import Forms, capital, objects, the
 
 _OF_ROBOT = {
     Cause.TOPPLED: "{names} fell {when}; whether the robot touched [them] is not recorded",
-    Cause.DROPPED: "the robot lifted {names}, and [they] fell from the gripper or from [their] place",
+    Cause.DROPPED: "the robot lifted {names}, and [they] fell",
     Cause.NOT_LIFTED: "the robot's action should have lifted {names}, and did not",
     Cause.NOT_DONE: "the robot's action should have changed {names}, and did not",
     Cause.MISPLACED: "the robot's action put {names} somewhere else than planned",
@@ -35,7 +35,7 @@ _OF_OTHERS = {
 """Cause -> what no action was to bring about."""
 
 _LOOKED_FOR = "the robot looked for {names} where [they] [was] only assumed to be"
-_UNKNOWN = "whether the robot, a person or something else did it is not recorded"
+_UNKNOWN = "who or what did it is not recorded"
 
 
 def why(

@@ -122,7 +122,7 @@ def answers_of(
             what = (*what, Line(others))
         told = {
             "what": what,
-            "when": (_when(episode, moments[main], wording),),
+            "when": (_when(episode, moments[main]),),
             "why": why,
             "done": _done(episode, moments[main]),
         }
@@ -163,7 +163,7 @@ def parted(moment: Moment, domain: Domain) -> tuple[tuple[Line, ...], tuple[Line
     headline, *others = moment.explanation.sentences
     reasons = [each for each in others if _about(each, _REASONS)]
     what = [headline, *(each for each in others if not _about(each, _REASONS | _RECOVERY))]
-    told = lines_of(what[:MOST_LINES])
+    told = lines_of(what[: MOST_LINES - 1])
     if moment.kind is Kind.HELP:
         told = (Line("Nothing: part of the plan is already done."), *lines_of(what[1:MOST_LINES]))
     return told, _why(moment, reasons, domain)
@@ -190,7 +190,8 @@ def _done(episode: Episode, moment: Moment) -> tuple[Line, ...]:
         acted = "and then went on" if any(record.action for record in later) else "and did nothing after that"
         looks = counted(moment.found.looks, "observation")
         return (Line(f"The robot made {looks}, {acted}.", (f"looks({moment.found.looks})",)),)
-    told = [Line(text, (fate_fact(turn),)) for text in (fate_text(turn), rejoin_text(turn)) if text]
+    fate = " ".join(filter(None, (fate_text(turn), rejoin_text(turn))))
+    told = [Line(fate, (fate_fact(turn),))] if fate else []
     if vetoed:
         told.append(Line(f"A person vetoed {counted(vetoed, 'other recovery')} before.", (f"vetoed({vetoed})",)))
     if recovery.status is RecoveryStatus.RECOVERED and len(recovery.actions) > MOST_ACTIONS:
@@ -201,7 +202,7 @@ def _done(episode: Episode, moment: Moment) -> tuple[Line, ...]:
     return (*lines_of(each for each in sentences[:MOST_LINES] if not _about(each, {"rejoins"})), *told)
 
 
-def _when(episode: Episode, moment: Moment, wording: Wording) -> Line:
+def _when(episode: Episode, moment: Moment) -> Line:
     when = "Before" if moment.found.phase is Phase.BEFORE else "At"
     if moment.turn.step is None:
         step = f"the {ordinal(moment.way_step or 0)} action of a recovery"
@@ -210,7 +211,7 @@ def _when(episode: Episode, moment: Moment, wording: Wording) -> Line:
     seconds = moment.turn.record.time_s - episode.start_s
     after = f", {seconds:.0f} seconds after the start" if seconds >= 1.0 else ""
     fact = f"step({moment.found.step + 1}, {moment.found.action}, {moment.found.phase.value})"
-    return Line(f"{when} {step}, {wording.doing(moment.found.action)}{after}.", (fact,))
+    return Line(f"{when} {step}{after}.", (fact,))
 
 
 def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:

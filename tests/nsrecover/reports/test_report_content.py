@@ -43,7 +43,7 @@ def test_the_questions_are_answered_with_facts_behind_every_sentence() -> None:
     told = answers(report)
     assert list(told) == ["what", "when", "why", "done", "worked", "long", "safe"]
     assert "The second step, putting the green die" in told["what"]
-    assert told["when"].startswith("At step 2 of 2, putting")
+    assert told["when"].startswith("At step 2 of 2, ")
     assert "24 seconds" in told["when"]
     assert "the green die was not lifted" in told["what"]
     assert "action should have lifted the green die" in told["why"]

@@ -138,7 +138,7 @@ def test_facts_and_numbers_appear_when_they_are_wanted(browser: Any, pages: dict
         assert not fact.is_visible()
         page.locator("[data-question='why'] .facts summary").first.click()
         assert fact.is_visible()
-        assert fact.inner_text().startswith("toppled(")
+        assert fact.inner_text().startswith("why(toppled")
         chance = page.locator(".step:visible td.numbers").first
         assert not chance.is_visible()
         page.check("#numbers")
