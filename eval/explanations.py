@@ -51,7 +51,8 @@ _EVENTS: tuple[tuple[Cause, str], ...] = (
 )
 _STEP = re.compile(r"step (\d+), [a-z]+\(|the (\w+) step, [a-z]+ing\b")
 _OTHER = re.compile(
-    r"^(?:So the <\d+> is not |The <\d+> should be |The <\d+> (?:is|are) (?:now|still) |"
+    r"^(?:So the <\d+> is not |The <\d+> should be |"
+    r"The <\d+>(?:, the <\d+>)*(?: and the <\d+>)? (?:is|are) (?:now|still) |"
     r"The <\d+>(?: and|,) .* may stay |The <\d+> may stay |"
     r"The recovery takes |Then the scene is |This also completes |No recovery (?:is needed|exists|was found)|"
     r".* makes? it impossible)"
@@ -90,8 +91,8 @@ def read_back(text: str, names: Sequence[str]) -> ParsedText:
     causes: dict[str, Cause] = {}
     unread = [] if step is not None else [headline]
     told = re.search(r" (?:went wrong:|worked, but|something was not as expected:) (.*)", headline)
-    if told is not None and _event_of(told[1]) is not None:
-        rest = [told[1], *rest]
+    if told is not None:
+        rest = [*(each for each in told[1].split(", and ") if _event_of(each) is not None), *rest]
     for sentence in rest:
         if _OTHER.match(sentence):
             continue
