@@ -1,0 +1,86 @@
+"""What an action of a household needs while it runs, as frames show it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import nsrecover
+from nsrecover import RobotState
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.sessions.requests import Act, Interrupt, Look
+from nsrecover.domains.household.scene import household
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.loading import HouseholdSystem
+from nsrecover.models.household import HouseholdModels
+from nsrecover.monitoring.facts.during import ConditionModel
+from nsrecover.session import AnySession
+from sim.kitchen.person import Person
+from sim.kitchen.truth import household_of
+from sim.kitchen.world import KitchenWorld
+from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
+
+SPEC = kitchen(("mug", TOP, (0.0, 0.0), 180, CLEAN), ("egg", TOP, (0.0, 0.3), 0, CLEAN))
+OPEN, HOLDS = RobotState(0.08, (0.4, 0.0, 0.5), gripping=False), RobotState(0.03, (0.4, 0.0, 0.5), gripping=True)
+
+
+@pytest.fixture
+def world() -> Iterator[KitchenWorld]:
+    with KitchenWorld(SPEC) as made:
+        made.execute(Action("look_at", (TOP,)))
+        yield made
+
+
+def begun(world: KitchenWorld, plan: str) -> AnySession:
+    """A session that asks for the first action of a plan."""
+    system = HouseholdSystem(HouseholdModels.load()).system(household_of(SPEC), reads=False, hears=False)
+    session = system.session(Plan.parse(plan), world.observe())
+    while isinstance(session.request, Look):
+        session.observed(world.observe())
+    assert isinstance(session.request, Act)
+    return session
+
+
+def test_what_is_taken_away_interrupts_from_the_second_frame_on(world: KitchenWorld) -> None:
+    session = begun(world, "pick_up(mug)")
+    for _ in range(3):
+        session.glanced(world.observe(), OPEN)
+    assert isinstance(session.request, Act), "nothing was wrong"
+    Person(world.cell).carry("mug", (*world.cell.bottom("mug")[:2], -5.0))
+    session.glanced(world.observe(), OPEN)
+    assert isinstance(session.request, Act), "one frame may err"
+    session.glanced(world.observe(), OPEN)
+    assert repr(session.request) == repr(Interrupt(Action("pick_up", ("mug",)), "mug"))
+
+
+def test_what_an_action_does_not_need_may_change(world: KitchenWorld) -> None:
+    session = begun(world, "pick_up(mug)")
+    Person(world.cell).carry("egg", (*world.cell.bottom("egg")[:2], -5.0))
+    for _ in range(3):
+        session.glanced(world.observe(), OPEN)
+    assert isinstance(session.request, Act)
+
+
+def test_fingers_that_have_felt_something_and_feel_nothing_have_lost_it(world: KitchenWorld) -> None:
+    world.execute(Action("pick_up", ("egg",)))
+    session = begun(world, "put_on(egg, dining table)")
+    session.glanced(world.observe(), HOLDS)
+    robot = world.cell.robot
+    robot.unlatch()
+    robot.arm.weaken_grip(0.0, 0.0)
+    robot.arm.wait(120, world.cell.tick, True)
+    for _ in range(2):
+        session.glanced(world.observe(), HOLDS)
+    assert isinstance(session.request, Interrupt)
+    assert session.request.name == "egg"
+
+
+def test_models_are_for_one_type_of_scenes_and_need_a_perceiver_that_can_be_copied(world: KitchenWorld) -> None:
+    instance = household(["mug", "countertop"])
+    facts = nsrecover.symbolic(instance).monitor(Plan.parse("pick_up(mug)"), {("at", "mug", "countertop")})
+    frames = ConditionModel().frames(facts, Action("pick_up", ("mug",)), 0.0)
+    with pytest.raises(InvalidConfiguration, match="fork"):
+        frames.judge(world.observe(), OPEN)
+    limits = nsrecover.load().motions
+    assert limits is not None
+    with pytest.raises(InvalidConfiguration, match="scenes of facts"):
+        limits.frames(facts, Action("pick_up", ("mug",)), 0.0)
