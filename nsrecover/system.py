@@ -48,7 +48,7 @@ class System(Generic[SceneT]):
         planner: finds recoveries onto a plan.
         explainer: explains discrepancies.
         calibration: what the threshold was set on, if `calibrated` or `load(alpha=)` did that.
-        motions: what happens while an action runs, for `Session.glanced`; None: there is no such model.
+        motions: says what should be seen while an action runs, for `Session.glanced`; None: there is no such model.
     """
 
     watching: Watching[SceneT]
