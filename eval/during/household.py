@@ -122,7 +122,8 @@ def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, c
     """Carry out a whole plan, or the action during which a fault strikes, from the state before it."""
     first = 0 if fault is None else fault.at_step
     faults = () if fault is None else (fault,)
-    with KitchenRobot(spec, faults, sensor=preset(config.sensor), rate_hz=config.rate_hz) as robot:
+    with KitchenRobot(spec, faults, sensor=preset(config.sensor)) as robot:
+        robot.rate_hz = config.rate_hz
         for action in spec.plan.actions[:first]:
             robot.execute(action)
         robot.motions.clear()

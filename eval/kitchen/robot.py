@@ -60,6 +60,8 @@ class KitchenRobot(ClosedByWith):
         rate_hz: frames a second of simulated time while an action is watched.
     """
 
+    rate_hz = 5.0
+
     def __init__(
         self,
         spec: TaskSpec,
@@ -70,7 +72,6 @@ class KitchenRobot(ClosedByWith):
         on_frame: OnFrame | None = None,
         frame_steps: int = 20,
         sensor: Sensor = EXACT,
-        rate_hz: float = 5.0,
     ) -> None:
         """Begin.
 
@@ -83,7 +84,6 @@ class KitchenRobot(ClosedByWith):
             on_frame: see `KitchenWorld`.
             frame_steps: see `KitchenWorld`.
             sensor: through which it sees.
-            rate_hz: frames a second of simulated time while an action is watched.
         """
         self.home: Household = replace(spec.home, domain=LASTING)
         self.goal, self.assumed = goal_of(spec), spec.start
@@ -99,7 +99,6 @@ class KitchenRobot(ClosedByWith):
         self.stream = sensor.stream(len(self.world.rig.views), spec.seed)
         self.executed, self.violations, self.looks = 0, 0, 0
         self.motions: list[Motion] = []
-        self.rate_hz = rate_hz
         self.last = ""
         self.injected = 0 if any(fault.at_step == START or _in_plan(fault) for fault in faults) else None
         self.struck: int | None = None

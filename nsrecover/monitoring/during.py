@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from nsrecover.core.actions import Action
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneT
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.monitoring.monitor import Monitor
 
@@ -22,7 +23,7 @@ class Frames(Protocol):
 class ActionModel(Protocol):
     """Says what should be seen while actions run."""
 
-    def frames(self, monitor: Monitor[Any], action: Action, time_s: float) -> Frames:
+    def frames(self, monitor: Monitor[SceneT], action: Action, time_s: float) -> Frames:
         """What judges the frames of an action.
 
         Args:
@@ -49,7 +50,7 @@ class During:
         InvalidConfiguration: there is no model, or it is for scenes of another type.
     """
 
-    def __init__(self, model: ActionModel | None, monitor: Monitor[Any], action: Action, time_s: float) -> None:
+    def __init__(self, model: ActionModel | None, monitor: Monitor[SceneT], action: Action, time_s: float) -> None:
         if model is None:
             raise InvalidConfiguration(
                 "expected a system with a model of motions, found none; make it with python -m train.motions"

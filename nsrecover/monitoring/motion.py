@@ -22,7 +22,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.glances import PHASES, Glance, Numbers, RobotState
 from nsrecover.core.observation import Observation
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core.scene import SceneGraph, SceneT
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, InvalidRecording
 from nsrecover.models.conformal import conformal_threshold
 from nsrecover.monitoring.monitor import Monitor
@@ -76,7 +76,7 @@ class MotionModel:
     alpha: float = 1.0
     actions: tuple[int, int] = (0, 0)
 
-    def frames(self, monitor: Monitor[Any], action: Action, time_s: float) -> BoxFrames:
+    def frames(self, monitor: Monitor[SceneT], action: Action, time_s: float) -> BoxFrames:
         """What judges the frames of an action; see `nsrecover.monitoring.during.ActionModel`."""
         before, expected = monitor.graph, monitor.trace.graphs[monitor.num_executed + 1]
         if not isinstance(before, SceneGraph) or not isinstance(expected, SceneGraph):

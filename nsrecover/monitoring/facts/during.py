@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneT
 from nsrecover.domains.base import State
 from nsrecover.domains.properties import by_property, drifts, held
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.monitoring.facts.monitor import FactMonitor
 from nsrecover.monitoring.facts.outlook import imagine, rests_on
 from nsrecover.monitoring.monitor import Monitor
+
+NOTHING: State = frozenset()
+"""What a property is that no fact is about."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class ConditionModel:
 
     sure: float = 0.5
 
-    def frames(self, monitor: Monitor[Any], action: Action, time_s: float) -> FactFrames:
+    def frames(self, monitor: Monitor[SceneT], action: Action, time_s: float) -> FactFrames:
         """What judges the frames of an action; see `nsrecover.monitoring.during.ActionModel`."""
         if not isinstance(monitor, FactMonitor):
             raise InvalidConfiguration(
@@ -48,7 +51,7 @@ class FactFrames:
         action: what runs.
     """
 
-    def __init__(self, model: ConditionModel, monitor: FactMonitor[Any], action: Action) -> None:
+    def __init__(self, model: ConditionModel, monitor: FactMonitor, action: Action) -> None:
         instance, scene = monitor.instance, monitor.graph
         before, after = scene.facts, imagine(instance, scene.facts, action)
         self._sure, self._monitor, self._domain = model.sure, monitor, instance.domain
@@ -60,7 +63,7 @@ class FactFrames:
         own = {prop for prop in known if prop[1] in action.arguments}
         needed = own.union(rests_on(instance, before, action, known - own))
         self._fits: dict[Property, tuple[State, State]] = {
-            prop: (one.get(prop, frozenset()), other.get(prop, frozenset())) for prop in sorted(needed)
+            prop: (one.get(prop, NOTHING), other.get(prop, NOTHING)) for prop in sorted(needed)
         }
 
     def judge(self, observation: Observation, robot: RobotState) -> str | None:
@@ -80,7 +83,7 @@ class FactFrames:
         return self._felt and not observation.holding
 
     def _deviates(self, prop: Property, found: dict[Property, State], seen: FactScene, robot: RobotState) -> bool:
-        now = found.get(prop, frozenset[Any]())
+        now = found.get(prop, NOTHING)
         if now in self._fits[prop] or seen.certainty.get(prop, 1.0) <= self._sure:
             return False
         # fingers that were told to let go hide what they have put down

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import PlanProblem, Unknown
@@ -44,7 +44,7 @@ class ExpectingPerceiver(Protocol):
 
 
 @runtime_checkable
-class ForkingPerceiver(ExpectingPerceiver, FactPerceiver[Any], Protocol):
+class ForkingPerceiver(ExpectingPerceiver, FactPerceiver[SeenT_contra], Protocol[SeenT_contra]):
     """An expecting perceiver that can be copied, for frames that are not to be remembered."""
 
     def fork(self) -> Self:
