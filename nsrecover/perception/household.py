@@ -119,6 +119,7 @@ class HouseholdPerceiver:
         self._instance, self._reader, self._ears = instance, reader, ears
         kinds = Counter(noun(name) for name in instance.objects)
         self._signs = {sign: name for sign in signs for name in instance.objects if self._is_only(name, sign, kinds)}
+        self._certain = False
         self._support = SupportRelations(self._traits)
         self._unseen = dict.fromkeys(self._properties(), 0.0)
         self._readings = defaultdict[Property, list[dict[str, float]]](list)
@@ -131,8 +132,9 @@ class HouseholdPerceiver:
         self.heard: Hearing | None = None
 
     def fork(self) -> HouseholdPerceiver:
-        """An independent copy, for a frame that is not to be remembered."""
+        """An independent copy for a frame that is not to be remembered: it reads states only where that is certain."""
         other = copy.copy(self)
+        other._certain = True
         other._support, other._ears = self._support.fork(), copy.copy(self._ears)
         other._believed, other._told = dict(self._believed), dict(self._told)
         other._readings = defaultdict(list, {prop: list(every) for prop, every in self._readings.items()})
@@ -292,7 +294,7 @@ class HouseholdPerceiver:
     def _chances(self, observation: Observation) -> dict[Property, dict[str, float]]:
         """State variable and object -> probability of each value, for those that are seen or heard."""
         masks = state_masks(observation, self._instance.objects)
-        read = read_states(self._reader, observation, masks, certain=False) if self._reader is not None else {}
+        read = read_states(self._reader, observation, masks, self._certain) if self._reader is not None else {}
         found = {
             (variable, name): dict(chances)
             for name, states in read.items()
