@@ -16,10 +16,9 @@ from scipy import ndimage, signal
 
 from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import paired_difference, share_of
-from eval.common.systems import system_of
+from eval.common.systems import check_checkpoint, system_of
 from eval.common.tables import Columns, columns_table, difference, document, figure, percent, rate
 from nsrecover.core import FloatArray, Observation
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import MARGINS_M, find_free_place, proposed_free_place
 from nsrecover.perception.cameras.aligning import aligned, offsets
@@ -293,13 +292,6 @@ def _difference(rows: Sequence[dict[str, Any]], one: str, other: str) -> dict[st
     return paired_difference(first, second)
 
 
-def check(config: ClutterConfig) -> None:
-    """Refuse settings that cannot be used."""
-    if config.episodes < 1:
-        raise InvalidConfiguration(f"expected at least one scene, found episodes={config.episodes}")
-    system_of(config.checkpoint)
-
-
 COLUMNS: Columns = (
     *((kind, rate(kind)) for kind in (PLACED, TOUCHED, NO_ROOM)),
     ("farther", figure("farther", digits=2)),
@@ -319,7 +311,7 @@ def table(metrics: dict[str, Any]) -> str:
     )
 
 
-MEASUREMENT = Measurement(ClutterConfig, measure, table, check, adds=("episodes",))
+MEASUREMENT = Measurement(ClutterConfig, measure, table, check_checkpoint, {"episodes": 1}, adds=("episodes",))
 
 if __name__ == "__main__":
     run(MEASUREMENT)

@@ -14,12 +14,12 @@ from scipy.spatial.transform import Rotation
 
 from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
-from eval.common.systems import system_of
+from eval.common.systems import check_checkpoint, system_of
 from eval.common.tables import Columns, columns_table, document, figure, percent_of, rate
 from nsrecover.core.geometry import intersects, same_side_up
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.same_place import rigidly_moved
 from nsrecover.monitoring.boxes.imagination import surely_itself
@@ -342,27 +342,20 @@ def measure(config: DisplacementConfig, run: Run) -> dict[str, Any]:
 
 
 def check(config: DisplacementConfig) -> None:
-    """Refuse settings that cannot be used."""
-    system_of(config.checkpoint)
+    """Refuse a checkpoint, sensors, cameras and a rate that cannot be used."""
+    check_checkpoint(config)
     for name in config.sensors:
         sensor(name)
-    unknown = [name for name in config.views if name not in CAMERAS]
-    if unknown or not config.views:
-        raise InvalidConfiguration(f"expected views among {', '.join(CAMERAS)}, found {list(config.views)}")
-    if (
-        config.scenes < 4
-        or min(config.repeats, config.looks) < 1
-        or not 0 < config.rate < 0.5
-        or min(config.distances_mm, default=0) <= 0
-    ):
-        raise InvalidConfiguration(
-            "expected at least 4 scenes, 1 repeat, 1 look, a rate between 0 and 0.5 and distances above 0, found "
-            f"scenes={config.scenes}, repeats={config.repeats}, looks={config.looks}, rate={config.rate}, "
-            f"distances_mm={list(config.distances_mm)}"
-        )
+    for name in config.views or [""]:
+        require_known(name, CAMERAS, "views")
+    if not 0 < config.rate < 0.5:
+        raise InvalidConfiguration(f"expected a rate between 0 and 0.5, found rate={config.rate}")
 
 
-MEASUREMENT = Measurement(DisplacementConfig, measure, markdown, check=check, draw=draw, adds=("scenes", "rate"))
+LEAST = {"scenes": 4, "repeats": 1, "looks": 1, "distances_mm": 1e-3}
+MEASUREMENT = Measurement(
+    DisplacementConfig, measure, markdown, check=check, least=LEAST, draw=draw, adds=("scenes", "rate")
+)
 
 if __name__ == "__main__":
     run(MEASUREMENT)

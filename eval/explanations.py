@@ -16,7 +16,7 @@ from eval.common.recordings import load_recording, record_episode
 from eval.common.runner import Measurement, Run, run
 from eval.common.statistics import share, share_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
-from eval.common.systems import system_of
+from eval.common.systems import check_checkpoint, system_of
 from eval.common.tables import document, markdown_table, percent
 from eval.common.true_causes import true_causes
 from nsrecover.core.discrepancy import Cause
@@ -320,10 +320,6 @@ def wrong_causes(texts: Sequence[JudgedText]) -> list[list[str | int]]:
     return [[*key, count] for key, count in wrong.most_common()]
 
 
-def _check(config: ExplanationsConfig) -> None:
-    system_of(config.checkpoint)
-
-
 def _episodes(config: ExplanationsConfig) -> list[ErrorEpisode]:
     return episodes_of(config.episodes, config.seed, config.errors, config.workers)
 
@@ -343,7 +339,7 @@ def measure(config: ExplanationsConfig, run: Run) -> dict[str, Any]:
     }
 
 
-MEASUREMENT = Measurement(ExplanationsConfig, measure, markdown, check=_check, episodes=_episodes)
+MEASUREMENT = Measurement(ExplanationsConfig, measure, markdown, check=check_checkpoint, episodes=_episodes)
 
 if __name__ == "__main__":
     run(MEASUREMENT)

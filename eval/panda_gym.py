@@ -27,7 +27,6 @@ from eval.common.tables import document, markdown_table
 from examples.panda_gym_stacking import BASE_X, CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.tabletop.operators import REACHED_M
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
 from sim.common.statistics import wilson_interval
 
@@ -301,15 +300,6 @@ def _noticed(blamed: Sequence[frozenset[str]]) -> tuple[int, int]:
     return sum(map(bool, blamed)), len(blamed)
 
 
-def check(config: PandaGymConfig) -> None:
-    """Refuse settings that cannot be used."""
-    if min(config.disturbances, config.undisturbed, config.calibration) < 1 or min(config.noise_mm, default=-1) < 0:
-        raise InvalidConfiguration(
-            f"expected at least 1 episode of each sort and noise_mm of 0 or more, found {config.disturbances}, "
-            f"{config.undisturbed}, {config.calibration} and {list(config.noise_mm)}"
-        )
-
-
 def measure(config: PandaGymConfig, run: Run) -> dict[str, Any]:
     """Record, calibrate and judge."""
     base = 1_000_000 * config.seed
@@ -369,7 +359,8 @@ def _share(row: Mapping[str, Any]) -> str:
     return f"{row['count']} of {row['of']} ({100 * row['low_95']:.1f} to {100 * row['high_95']:.1f} %)"
 
 
-MEASUREMENT = Measurement(PandaGymConfig, measure, markdown, check=check, checkpoint=None)
+LEAST = {"disturbances": 1, "undisturbed": 1, "calibration": 1, "noise_mm": 0}
+MEASUREMENT = Measurement(PandaGymConfig, measure, markdown, least=LEAST, checkpoint=None)
 
 if __name__ == "__main__":
     run(MEASUREMENT)

@@ -266,11 +266,8 @@ def _counts(config: ShapesConfig) -> dict[str, int]:
 
 def check(config: ShapesConfig) -> None:
     """Refuse settings that cannot be used."""
-    if not _counts(config) or config.tries < 0:
-        raise InvalidConfiguration(
-            "expected episodes of at least one family and at least 0 tries, found "
-            f"episodes={dict(config.episodes)}, tries={config.tries}"
-        )
+    if not _counts(config):
+        raise InvalidConfiguration(f"expected episodes of at least one family, found episodes={dict(config.episodes)}")
     _conditions(config)
 
 
@@ -299,6 +296,7 @@ MEASUREMENT = Measurement(
     measure,
     lambda metrics: markdown(metrics["sensors"], metrics["grasps"]),
     check=check,
+    least={"tries": 0, "looks": 1},
     adds=("tries",),
 )
 

@@ -159,12 +159,9 @@ class Reading:
 
 
 def check(config: StatesConfig) -> None:
-    """Refuse settings that cannot be used."""
-    if config.frames < 1 or config.seed < 0 or not 0 <= config.varied <= 1:
-        raise InvalidConfiguration(
-            f"expected frames of at least 1, a seed of at least 0 and varied from 0 to 1, found {config.frames}, "
-            f"{config.seed} and {config.varied}"
-        )
+    """Refuse a share that is none, and a model that cannot be loaded."""
+    if not 0 <= config.varied <= 1:
+        raise InvalidConfiguration(f"expected varied from 0 to 1, found {config.varied}")
     StateModel.load(config.checkpoint)
 
 
@@ -284,7 +281,7 @@ def table_of(metrics: dict[str, Any]) -> str:
     )
 
 
-MEASUREMENT = Measurement(StatesConfig, measure, table_of, check=check, checkpoint=str(SHIPPED))
+MEASUREMENT = Measurement(StatesConfig, measure, table_of, check=check, least={"frames": 1}, checkpoint=str(SHIPPED))
 
 if __name__ == "__main__":
     run(MEASUREMENT)

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from eval.changes.rules import RULES, Found, pair_of
 from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, paired_difference, share_of
-from eval.common.systems import system_of
+from eval.common.systems import check_checkpoint, system_of
 from eval.common.tables import Columns, columns_table, difference, document, markdown_table, percent, percent_of, rate
 from nsrecover.core import Action, FloatArray, Observation, Plan
-from nsrecover.errors import InvalidConfiguration, InvalidObservation
+from nsrecover.errors import InvalidObservation
 from nsrecover.perception.objects.detections import AppearanceModel
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
@@ -178,13 +178,6 @@ def measure(config: ChangesConfig, run: Run) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def check(config: ChangesConfig) -> None:
-    """Refuse settings that cannot be used."""
-    if config.episodes < 1:
-        raise InvalidConfiguration(f"expected at least one episode, found episodes={config.episodes}")
-    system_of(config.checkpoint)
-
-
 def _share(values: Any) -> Any:
     return share_of(bool(value) for value in values if value is not None)
 
@@ -235,4 +228,4 @@ def table(metrics: dict[str, Any]) -> str:
     )
 
 
-MEASUREMENT = Measurement(ChangesConfig, measure, table, check, adds=("episodes",))
+MEASUREMENT = Measurement(ChangesConfig, measure, table, check_checkpoint, {"episodes": 1}, adds=("episodes",))

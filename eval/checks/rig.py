@@ -64,19 +64,6 @@ class RigConfig(Settings):
     out: str = "outputs/rig"
 
 
-def check(config: RigConfig) -> None:
-    """Check the numbers.
-
-    Raises:
-        InvalidConfiguration: there are too few runs, transitions or distances.
-    """
-    if config.runs < 10 or config.transitions < 20 or not config.distances_mm:
-        raise InvalidConfiguration(
-            f"expected at least 10 runs, 20 transitions and some distances, found runs={config.runs}, "
-            f"transitions={config.transitions}, distances_mm={list(config.distances_mm)}"
-        )
-
-
 def measure(config: RigConfig, run: Run) -> dict[str, Any]:
     """Record runs of the rig, train on them, and compare on fresh runs; what is there already is kept."""
     out, rig = run.folder, {"scene": config.scene, "cameras": config.cameras}
@@ -187,7 +174,8 @@ def table(metrics: dict[str, Any]) -> str:
     return document(title, markdown_table(["", *rigs, "gap closed"], rows))
 
 
-MEASUREMENT = Measurement(RigConfig, measure, table, check)
+LEAST = {"runs": 10, "transitions": 20, "distances_mm": 0}
+MEASUREMENT = Measurement(RigConfig, measure, table, least=LEAST)
 
 if __name__ == "__main__":
     run(MEASUREMENT)

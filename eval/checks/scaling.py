@@ -18,7 +18,6 @@ from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
-from nsrecover.errors import InvalidConfiguration
 
 
 @dataclass
@@ -175,20 +174,7 @@ def table(metrics: Mapping[str, Any]) -> str:
     )
 
 
-def check(config: ScalingConfig) -> None:
-    """Check the numbers.
-
-    Raises:
-        InvalidConfiguration: one is below 1, or there is none.
-    """
-    if min([*config.objects, *config.errors], default=0) < 1 or config.repeats < 1:
-        raise InvalidConfiguration(
-            f"expected numbers of objects and errors and repeats of at least 1, found objects={config.objects}, "
-            f"errors={config.errors}, repeats={config.repeats}"
-        )
-
-
-MEASUREMENT = Measurement(ScalingConfig, measure, table, check)
+MEASUREMENT = Measurement(ScalingConfig, measure, table, least={"objects": 1, "errors": 1, "repeats": 1})
 
 if __name__ == "__main__":
     run(MEASUREMENT)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import sys
 import typing
@@ -165,7 +166,8 @@ class Measurement(Generic[Config]):
         settings: a subclass of `Settings`, with defaults; its docstring is the text of --help.
         measure: settings, run -> contents of metrics.json: plain data.
         table: those -> Markdown, which the command prints.
-        check: raises `InvalidConfiguration` for settings that cannot be used, before anything is written.
+        least: setting -> smallest number that can be used, also of each item of a list, which has one at least.
+        check: raises `InvalidConfiguration` for other settings that cannot be used, before anything is written.
         episodes: settings -> the episodes of error datasets that are measured.
         checkpoint: what `checkpoint=null` stands for; None if no weights are used.
         checkpoints: settings -> other checkpoints that are used, None for the shipped one.
@@ -177,6 +179,7 @@ class Measurement(Generic[Config]):
     measure: Callable[[Config, Run], Mapping[str, Any]]
     table: Callable[[Any], str]
     check: Callable[[Config], None] = _accept
+    least: Mapping[str, float] = field(default_factory=dict)
     episodes: Callable[[Config], Sequence[Specified]] = _none
     checkpoint: str | None = DEFAULT
     checkpoints: Callable[[Config], Iterable[str | None]] = _none
@@ -205,12 +208,12 @@ class Measurement(Generic[Config]):
         Raises:
             NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds other results.
         """
-        workers, backend = _processes(config)
+        backend = _checked(config, {"seed": 0, "workers": 1, **self.least})
         self.check(config)
         episodes, folder = self.episodes(config), Path(config.out)
         manifest = json.loads(json.dumps(self.manifest(config, episodes)))
         with claim_folder(folder, manifest, "a measurement"):
-            run = Run(folder, episodes, workers, backend)
+            run = Run(folder, episodes, config.workers, backend)
             metrics = dict(self.measure(config, run))
             write_results(folder, metrics, self.table(metrics), config)
             if self.draw is not None:
@@ -220,13 +223,14 @@ class Measurement(Generic[Config]):
         return metrics
 
 
-def _processes(config: Settings) -> tuple[int, Backend]:
-    if config.seed < 0 or config.workers < 1:
-        raise InvalidConfiguration(
-            f"expected a seed of at least 0 and at least 1 worker, found seed={config.seed}, workers={config.workers}"
-        )
+def _checked(config: Settings, least: Mapping[str, float]) -> Backend:
+    """Refuse numbers that are too small; return where items are measured."""
+    for name, bound in least.items():
+        value = getattr(config, name)
+        if value is not None and min(value if isinstance(value, Sequence) else [value], default=-math.inf) < bound:
+            raise InvalidConfiguration(f"expected {name} of at least {bound:g}, found {name}={value}")
     require_known(config.parallel, [each.value for each in Backend], "a known way to work in parallel")
-    return config.workers, Backend(config.parallel)
+    return Backend(config.parallel)
 
 
 def run(measurement: Measurement[Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Protocol
 
 import nsrecover
 from nsrecover.system import System
@@ -12,3 +13,14 @@ from nsrecover.system import System
 def system_of(checkpoint: str | None) -> System:
     """Return the system of a checkpoint folder, the shipped one if None; loaded once in each process."""
     return nsrecover.load(checkpoint)
+
+
+class Trained(Protocol):
+    """Settings with the folder of a checkpoint."""
+
+    checkpoint: str | None
+
+
+def check_checkpoint(config: Trained) -> None:
+    """Refuse a checkpoint that cannot be loaded."""
+    system_of(config.checkpoint)

@@ -141,8 +141,6 @@ def check(config: KitchenEvalConfig) -> None:
     given += [(planner, PLANNERS, "planner") for planner in planners_of(config)]
     for value, known, what in given:
         require_known(value, known, f"a known {what}")
-    if config.episodes < 1:
-        raise InvalidConfiguration(f"expected episodes of at least 1, found episodes={config.episodes}")
     sensor_of(config.sensor)
     models(config.checkpoint)
 
@@ -324,5 +322,12 @@ def _episodes(config: KitchenEvalConfig) -> Sequence[HouseholdEpisode]:
 
 
 MEASUREMENT = Measurement(
-    KitchenEvalConfig, measure, table, check=check, episodes=_episodes, checkpoint=SHIPPED, adds=("episodes", "method")
+    KitchenEvalConfig,
+    measure,
+    table,
+    check=check,
+    least={"episodes": 1},
+    episodes=_episodes,
+    checkpoint=SHIPPED,
+    adds=("episodes", "method"),
 )

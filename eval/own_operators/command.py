@@ -19,7 +19,6 @@ from nsrecover.core.scene import Box
 from nsrecover.domains.base import Parameter, Words
 from nsrecover.domains.tabletop.operators import CLEAR, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialOperator
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.effects.context import Shown
 from nsrecover.models.effects.effect import Effect, fit
 from nsrecover.models.effects.operator import operator_with
@@ -210,15 +209,6 @@ def _world(number_: int, config: OwnOperatorsConfig) -> list[dict[str, Any]]:
     return measure_world(config, number_)
 
 
-def check(config: OwnOperatorsConfig) -> None:
-    """Refuse settings that cannot be used."""
-    if min(config.worlds, config.episodes, config.workers) < 1 or not config.shown or min(config.shown) < 10:
-        raise InvalidConfiguration(
-            f"expected worlds, episodes and workers of at least 1 and at least 10 demonstrations, found "
-            f"worlds={config.worlds}, episodes={config.episodes}, workers={config.workers}, shown={config.shown}"
-        )
-
-
 def measure(config: OwnOperatorsConfig, run: Run) -> dict[str, Any]:
     """Measure every world."""
     found = run.each(partial(_world, config=config), range(config.worlds), "world")
@@ -284,4 +274,5 @@ def table(metrics: dict[str, Any]) -> str:
     )
 
 
-MEASUREMENT = Measurement(OwnOperatorsConfig, measure, table, check=check, checkpoint=None, adds=("worlds",))
+LEAST = {"worlds": 1, "episodes": 1, "shown": 10}
+MEASUREMENT = Measurement(OwnOperatorsConfig, measure, table, least=LEAST, checkpoint=None, adds=("worlds",))

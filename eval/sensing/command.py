@@ -156,8 +156,6 @@ def conditions_of(config: Judged, given: dict[str, Any], views: list[str]) -> di
     Raises:
         NsrecoverError: a setting or the checkpoint cannot be used.
     """
-    if config.looks < 1:
-        raise InvalidConfiguration(f"expected looks of at least 1, found {config.looks}")
     if not given:
         raise InvalidConfiguration("expected at least one condition, found none; choose a group: conditions=table")
     system_of(config.checkpoint)
@@ -242,5 +240,6 @@ MEASUREMENT = Measurement(
     measure,
     lambda metrics: markdown(metrics["conditions"]),
     check=_check,
+    least={"looks": 1},
     episodes=lambda config: [episode for group in episodes_by_scene(config).values() for episode in group],
 )

@@ -19,7 +19,7 @@ def test_without_time_nothing_is_found_and_with_much_time_everything(tmp_path: P
     assert (none["solved"]["value"], long["solved"]["value"]) == (0.0, 1.0)
     assert long["cost_over_best"]["value"] == 1.0
     assert "long search" in (tmp_path / "table.md").read_text()
-    with pytest.raises(InvalidConfiguration, match="positive"):
+    with pytest.raises(InvalidConfiguration, match="budgets_ms of at least"):
         MEASUREMENT.run(AnytimeConfig(budgets_ms=[-1.0], out=str(tmp_path)))
 
 

@@ -27,7 +27,6 @@ from eval.checks.fleet.robots import (
 from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.served import Served, served
 from eval.common.tables import document, markdown_table
-from nsrecover.errors import InvalidConfiguration
 
 HEALTH_EVERY_S = 0.25
 """Interval of health checks."""
@@ -65,19 +64,6 @@ class FleetConfig(Settings):
     seconds: float = 120.0
     every_s: float = 1.0
     out: str = "outputs/fleet"
-
-
-def check(config: FleetConfig) -> None:
-    """Check the numbers.
-
-    Raises:
-        InvalidConfiguration: a setting is out of its range.
-    """
-    for name in ("robots", "seconds", "every_s"):
-        if not getattr(config, name) > 0:
-            raise InvalidConfiguration(f"expected {name} > 0, found {getattr(config, name)}")
-    if config.hostile < 0:
-        raise InvalidConfiguration(f"expected hostile >= 0, found {config.hostile}")
 
 
 def measure(config: FleetConfig, run: Run) -> dict[str, Any]:
@@ -187,7 +173,8 @@ def table_of(metrics: dict[str, Any]) -> str:
     )
 
 
-MEASUREMENT = Measurement(FleetConfig, measure, table_of, check)
+LEAST = {"robots": 1, "seconds": 1e-3, "every_s": 1e-3, "hostile": 0}
+MEASUREMENT = Measurement(FleetConfig, measure, table_of, least=LEAST)
 
 if __name__ == "__main__":
     run(MEASUREMENT)

@@ -19,7 +19,6 @@ from eval.common.overdue import Overdue, within
 from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
-from nsrecover.errors import InvalidConfiguration
 from sim.common.memory import give_back
 from sim.soak import resident_mb
 
@@ -96,16 +95,6 @@ def attempt(number: int, seed: int) -> Record:
     return Record(
         number, kind_of(number), **found, seconds=seconds, memory_mb=round(resident_mb(), 1), process=os.getpid()
     )
-
-
-def check(config: SoakConfig) -> None:
-    """Check the number of episodes.
-
-    Raises:
-        InvalidConfiguration: it is not positive.
-    """
-    if config.episodes < 1:
-        raise InvalidConfiguration(f"expected episodes >= 1, found {config.episodes}")
 
 
 def measure(config: SoakConfig, run: Run) -> dict[str, Any]:
@@ -201,7 +190,7 @@ def table_of(metrics: dict[str, Any]) -> str:
     )
 
 
-MEASUREMENT = Measurement(SoakConfig, measure, table_of, check, adds=("episodes",))
+MEASUREMENT = Measurement(SoakConfig, measure, table_of, least={"episodes": 1}, adds=("episodes",))
 
 if __name__ == "__main__":
     run(MEASUREMENT)

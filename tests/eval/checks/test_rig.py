@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eval.checks.rig import RigConfig, _closed, _judged, check, table
+from eval.checks.rig import MEASUREMENT, RigConfig, _closed, _judged, table
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.scoring import ScoredStep
@@ -40,4 +40,4 @@ def test_a_gap_of_eighty_of_which_sixty_are_closed() -> None:
 
 def test_too_few_runs_are_refused() -> None:
     with pytest.raises(InvalidConfiguration, match="runs=9"):
-        check(RigConfig(runs=9))
+        MEASUREMENT.run(RigConfig(runs=9))

@@ -96,7 +96,7 @@ def test_a_folder_keeps_to_its_settings(compared):
     other.detector = {}
     with pytest.raises(InvalidConfiguration, match="Did you mean 'imagenet'"):
         ImageSimilarity(trunk="imagenett")  # type: ignore[arg-type]
-    with pytest.raises(InvalidConfiguration, match="expected run of a detector"):
+    with pytest.raises(InvalidConfiguration, match="expected a known run of a detector"):
         ObjectCount(run="twins")  # type: ignore[arg-type]
     with pytest.raises(InvalidConfiguration, match="at least one detector"):
         MEASUREMENT.run(other)

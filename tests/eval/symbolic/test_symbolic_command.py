@@ -11,7 +11,7 @@ pytest.importorskip("up_fast_downward")
 
 from unified_planning.shortcuts import get_environment
 
-from eval.symbolic.command import SymbolicConfig, check
+from eval.symbolic.command import MEASUREMENT, SymbolicConfig
 from eval.symbolic.domain_cases import (
     DomainCase,
     accepted,
@@ -65,4 +65,4 @@ def test_every_domain_has_problems_that_differ_by_seed_only(domain):
 def test_settings_out_of_range_are_refused():
     for setting in ({"proofs": 0, "first_plans": 0, "conflicts": 0}, {"proofs": -1}, {"lama_s": 0.0}):
         with pytest.raises(InvalidConfiguration, match="expected"):
-            check(SymbolicConfig(**setting))
+            MEASUREMENT.run(SymbolicConfig(**setting))
