@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import share_of
-from eval.common.tables import markdown_table, percent_of
+from eval.common.tables import markdown_table, number, percent_of, value_at
 from eval.instructions.asking import asked, calibrated, write_trust
 from eval.instructions.corrections import corrections
 from eval.instructions.episodes import FALSE, MODES, episode, paper_commands
@@ -37,8 +38,7 @@ class InstructionsConfig(Settings):
     without contact physics in which information is missing (M1), the plan is wrong (M2), or skills fail (M3).
 
       python -m eval.instructions                                       1,000 commands, 20 episodes of each kind
-      python -m eval.instructions seed=1 commands=10000 episodes=200 homes=20 searches=500 \
-          half=held_out llm=local out=DIR
+      python -m eval.instructions seed=1 commands=10000 episodes=200 homes=20 searches=500 half=held_out out=DIR
 
     Writes metrics.json and table.md to out=DIR. A run that was stopped continues with the next part.
 
@@ -51,7 +51,6 @@ class InstructionsConfig(Settings):
             0: left out.
         corrections: number of drawn homes in each of which 15 kinds of corrections are carried out; 0: left out.
         half: paraphrases: development or held_out half of those by the author of the grammar, or another_hand.
-        llm: language model that proposes other words: address of an OpenAI-compatible endpoint, or local; empty: none.
         calibrate: calibrate when to ask on the development half, and write that into the library.
         seed: of commands, homes and episodes.
     """
@@ -62,7 +61,6 @@ class InstructionsConfig(Settings):
     searches: int = 5
     corrections: int = 2
     half: str = "development"
-    llm: str = ""
     calibrate: bool = False
     out: str = "outputs/instructions"
 
@@ -98,7 +96,7 @@ def parts_of(config: InstructionsConfig) -> dict[str, Callable[[], Any]]:
         "plan_s": lambda: plan_times(_TIMED, seed),
         "paraphrases": lambda: understood_paraphrases(config.half),
         "asking": lambda: asked(config.half),
-        "models": lambda: with_models(config.half, seed, config.llm),
+        "models": lambda: with_models(config.half, seed),
         "*": lambda: recovered(config.episodes, seed),
         "paper": lambda: paper_commands(config.homes, seed),
         "corrections": lambda: corrections(config.corrections, seed),
@@ -133,52 +131,51 @@ def check(config: InstructionsConfig) -> None:
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
-    """The main numbers as a table."""
-    rows = [["paraphrases understood", percent_of(metrics["paraphrases"]["understood"])],
-            ["paraphrases with a wrong plan", percent_of(metrics["paraphrases"]["wrong_plan"])]]  # fmt: skip
-    for name, found in metrics["models"].items():
-        if name != "none":
-            rows.append([f"paraphrases understood, language model: {name}", percent_of(found["understood"])])
-    asking = metrics["asking"]
-    for kind, name in (
-        ("ambiguous", "ambiguous sentences asked about"),
-        ("twin", "their unambiguous twins asked about"),
-    ):
-        if kind in asking["asked"]:
-            rows.append([name, percent_of(asking["asked"][kind])])
-    for policy, name in (("calibrated", "calibrated"), ("always", "always asking"), ("never", "never asking")):
-        found = asking["policies"][policy]
-        numbers = f"{100 * found['wrongly_unasked']:.1f} % and {found['questions_per_task']:.2f}"
-        rows.append([f"wrongly not asked, and questions per task: {name}", numbers])
-    if "generated" in metrics:
-        generated, timed = metrics["generated"], metrics["plan_s"]
-        rows += [["generated commands understood", percent_of(generated["understood"])],
-                 ["generated commands with a wrong plan", percent_of(generated["wrong_plan"])],
-                 [f"sentence to plan, {timed['objects']} known objects, median and 95th percentile",
-                  f"{1000 * timed['median']:.1f} and {1000 * timed['p95']:.1f} ms"]]  # fmt: skip
-    for mode, share in metrics.get("of_what_the_oracle_does", {}).items():
-        rows.append([f"done, of what an oracle does: {mode}", percent_of(share)])
-    if "questions_per_task" in metrics:
-        rows += [["a refuted fact is kept", percent_of(metrics["keeps_a_refuted_fact"])],
-                 ["said to be done, and not done", percent_of(metrics["claimed_though_not_done"])],
-                 ["questions per task in the episodes", f"{metrics['questions_per_task']:.2f}"]]  # fmt: skip
-    if "paper" in metrics:
-        rows += [["the paper's commands done, with the kind of recovery",
-                  percent_of(metrics["paper"]["done_and_recovery_shown"])],
-                 ["homes with all seven", percent_of(metrics["paper"]["all_seven"])]]  # fmt: skip
-    if "unserved" in metrics:
-        found = metrics["unserved"]
-        rows += [["commands with something that no skill serves: a plan", percent_of(found["plan"])],
-                 ["commands with something that no skill serves: it is named", percent_of(found["named"])]]  # fmt: skip
-    if "corrections" in metrics:
-        found = metrics["corrections"]
-        rows += [["corrections of 15 kinds: said to be done though not", percent_of(found["claimed though wrong"])],
-                 ["corrections of 15 kinds: done as meant", percent_of(found["right"])]]  # fmt: skip
-    if "search" in metrics:
-        search = metrics["search"]
-        rows.append([f"expected cost of a search over the optimum, {search['homes']} homes",
-                     f"{search['over_optimum']:.3f} (worst home {search['worst']:.3f})"])  # fmt: skip
+    """The main numbers as a table; without what was left out."""
+    rows = list[tuple[str, str]]()
+
+    def add(title: str, *path: str, cell: Callable[[Any], str] = percent_of) -> None:
+        """Add a number, if it was measured."""
+        with suppress(KeyError):
+            rows.append((title, cell(value_at(metrics, path))))
+
+    add("paraphrases understood", "paraphrases", "understood")
+    add("paraphrases with a wrong plan", "paraphrases", "wrong_plan")
+    add("paraphrases understood, language model: erratic", "models", "erratic", "understood")
+    add("ambiguous sentences asked about", "asking", "asked", "ambiguous")
+    add("their unambiguous twins asked about", "asking", "asked", "twin")
+    for policy, name in {"calibrated": "calibrated", "always": "always asking", "never": "never asking"}.items():
+        add(f"wrongly not asked, and questions per task: {name}", "asking", "policies", policy, cell=_policy)
+    add("generated commands understood", "generated", "understood")
+    add("generated commands with a wrong plan", "generated", "wrong_plan")
+    known = metrics.get("plan_s", {}).get("objects")
+    add(f"sentence to plan, {known} known objects, median and 95th percentile", "plan_s", cell=_times)
+    for mode in metrics.get("of_what_the_oracle_does", ()):
+        add(f"done, of what an oracle does: {mode}", "of_what_the_oracle_does", mode)
+    add("a refuted fact is kept", "keeps_a_refuted_fact")
+    add("said to be done, and not done", "claimed_though_not_done")
+    add("questions per task in the episodes", "questions_per_task", cell=number)
+    add("the paper's commands done, with the kind of recovery", "paper", "done_and_recovery_shown")
+    add("homes with all seven", "paper", "all_seven")
+    add("commands with something that no skill serves: a plan", "unserved", "plan")
+    add("commands with something that no skill serves: it is named", "unserved", "named")
+    add("corrections of 15 kinds: said to be done though not", "corrections", "claimed though wrong")
+    add("corrections of 15 kinds: done as meant", "corrections", "right")
+    homes = metrics.get("search", {}).get("homes")
+    add(f"expected cost of a search over the optimum, {homes} homes", "search", cell=_search)
     return markdown_table(["", "measured"], rows)
+
+
+def _policy(found: Mapping[str, float]) -> str:
+    return f"{100 * found['wrongly_unasked']:.1f} % and {found['questions_per_task']:.2f}"
+
+
+def _times(found: Mapping[str, float]) -> str:
+    return f"{1000 * found['median']:.1f} and {1000 * found['p95']:.1f} ms"
+
+
+def _search(found: Mapping[str, float]) -> str:
+    return f"{found['over_optimum']:.3f} (worst home {found['worst']:.3f})"
 
 
 MEASUREMENT = Measurement(InstructionsConfig, measure, markdown, check=check, checkpoint=None)

@@ -6,7 +6,6 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from eval.instructions.generator import KINDS, Generator
 from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import ModelFailure, require_known
-from nsrecover.explanation.language_model.explainer import model_at
 from nsrecover.instructions.choosing import MEANING
 from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.planning import TaskPlan
@@ -211,10 +209,6 @@ def understood_with(half: str, readers: Mapping[str, ModelReader | None], most: 
     return found
 
 
-_READ = 100
-"""Paraphrases that a real language model reads."""
-
-
 class ErraticModel:
     """A language model that fails, talks nonsense, or chooses among what it may say by chance.
 
@@ -244,16 +238,11 @@ class ErraticModel:
         return Completion(options[chosen])
 
 
-def with_models(half: str, seed: int, llm: str) -> dict[str, Any]:
-    """What is understood of a half of the paraphrases without a model, with an erratic one, and with a real one.
+def with_models(half: str, seed: int) -> dict[str, Any]:
+    """What is understood of a half of the paraphrases without a model, and with an erratic one.
 
     Args:
         half: of the paraphrases.
         seed: of the erratic model.
-        llm: address of an endpoint, or `local`; empty for no real model.
     """
-    readers: dict[str, ModelReader | None] = {"none": None, "erratic": ModelReader(ErraticModel(seed))}
-    with model_at(llm) if llm else nullcontext() as model:
-        if model is None:
-            return understood_with(half, readers)
-        return understood_with(half, readers) | understood_with(half, {model.name: ModelReader(model)}, _READ)
+    return understood_with(half, {"none": None, "erratic": ModelReader(ErraticModel(seed))})
