@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
-from itertools import count
 from typing import Any
 
 from eval.common.optimum_check import require
@@ -130,21 +127,7 @@ def compared(case: DomainCase, budget_s: float, lama_s: float | None) -> DomainO
     )
 
 
-@dataclass(frozen=True)
-class ConflictOutcome:
-    """A blocksworld goal with two blocks on one, or one block on two."""
-
-    blocks: int
-    seed: int
-    status: str
-    named: bool
-    conflicts: int
-    seconds: float
-    cpu_s: float
-    expansions: int
-
-
-def domain_metrics(outcomes: Sequence[DomainOutcome], conflicts: Sequence[ConflictOutcome]) -> dict[str, Any]:
+def domain_metrics(outcomes: Sequence[DomainOutcome]) -> dict[str, Any]:
     """Return the metrics of all cases in public domains."""
     proofs, first = ([o for o in outcomes if (o.lama is None) == which] for which in (True, False))
     ratios = [o.cpu_s / o.planner_cpu_s for o in proofs if o.proven]
@@ -166,15 +149,7 @@ def domain_metrics(outcomes: Sequence[DomainOutcome], conflicts: Sequence[Confli
             "near": sum(o.first_ratio is not None and o.first_ratio <= NEAR for o in first),
             "lama_near": sum(bool(o.lama) and o.lama[0][1] <= NEAR * o.best for o in first if o.lama is not None),
         },
-        "conflicts": {
-            "instances": len(conflicts),
-            "proven": sum(c.status == "impossible" for c in conflicts),
-            "named": sum(c.named for c in conflicts),
-            "seconds": max((c.seconds for c in conflicts), default=None),
-            "cpu_s": max((c.cpu_s for c in conflicts), default=None),
-        },
         "cases": [asdict(o) for o in outcomes],
-        "conflict_cases": [asdict(c) for c in conflicts],
     }
 
 
@@ -185,7 +160,6 @@ def _middle(values: Sequence[float]) -> float | None:
 def domain_tables(metrics: Mapping[str, Any]) -> str:
     """Return the tables of all cases in public domains."""
     outcomes = [DomainOutcome(**{**o, "case": DomainCase(**o["case"])}) for o in metrics["cases"]]
-    conflicts = [ConflictOutcome(**c) for c in metrics["conflict_cases"]]
     head = ("domain", "size", "cost", "best", "proven", "expansions", "processor time, ours / Fast Downward", "ratio",
             "wall time, ours / Fast Downward")  # fmt: skip
     rows = [
@@ -208,19 +182,15 @@ def domain_tables(metrics: Mapping[str, Any]) -> str:
         for o in outcomes
         if o.lama is not None
     ]  # fmt: skip
-    text += "\n" + markdown_table(head_first, rows) + "\n" if rows else ""
-    head_conflicts = ("blocks", "status", "conflict named", "conflicts", "seconds", "processor time")
-    rows = [[c.blocks, c.status, "yes" if c.named else "no", c.conflicts, f"{c.seconds:.2f} s", f"{c.cpu_s:.2f} s"]
-            for c in conflicts]  # fmt: skip
-    return text + ("\n" + markdown_table(head_conflicts, rows) + "\n" if rows else "")
+    return text + ("\n" + markdown_table(head_first, rows) + "\n" if rows else "")
 
 
 @dataclass
 class SymbolicConfig(Settings):
     """Measure repairs of symbolic plans in public domains, judged by an independent validator and an optimal planner.
 
-      python -m eval.symbolic                                 20 proofs, 15 first plans, 4 conflicts; ten minutes
-      python -m eval.symbolic seed=7 proofs=0 conflicts=0 out=DIR       first plans alone, of fresh problems
+      python -m eval.symbolic                                 20 proofs and 15 first plans; ten minutes
+      python -m eval.symbolic seed=7 proofs=0 out=DIR                   first plans alone, of fresh problems
 
     Writes metrics.json, table.md and every case (rows.jsonl) to out=DIR.
 
@@ -229,16 +199,12 @@ class SymbolicConfig(Settings):
         workers: number of processes; times are those of one process that has a core for itself.
         proofs: repairs that are proven next to Fast Downward's A* with LM-cut, at most 20.
         first_plans: repairs whose first plan is judged, next to LAMA, at most 50.
-        conflicts: blocksworld goals that exclude each other.
-        conflict_blocks: number of blocks in these.
         budget_s: seconds for one repair or plan.
         lama_s: seconds for LAMA.
     """
 
     proofs: int = 20
     first_plans: int = 15
-    conflicts: int = 4
-    conflict_blocks: int = 50
     budget_s: float = 60.0
     lama_s: float = 3.0
     workers: int = 1
@@ -248,8 +214,8 @@ class SymbolicConfig(Settings):
 def check(config: SymbolicConfig) -> None:
     """Refuse to measure nothing, and a machine without Fast Downward."""
     require("this command")
-    if not any((config.proofs, config.first_plans, config.conflicts)):
-        raise InvalidConfiguration("expected proofs, first_plans or conflicts, found 0 of each; set proofs=20")
+    if not config.proofs + config.first_plans:
+        raise InvalidConfiguration("expected proofs or first_plans, found 0 of each; set proofs=20")
 
 
 def proof(case: DomainCase, budget_s: float, lama_s: float | None) -> DomainOutcome:
@@ -266,31 +232,6 @@ def _ready() -> None:
     repaired(made(DomainCase("gripper", 2)), 10.0)  # loads machine code, if it is installed; not counted
 
 
-def conflicting(seed: int, blocks: int, budget_s: float) -> ConflictOutcome:
-    """Ask for the impossible: one more `on` that excludes one of the goal, two blocks on one or one block on two."""
-    from unified_planning.plans import SequentialPlan
-
-    from eval.symbolic.public_domains import random_problem
-    from nsrecover.integrations.unified_planning import repair
-
-    _ready()
-    problem = next(found for i in count() if (found := random_problem("blocks", seed + 1000 * i, blocks)).goals)
-    rng = random.Random(f"conflict {blocks} {seed}")
-    goals = [goal for each in problem.goals for goal in (each.args if each.is_and() else (each,))]
-    top, below = (argument.object() for argument in rng.choice(goals).args)
-    other = rng.choice([each for each in problem.all_objects if each not in (top, below)])
-    pair = (other, below) if seed % 2 else (top, other)
-    problem.add_goal(problem.fluent("on")(*pair))
-    wanted = {f"on({top.name}, {below.name})", f"on({pair[0].name}, {pair[1].name})"}
-    began, used = time.perf_counter(), time.process_time()
-    found = repair(problem, SequentialPlan([]), {}, budget_s=budget_s)
-    seconds, cpu_s = time.perf_counter() - began, time.process_time() - used
-    named = any(set(pair) == wanted for pair in found.conflicts)
-    return ConflictOutcome(
-        blocks, seed, found.status.value, named, len(found.conflicts), seconds, cpu_s, found.expansions
-    )
-
-
 def measure(config: SymbolicConfig, run: Run) -> dict[str, Any]:
     """Run every case."""
     proven, first = cases_of_domains(PROOFS, config.proofs, config.seed), _first(config)
@@ -298,8 +239,7 @@ def measure(config: SymbolicConfig, run: Run) -> dict[str, Any]:
         *run.each(partial(proof, budget_s=config.budget_s, lama_s=None), proven, "proof"),
         *run.each(partial(proof, budget_s=config.budget_s, lama_s=config.lama_s), first, "first plan"),
     ]
-    task = partial(conflicting, blocks=config.conflict_blocks, budget_s=config.budget_s)
-    return domain_metrics(outcomes, run.each(task, range(config.conflicts), "conflict"))
+    return domain_metrics(outcomes)
 
 
 def _first(config: SymbolicConfig) -> Sequence[DomainCase]:
@@ -311,7 +251,7 @@ MEASUREMENT = Measurement[SymbolicConfig](
     measure,
     domain_tables,
     check=check,
-    least={"proofs": 0, "first_plans": 0, "conflicts": 0, "budget_s": 0, "lama_s": 1e-3, "conflict_blocks": 4},
+    least={"proofs": 0, "first_plans": 0, "budget_s": 0, "lama_s": 1e-3},
     checkpoint=None,
-    adds=("proofs", "first_plans", "conflicts"),
+    adds=("proofs", "first_plans"),
 )
