@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from eval.clutter import EXACT, MEASUREMENT, ORACLE, ClutterConfig, nearest, outline
-from nsrecover.errors import InvalidConfiguration
 from sim.datasets.clutter.outlines import Form, Solid, barriers, clearance
 
 
@@ -29,5 +27,3 @@ def test_arms_run_on_the_same_scenes(tmp_path: Path) -> None:
     assert found["arms"][ORACLE]["placed"]["value"] == 1.0
     assert {arm["placed"]["of"] for arm in found["arms"].values()} == {2}
     assert EXACT in (tmp_path / "table.md").read_text()
-    with pytest.raises(InvalidConfiguration, match="episodes of at least 1"):
-        MEASUREMENT.run(ClutterConfig(episodes=0, out=str(tmp_path / "none")))

@@ -28,12 +28,6 @@ def test_a_report_of_a_real_episode_is_measured(tmp_path: Path) -> None:
     assert "| 4 | 4 |" in unpadded((tmp_path / "table.md").read_text())
 
 
-@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"objects": 1}, {"steps": 0}, {"sound_s": -1.0}])
-def test_settings_of_reports_that_make_no_sense_are_refused(wrong: dict[str, float], tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfiguration, match="of at least"):
-        MEASUREMENT.run(ReportsConfig(**({"out": str(tmp_path)} | wrong)))
-
-
 def test_pictures_need_the_reports_of_a_demo(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidConfiguration, match=r"of collapse, kitchen, apple in .* run `python -m eval.demo` first"

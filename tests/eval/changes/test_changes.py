@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from eval.changes.command import MEASUREMENT, ORACLE, ChangesConfig, oracle, scored
 from eval.changes.rules import by_both, by_place, pair_of
-from nsrecover.errors import InvalidConfiguration
 from sim.datasets.changes.episodes import Event, episode
 
 
@@ -28,5 +25,3 @@ def test_arms_run_on_the_same_episodes(tmp_path: Path) -> None:
     assert len({(arm["noticed"]["of"], arm["false_alarms"]["of"]) for arm in found["arms"].values()}) == 1
     assert found["arms"][ORACLE]["identities"]["value"] == 1.0
     assert "place rule" in (tmp_path / "table.md").read_text()
-    with pytest.raises(InvalidConfiguration, match="episodes of at least 1"):
-        MEASUREMENT.run(ChangesConfig(episodes=0, out=str(tmp_path)))

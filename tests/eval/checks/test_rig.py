@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from eval.checks.rig import MEASUREMENT, RigConfig, _closed, _judged, table
+from eval.checks.rig import _closed, _judged, table
 from nsrecover.core.discrepancy import Verdict
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.scoring import ScoredStep
 
 
@@ -36,8 +35,3 @@ def test_a_gap_of_eighty_of_which_sixty_are_closed() -> None:
     assert "displaced by 12 mm" in text
     assert "75 %" in text
     assert "no gap" in text
-
-
-def test_too_few_runs_are_refused() -> None:
-    with pytest.raises(InvalidConfiguration, match="runs=9"):
-        MEASUREMENT.run(RigConfig(runs=9))

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -25,11 +25,13 @@ class Config(Settings):
         count: how many items
             there are
         factor: of every number
+        sizes: not used
         checkpoint: folder of a checkpoint; the shipped one if null
     """
 
     count: int = 3
     factor: int = 2
+    sizes: list[int] = field(default_factory=lambda: [3, 4])
     checkpoint: str | None = None
 
 
@@ -62,7 +64,9 @@ def _check(config: Config) -> None:
         raise InvalidConfiguration("expected a factor")
 
 
-MEASUREMENT = Measurement(Config, _measure, lambda found: f"{found}\n", check=_check, adds=("count",), checkpoint=None)
+MEASUREMENT = Measurement(
+    Config, _measure, lambda found: f"{found}\n", _check, {"count": 1, "sizes": 3}, adds=("count",), checkpoint=None
+)
 
 
 def _calls(folder: Path) -> list[str]:
@@ -123,7 +127,8 @@ def test_another_episode_of_the_same_name_is_measured_again(tmp_path: Path) -> N
 
 
 def test_what_cannot_be_used_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    for wrong in (Config(factor=0), Config(seed=-1), Config(workers=0)):
+    many = ({"factor": 0}, {"seed": -1}, {"workers": 0}, {"count": 0}, {"sizes": []}, {"sizes": [9, 2]})
+    for wrong in (*(Config(**each) for each in many), Config(parallel="rya")):
         with pytest.raises(InvalidConfiguration, match="expected"):
             MEASUREMENT.run(replace(wrong, out=str(tmp_path / "out")))
     assert not list(tmp_path.iterdir())
