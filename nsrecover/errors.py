@@ -95,7 +95,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     Returns:
         A sentence that starts with a space, naming the closest match (if any is close) and the known names.
     """
-    options = sorted(known)
+    options = sorted(map(str, known))
     listed = ", ".join(options) if options else "(none)"
     if len(listed) > LONGEST_LIST:
         near = difflib.get_close_matches(name, options, n=5, cutoff=0.0)

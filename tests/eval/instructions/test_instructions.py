@@ -13,6 +13,8 @@ from eval.instructions.understood import (
     understood_commands,
     understood_paraphrases,
 )
+from eval.instructions.unserved import KINDS as UNSERVED_KINDS
+from eval.instructions.unserved import unserved_commands
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.understanding import Understanding
@@ -92,3 +94,12 @@ def test_the_command_writes_its_numbers(tmp_path):
     assert set(metrics["recovered"]) == {"M1", "M2", "M3", "all", "false answers"}
     assert 0 <= metrics["paraphrases"]["understood"]["value"] <= 1
     assert "understood" not in metrics
+
+
+# -- commands with something that no skill serves never lead to a plan, and the answer names it
+
+
+def test_no_kind_of_them_leads_to_a_plan() -> None:
+    found = unserved_commands(10 * len(UNSERVED_KINDS), seed=11)
+    assert found["examples"] == []
+    assert (found["plan"]["value"], found["named"]["value"]) == (0.0, 1.0)

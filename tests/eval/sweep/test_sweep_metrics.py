@@ -1,12 +1,13 @@
 """Metrics computed by hand, reasons of failures, and paired comparisons."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from eval.common.statistics import paired_interval
 from eval.sweep.metrics import summary
-from eval.sweep.records import Failure, OptimumRecord, failure_of
+from eval.sweep.records import ActionRecord, EpisodeRecord, Failure, OptimumRecord, RecoveryRecord, failure_of
+from tests.commands import ROOT
 from tests.eval.sweep.records import action, record, recovery
 
 
@@ -161,3 +162,13 @@ def test_a_crashed_run_has_no_right_decision() -> None:
 )
 def test_the_interval_of_a_paired_difference(counts: tuple[int, int, int], interval: tuple[float, float]) -> None:
     assert paired_interval(*counts, 50) == pytest.approx(interval, abs=2e-4)
+
+
+# -- the page says what a record of an episode has
+
+
+@pytest.mark.parametrize("record", [EpisodeRecord, ActionRecord, RecoveryRecord, OptimumRecord])
+def test_the_page_names_every_key_of_a_record(record: type) -> None:
+    page = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
+    section = page.partition("### Records\n")[2].partition("```python")[0]
+    assert [each.name for each in fields(record) if f"`{each.name}`" not in section] == []

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core import Action, Camera, Observation, Plan, SceneGraph, Trace
+from nsrecover.core.sensing import ADVICE, SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation, InvalidPlan
 
 
@@ -133,3 +134,16 @@ def test_nodes_of_another_scene_come_with_their_visibility() -> None:
     assert mixed.boxes[0].tolist() == [1, 2, 3, 4, 5, 6]
     assert [str(mixed.visibility(i)) for i in range(2)] == ["unknown", "seen"]
     assert scene.with_nodes_of(other, []) is scene
+
+
+# -- findings about sensors
+
+
+def test_every_problem_has_advice() -> None:
+    assert set(ADVICE) == set(SensorProblem)
+
+
+def test_a_finding_names_the_camera_and_says_what_to_do() -> None:
+    text = str(SensorFinding(SensorProblem.NO_DEPTH, "left", "12 depth readings"))
+    assert text == f"left: 12 depth readings; {ADVICE[SensorProblem.NO_DEPTH]}"
+    assert not str(SensorFinding(SensorProblem.DEPTH_UNIT, "", "depth in millimetres")).startswith(":")

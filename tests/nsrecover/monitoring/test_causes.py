@@ -1,11 +1,13 @@
 """Causes on hand-built scenes: each one is read off the boxes, and only that one."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nsrecover.core import Cause, Plan, SceneGraph, Trace
+from nsrecover.core import Cause, Plan, ReasonCode, RecoveryStatus, SceneGraph, Trace
 from nsrecover.monitoring.boxes.causes import Situation, cause_of
 
 SIDE = 0.04
@@ -149,3 +151,28 @@ def test_an_object_is_replaced_only_by_a_new_one_in_its_place(newcomer: str, cau
     found = cause_of(replace(situation(seen), newcomers=(newcomer,)), NAMES.index("base"))
     assert (found.cause, found.other) == (cause, newcomer if cause is Cause.REPLACED else None)
     assert found.observed is None
+
+
+# -- cause codes are stable and documented: the page is the enumeration
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "causes.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE, flags=re.MULTILINE))
+
+
+def test_no_code_was_renamed_or_taken_away() -> None:
+    first_published = {
+        "moved", "missing", "not_lifted", "dropped", "misplaced", "toppled", "swapped", "helped", "blocking"
+    }  # fmt: skip
+    assert first_published <= {cause.value for cause in Cause}
+
+
+def test_the_page_lists_exactly_the_codes_and_their_meanings() -> None:
+    assert {cause.value: cause.meaning for cause in Cause}.items() <= ROWS.items()
+    assert set(ROWS) == {code.value for code in (*Cause, *RecoveryStatus, *ReasonCode)}
+
+
+def test_a_code_is_its_text_and_knows_its_meaning() -> None:
+    assert Cause("toppled") is Cause.TOPPLED
+    assert f"{Cause.TOPPLED}" == "toppled"
+    assert Cause.TOPPLED.meaning == Cause.TOPPLED.__doc__ != ""

@@ -5,9 +5,29 @@ from pathlib import Path
 
 import pytest
 
-from nsrecover.core import Action, Cause, FactScene, PlanFault, StateFact
+import nsrecover
+from nsrecover import Act, Look, Plan, geometric
+from nsrecover.core import Action, Cause, Fact, FactScene, PlanFault, StateFact
+from nsrecover.core.discrepancy import Verdict
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.domains import (
+    Derived,
+    Domain,
+    Effect,
+    Exists,
+    Kind,
+    Not,
+    Operator,
+    Parameter,
+    StateVariable,
+    absent,
+    fact,
+    scene_of,
+)  # fmt: skip
+from nsrecover.domains.service.home import instance_of, start_state
+from nsrecover.domains.service.home_file import load_home
 from nsrecover.monitoring.facts.causes import FactSituation, deviations
-from nsrecover.monitoring.facts.outlook import counterfactual_cause, imagine
+from nsrecover.monitoring.facts.outlook import counterfactual_cause, imagine, unmet_conditions
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, WINE
 
 
@@ -74,3 +94,75 @@ def test_two_needed_changes_are_both_causes() -> None:
         "pot",
     )
     assert now.action == Action("pick_up", ("pot",))
+
+
+# -- a precondition that does not hold is a deviation, though every object is in its place
+
+
+SIZE = (0.05, 0.05, 0.05)
+
+
+def test_an_unmet_precondition_alone_is_a_deviation() -> None:
+    boxes = {"a": (0.5, 0.0, 0.025, *SIZE), "on it": (0.5, 0.0, 0.075, *SIZE), "b": (0.5, 0.2, 0.025, *SIZE)}
+    found = geometric().monitor(Plan.parse("top(a, b)"), boxes).check(boxes)
+    assert found.deviations == ()
+    assert found.unmet
+    assert found.verdict is Verdict.DEVIATING
+    assert found.deviates
+    assert not found.as_expected
+
+
+# -- a condition that mentions no fact, only traits, is named by a trait
+
+
+def test_metal_in_the_microwave_is_an_unmet_condition() -> None:
+    home = load_home("apartment")
+    instance = instance_of(home, ["spoon"], [], {})
+    state = start_state(home, instance) - {("at", "robot", home.robot)}
+    state |= {("at", "robot", "microwave"), ("holding", "spoon"), ("open", "microwave")}
+    assert unmet_conditions(instance, state, Action("place", ("spoon", "microwave"))) == (
+        Fact("not", ("metal_in_microwave", "spoon")),
+    )
+
+
+# -- a goal that is derived of a reading that never changes is not taken to be reached
+
+
+DOORS = Domain.of(
+    "doors",
+    Kind("door"),
+    StateVariable("ajar", ("shut", "ajar"), "door"),
+    Operator("close", (Parameter("?door", "door"),), (fact("ajar", "?door"),), (Effect(deletes=(("ajar", "?door"),)),)),
+    Derived("is_shut", ("?door",), absent("ajar", "?door")),
+    Derived("all_shut", (), Not(Exists("?door", fact("ajar", "?door")))),
+)
+
+
+def _run(goal: StateFact, works_after: int) -> tuple[EpisodeStatus, set[StateFact]]:
+    """Close two doors, of which the first one stays ajar for some tries."""
+    facts: set[StateFact] = {("ajar", "first"), ("ajar", "second")}
+    system = nsrecover.symbolic(scene_of(DOORS, {"first": "door", "second": "door"}), [goal])
+    session = system.session(nsrecover.Plan.parse("close(first); close(second)"), facts)
+    tries = 0
+    while not session.request.final:
+        request = session.request
+        assert isinstance(request, Act | Look)
+        if isinstance(request, Act):
+            name = request.action.arguments[0]
+            tries += name == "first"
+            if name == "second" or tries > works_after:
+                facts = facts - {("ajar", name)}
+        session.observed(facts)
+    return session.episode.status, facts
+
+
+@pytest.mark.parametrize("goal", [("all_shut",), ("is_shut", "first")])
+def test_a_goal_that_is_seen_not_to_hold_is_never_completed(goal: StateFact) -> None:
+    status, facts = _run(goal, 1000)
+    assert status is EpisodeStatus.ASKED_FOR_HELP
+    assert ("ajar", "first") in facts
+
+
+@pytest.mark.parametrize("goal", [("all_shut",), ("is_shut", "first")])
+def test_it_is_completed_once_it_holds(goal: StateFact) -> None:
+    assert _run(goal, 1) == (EpisodeStatus.COMPLETED, set())
