@@ -15,7 +15,7 @@ pytest.importorskip("py_trees")
 import py_trees
 from py_trees.common import Status
 
-from nsrecover import Action, Observation, Plan, RobotState, geometric, symbolic
+from nsrecover import Action, Observation, Plan, RobotState, geometric
 from nsrecover.core import StopCode
 from nsrecover.core.sessions.requests import Answer, Interrupt, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
@@ -24,7 +24,6 @@ from nsrecover.integrations.behaviour_trees import FollowPlan
 from nsrecover.monitoring.executing import ExecutionFailed
 from nsrecover.monitoring.motion import MotionModel
 from tests.nsrecover.integrations.tree_table import PLAN, SIDE_M, Slow, Table, reader, run
-from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 from tests.nsrecover.seen_from_above import seen
 
 STEPS = list(map(str, PLAN))
@@ -66,15 +65,6 @@ def test_an_error_is_on_the_blackboard_and_recovered() -> None:
     assert table.done == [*STEPS[:2], *STEPS[1:]]
     assert ("deviating", ("blue",), "misplaced") in seen
     assert (board.culprits, board.causes) == ((), {})
-
-
-def test_facts_are_followed_too() -> None:
-    world = FactWorld(hook=after(1, WINE))
-    follow = FollowPlan(symbolic(HOME, WATERED).session(WATER), world)
-    assert run(py_trees.trees.BehaviourTree(follow)) is Status.SUCCESS
-    assert WATERED[0] in world.state
-    assert [str(action) for action in world.done][1] == "pour(pot, sink)"
-    assert follow.session.episode.records[0].discrepancy.deviating == ("pot",)
 
 
 def test_no_recovery_is_a_failure_with_the_reason() -> None:

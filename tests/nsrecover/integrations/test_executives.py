@@ -1,7 +1,5 @@
 """Trees of BehaviorTree.CPP on the real engine, stages of tasks, and plans of PlanSys2."""
 
-import threading
-import time
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -12,11 +10,7 @@ from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.errors import InvalidPlan
 from nsrecover.integrations.behaviortree_cpp import plan_tree
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
-from nsrecover.integrations.ros2.buffer import BufferSettings
-from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
 from nsrecover.integrations.stages import StageMap
-from nsrecover.records.bags.messages import PLAN
-from tests.nsrecover.integrations.box_table import SIDE, Table, text
 from tests.nsrecover.integrations.engine import run_tree
 
 TOWER = nsrecover.Plan.parse("top(green, red); top(blue, green)")
@@ -35,43 +29,6 @@ def test_trees_have_the_plan_and_fit_their_model() -> None:
         plan_tree(TOWER, ["a"])
     with pytest.raises(InvalidPlan, match="without targets"):
         plan_tree(nsrecover.Plan((nsrecover.Action("restore", ("a",), (0.4, 0, 0.02, 0.04, 0.04, 0.04)),)))
-
-
-@pytest.mark.parametrize(("falls", "good"), [((), True), ((1,), True), (tuple(range(99)), False)])
-def test_the_engine_drives_a_session(falls: tuple[int, ...], good: bool) -> None:
-    core = SessionCore(nsrecover.geometric(), CoreSettings(BufferSettings(cameras=())))
-    threading.Thread(target=core.run, daemon=True).start()
-    table = Table(core, falls)
-
-    def plan(board: Any) -> None:
-        core.take(PLAN, text(plan=str(TOWER).split("; ")))
-
-    def report(board: Any) -> None:
-        told = table.tell(board.get_string("what"), text=board.get_string("said"), not_before=time.time())
-        request = told["request"]
-        board.set_string("request", request["code"])
-        if request["code"] == "act":
-            board.set_string("operator", request["action"]["operator_name"])
-            board.set_string("arguments", "; ".join(request["action"]["arguments"]))
-
-    def act(board: Any) -> None:
-        arguments = board.get_string("arguments").split("; ")
-        operator = board.get_string("operator")
-        table.act({"operator_name": operator, "arguments": arguments, "has_target": False})
-
-    succeeds = run_tree(
-        TOWER,
-        {
-            "NsrecoverPlan": plan, "NsrecoverReport": report, "ExecuteAction": act, "LookAt": lambda _: None,
-            "NsrecoverGoesOn": lambda _: None, "AskPerson": lambda board: board.set_string("answer", "no"),
-        },
-    )  # fmt: skip
-    core.stop()
-    assert succeeds is good
-    assert core.session is not None
-    assert core.session.request.code == ("done" if good else "stopped")
-    assert not good or len(table.done) == 2 + len(falls)
-    assert not good or table.boxes["blue"][2] == pytest.approx(2.5 * SIDE)
 
 
 def test_the_engine_halts_what_has_to_stop() -> None:

@@ -15,12 +15,10 @@ import nsrecover
 from nsrecover import Action, BoxesPerceiver, Plan, SceneGraph
 from nsrecover.core import StopCode
 from nsrecover.core.sessions.requests import Act, Look, Stopped
-from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response, StepMonitor, WorldEnv, register_world
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
-from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 SIDE = 0.04
 
@@ -243,23 +241,6 @@ def test_a_lost_block_can_end_the_episode_and_nothing_is_kept_for_the_next() -> 
     assert len(first) == len(second)
 
 
-def test_one_wrong_observation_moves_nothing() -> None:
-    seen = []
-
-    def glitching(observation: Any, info: Any) -> Any:
-        seen.append(info)
-        if len(seen) == 2:
-            observation[2] += 0.3
-        return boxes_of(observation, info)
-
-    env = watched(Pusher(), Response.REPAIR, glitching)
-    turns = played(env)
-    assert len(seen) > 3
-    assert env.session.episode.status == "completed"
-    assert not any(turn[3]["recovery"] for turn in turns)
-    assert len(turns) == len(played(watched(Pusher())))
-
-
 def test_a_lost_block_is_brought_back_and_the_plan_goes_on() -> None:
     env = watched(Pusher(losses=(2,), nudges=(1,)), Response.REPAIR)
     turns = played(env)
@@ -299,47 +280,6 @@ def test_a_recovery_that_was_not_seen_to_work_is_never_called_repaired() -> None
     turns = played(watched(Pusher(losses=(2,)), Response.REPAIR, blind))
     assert turns[-1][3]["request"].why is StopCode.CANNOT_TELL
     assert not any(turn[3]["repaired"] for turn in turns)
-
-
-def test_a_person_is_asked_and_may_say_no() -> None:
-    env = watched(Pusher(losses=(2,)), Response.REPAIR, decide=lambda decision: False)
-    env._make = lambda scene, _: SYSTEM.session(PLAN, scene, SessionSettings(approve=True))
-    request = played(env)[-1][3]["request"]
-    assert isinstance(request, Stopped)
-    assert request.why is StopCode.VETOED
-
-
-class Kitchen(gymnasium.Env[Any, Any]):
-    """An environment of facts, in which every step is one action."""
-
-    observation_space = action_space = spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        self.world = FactWorld(hook=after(1, WINE))
-        return 0, {}
-
-    def step(self, action: Any) -> Any:
-        self.world.execute(action)
-        return 0, -1.0, False, False, {}
-
-
-def test_facts_are_repaired_too() -> None:
-    kitchen, system = Kitchen(), nsrecover.symbolic(HOME, WATERED)
-    env = MonitorWrapper(
-        kitchen,
-        lambda scene, _: system.session(WATER, scene),
-        lambda *_: kitchen.world.observe(),
-        lambda *_: True,
-        Response.REPAIR,
-        carry_out=lambda env, action: env.step(action),
-        look=lambda *_: (0, 0.0, False, False, {}),
-    )
-    _, info = env.reset()
-    while isinstance(info["request"], Act):
-        *_, info = env.step(info["request"].action)
-    assert info["request"].code == "done"
-    assert info["repaired"]
-    assert str(kitchen.world.done[1]) == "pour(pot, sink)"
 
 
 def test_where_every_step_is_an_action_no_plan_is_needed() -> None:
