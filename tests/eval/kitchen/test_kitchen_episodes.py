@@ -74,7 +74,7 @@ def test_wrong_settings_are_one_clear_error(tmp_path: Path) -> None:
     assert {"ours", "oracle", "none", "no_sound", "after_task"} <= set(PLANNERS)
     for wrong, message in (
         ({"method": "no_sounds"}, "Did you mean 'no_sound'"),
-        ({"dataset": "H9"}, "dataset as one of"),
+        ({"dataset": "H9"}, "expected a known dataset, found"),
         ({"episodes": 0}, "episodes of at least 1"),
     ):
         with pytest.raises(InvalidConfiguration, match=message):
