@@ -35,7 +35,7 @@ from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
 from sim.kitchen import demonstrations as kitchen
 from sim.kitchen.demonstrations import KitchenMix
-from sim.kitchen.tasks import TASKS
+from sim.kitchen.task_list import TASKS
 from sim.sensors.presets import sensor_of
 from sim.tabletop import demonstrations as tabletop
 from sim.tabletop.demonstrations import DemonstrationMix, for_demonstrations

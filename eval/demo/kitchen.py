@@ -29,7 +29,8 @@ from sim.film.shooting import STILL_SIZE, Act, Footage, over_the_shoulder, still
 from sim.film.video import write_film
 from sim.kitchen.faults import START, Fault, fault_from_dict
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, sample_kitchen
-from sim.kitchen.tasks import TASKS, TaskSpec, plan_for, usable
+from sim.kitchen.task_list import TASKS
+from sim.kitchen.tasks import TaskSpec, plan_for, usable
 from sim.kitchen.truth import household_of, start_state, unmet_goal
 from sim.kitchen.world import KitchenWorld
 

@@ -43,8 +43,8 @@ class KitchenEvalConfig(Settings):
     (rows.jsonl), metrics.json and table.md to out=DIR.
 
     Attributes:
-        dataset: H1 (one failure), H2 (several), H3 (irreversible ones and look-alikes), H4 (none injected) or H5
-            (savable, if it is noticed in time).
+        dataset: H1 (one failure), H2 (several), H3 (irreversible ones and look-alikes), H4 (none injected), H5
+            (savable, if it is noticed in time) or A2 (ten cases of spoilt goals).
         method: planner=NAME or planner=[A,B] say the same: ours, oracle (given the true facts), none (never looks);
             without a part: no_sound, no_states, no_lookahead, no_checks, no_memory, no_looking; after_subgoal and
             after_task verify and correct only then.
@@ -186,6 +186,7 @@ def run_episode(
             tuple(reason for reason in robot.world.failures if reason),
             tuple(round(each, 5) for each in course.step_s),
             tuple(round(each, 5) for each in course.planning_s),
+            round(robot.world.cell.time_s + sum(course.step_s) + sum(course.planning_s), 2),
             round(time.process_time() - began, 2),
             crash,
         )
@@ -228,6 +229,7 @@ SHARES = {
     "goal reached, if it can be": "completion",
     "lost goals named": "lost_named",
     "harmless not interrupted": "harmless_not_interrupted",
+    "nothing lost by own action": "without_violation",
 }
 """Column -> metric."""
 
@@ -235,7 +237,7 @@ SHARES = {
 def table(metrics: Mapping[str, Any]) -> str:
     """One line for each planner."""
     head = ["planner", "dataset", "sensor", "episodes", *SHARES, "of those that the oracle reaches", "actions", "looks"]
-    head += ["monitor, ms", "search, s", "processor s/episode", "failed"]
+    head += ["time of execution, s", "monitor, ms", "search, s", "processor s/episode", "failed"]
     rows = [
         [
             found["planner"],
@@ -246,6 +248,7 @@ def table(metrics: Mapping[str, Any]) -> str:
             percent((good := found["as_oracle"])["value"], (good["low"], good["high"]), 1),
             number(found["actions"]["mean"], 1),
             number(found["looks"]["mean"], 1),
+            number(found["execution_s"]["mean"], 0),
             number(found["monitor_ms"]["median"], 0),
             number(found["planning_s"]["median"], 2),
             number(found["processor_s"]["mean"], 1),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from nsrecover.core.actions import Plan
 from sim.kitchen.faults import START, Fault, FaultClass
+from sim.kitchen.faults.planning import AddedSteps
 
 _STEP = r"(?:S|s)tep \d+, (?P<action>\w+\([^)]*\)),"
 _BEFORE = re.compile(
@@ -36,6 +37,7 @@ _EVENTS = {
 _PLAN = {
     "wrong_object": re.compile(r"From step (?P<step>\d+) on, the plan names the (?P<what>.+? instead of .+?)[:.]"),
     "wrong_order": re.compile(r"Step (?P<step>\d+) \((?P<what>[^)]*)\) is out of order"),
+    "spoils": re.compile(r"Step (?P<step>\d+) would make the goal unreachable and cannot be undone: (?P<what>[^.]*)"),
     "missing_step": re.compile(r"The plan lacks steps before step (?P<step>\d+) \((?P<what>[^)]*)\)"),
 }  # fmt: skip
 BEFORE = ""
@@ -54,6 +56,7 @@ CAUSES: Mapping[str, Collection[str]] = {
     "wrong_order": {"wrong_order"},
     "wrong_in_plan": {"wrong_object"},
     "ambiguous_reference": {"wrong_object"},
+    "added_steps": {"spoils"},
     "cracked_elsewhere": {"misplaced"},
     "broken": _CHANGES | _MOVES,
     **dict.fromkeys(("blocked", "occupied", "out_of_reach", "occupied_at_start", "taken", "added"), _MOVES),
@@ -118,8 +121,9 @@ def graded(
         return False, False, False
     action = plan[max(fault.at_step, 0)]
     if fault.fault_class is FaultClass.PLANNING:
-        named = {getattr(fault, "old", ""), getattr(fault, "new", "")} - {""} or set(action.arguments)
-        steps = {fault.at_step + 1, fault.at_step + 1 + (fault.kind == "wrong_order")}
+        named = {getattr(fault, "old", ""), getattr(fault, "new", "")} - {""} or fault.touched(action)
+        spread = len(fault.steps) if isinstance(fault, AddedSteps) else int(fault.kind == "wrong_order")
+        steps = range(fault.at_step + 1, fault.at_step + 2 + spread)
         return parsed.plan in CAUSES[fault.kind], all(name in parsed.about for name in named), parsed.step in steps
     touched = fault.touched(action)
     own = [kind for name, kind in parsed.kinds.items() if name in touched]

@@ -45,7 +45,8 @@ class KitchenRecord:
         why: code of why it asked for help; empty if it did not.
         impossible: whether it found that the goal is lost.
         interrupted: whether it did anything that is not in the plan, or asked for help; it may skip what is done.
-        violations: irreversible actions that were begun while a condition did not hold.
+        violations: irreversible actions that were begun while a condition did not hold, or that put the goal out of
+            reach.
         actions: number of actions that were carried out.
         length: of the plan.
         recovery_actions: actions of all recoveries.
@@ -54,6 +55,8 @@ class KitchenRecord:
         skills: why skills failed.
         step_s: wall time of each perception and comparison.
         planning_s: wall time of each search that led to actions.
+        execution_s: total time of execution: simulated time of what the robot does, and wall time of each comparison
+            and search.
         seconds: processor time of the episode.
         crash: error that ended it; empty if none did.
     """
@@ -88,6 +91,7 @@ class KitchenRecord:
     skills: tuple[str, ...]
     step_s: tuple[float, ...]
     planning_s: tuple[float, ...]
+    execution_s: float
     seconds: float
     crash: str = ""
 
@@ -140,6 +144,7 @@ def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
         "violations": sum(r.violations for r in records),
         "monitor_ms": _spread([1000 * s for r in records for s in r.step_s]),
         "planning_s": _spread([s for r in records for s in r.planning_s]),
+        "execution_s": _spread([r.execution_s for r in records]),
         "processor_s": _spread([r.seconds for r in records]),
         "intervals": {name: [found["low"], found["high"]] for name, found in shares.items()},
         "counts": {name: found["of"] for name, found in shares.items()},

@@ -46,7 +46,8 @@ class KitchenRobot(ClosedByWith):
         injected: number of actions after which a fault of the simulator had struck first; None if none has.
         struck: number of actions after which something deviated first; None if nothing has.
         failed: number of actions after which one could not be done first.
-        violations: irreversible actions that were begun while a condition did not hold.
+        violations: irreversible actions that were begun while a condition did not hold, or that put the goal out of
+            reach.
         looks: drives to look at something.
         stream: the sensor through which it sees.
     """
@@ -123,7 +124,8 @@ class KitchenRobot(ClosedByWith):
         """Carry out an action, and judge what it did."""
         before = self.truth
         unmet = bool(unmet_conditions(self.home, before, action))
-        if unmet and FactLookahead(FactPlanner(self.home)).irreversible(before, action):
+        ahead = FactLookahead(FactPlanner(self.home))
+        if ahead.irreversible(before, action) and (unmet or ahead.loses(before, action, self.goal)):
             self.violations += 1
         self.world.execute(action)
         self.executed, self.last = self.executed + 1, str(action)

@@ -16,7 +16,8 @@ from nsrecover.perception.states import StateCrops, state_crops, state_masks
 from nsrecover.util.atomic_write import atomic_write
 from sim.kitchen.demonstrations import with_varied_states
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
-from sim.kitchen.tasks import TASKS, TaskSpec, draw_task
+from sim.kitchen.task_list import TASKS
+from sim.kitchen.tasks import TaskSpec, draw_task
 from sim.kitchen.truth import true_state
 from sim.kitchen.world import KitchenWorld
 from train.state_labels import shown_in, values_of, visible_variables

@@ -66,15 +66,16 @@ class DatasetsConfig:
     H3   irreversible: the goal is out of reach afterwards; half of them harmless look-alikes
     H4   no injected failures
     H5   what can be saved: going on with the plan would lose the goal for good
+    A2   the ten cases of table A2 of Yu et al.
 
     An episode is one line of episodes.jsonl: scene (for kitchens: task, layout and seed), plan, faults, and which
     objects deviate afterwards, by how much and why (compared with the fault-free run). table.md counts them.
 
     Attributes:
-        dataset: I, II, III, IV, V, VI, X (tabletop), all of these, VII (own operators), or H1, H2, H3, H4, H5
-            (kitchen).
+        dataset: I, II, III, IV, V, VI, X (tabletop), all of these, VII (own operators), or H1, H2, H3, H4, H5,
+            A2 (kitchen).
         episodes: number of episodes; the default number of the dataset if null (I 750, II 1300, III 200, IV 200, V
-            120, VI 60, X 60, H1 1000, H2 300, H3 300, H4 200, H5 200); of VII the number of worlds (20).
+            120, VI 60, X 60, H1 1000, H2 300, H3 300, H4 200, H5 200, A2 200); of VII the number of worlds (20).
         seed: another seed gives other episodes.
         out: output folder; with dataset=all it gets one folder for each dataset.
         workers: number of processes; the result does not depend on it.

@@ -19,7 +19,8 @@ from sim.film.page import write_page
 from sim.film.script import Script
 from sim.film.shooting import Footage, shoot
 from sim.film.video import write_film
-from sim.kitchen.tasks import TASKS, draw_task, task_of
+from sim.kitchen.task_list import TASKS, task_of
+from sim.kitchen.tasks import draw_task
 
 ALL = "all"
 
@@ -39,7 +40,7 @@ class FilmConfig:
 
     Attributes:
         task: a household task by name or code, for instance boil_water or T1; all: every task.
-        dataset: an error dataset of the kitchen (H1, H2, H3, H4, H5) instead of a task.
+        dataset: an error dataset of the kitchen (H1, H2, H3, H4, H5, A2) instead of a task.
         episode: numbers of its episodes; if empty, the first one of every kind of fault.
         errors: folder of the datasets.
         seed: another seed gives another kitchen.

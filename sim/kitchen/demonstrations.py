@@ -22,7 +22,8 @@ from sim.kitchen.cameras import MAST_RIG
 from sim.kitchen.performing import carry_out_one, unmet
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
 from sim.kitchen.sounding import microphone_in
-from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, task_of
+from sim.kitchen.task_list import TASKS, task_of
+from sim.kitchen.tasks import TaskSpec, draw_task
 from sim.kitchen.truth import FILLED_L
 from sim.kitchen.world import KitchenWorld
 from sim.sensors.sensor import EXACT, Sensor, SensorStream

@@ -24,7 +24,8 @@ from sim.common.statistics import wilson_interval
 from sim.common.tables import document, markdown_table
 from sim.kitchen.performing import carry_out, unmet
 from sim.kitchen.scenes import NUM_LAYOUTS
-from sim.kitchen.tasks import TASKS, draw_task, task_of
+from sim.kitchen.task_list import TASKS, task_of
+from sim.kitchen.tasks import draw_task
 from sim.kitchen.world import KitchenWorld
 
 LEDGER = "runs.jsonl"

@@ -1,15 +1,14 @@
-"""The ten household tasks of REFLECT (Liu et al., 2023) as data, and their plans in sampled kitchens.
+"""Household tasks in sampled kitchens, with their plans.
 
-A task says what its kitchen contains and what holds in the end, as conditions of the household domain. `draw_task`
-samples a kitchen for it, chooses which of several burners or worktops its goal means, and finds the plan with the
-common search.
+`draw_task` samples a kitchen for a task, chooses which of several burners or worktops its goal means, and finds the
+plan with the common search.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,10 +21,10 @@ from nsrecover.domains.entrances import check_goal
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of
 from nsrecover.domains.household.scene import Household, formula_of, holds
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.symbolic.domain_model import Limits, solve
 from sim.kitchen.scenes import DEFAULT_THINGS, HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
-from sim.kitchen.states import ObjectState
+from sim.kitchen.task_list import Task, task_of
 from sim.kitchen.truth import household_of, start_state
 
 BUDGETS = (60, 100, 200)
@@ -36,91 +35,6 @@ _CUT_FROM = math.radians(40.0)
 """Greatest angle between the longer side of food that is to be sliced and the front of its worktop."""
 _EXTRAS = (2, 3, 4, 5)
 """Numbers of things that a task does not need."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """A household task.
-
-    Attributes:
-        code: its number in the papers.
-        name: what is to be done.
-        words: the success condition in English, as the papers word it.
-        things: kinds of the things that it needs.
-        goal: what holds in the end; a noun that several fixtures have stands for one of them.
-        fixtures: nouns of the appliances that its plans may use; worktops and tables always may be.
-        states: noun -> state at the start, where it is not the usual one.
-    """
-
-    code: str
-    name: str
-    words: str
-    things: tuple[str, ...]
-    goal: tuple[StateFact, ...]
-    fixtures: tuple[str, ...]
-    states: Mapping[str, ObjectState] = field(default_factory=dict)
-
-
-TASKS: Mapping[str, Task] = {
-    task.name: task
-    for task in (
-        Task(
-            "T1", "boil water", "a pot filled with water is on a stove burner that is turned on", ("pot",),
-            (("filled", "pot", "water"), ("at", "pot", "stove burner"), ("running", "stove burner")),
-            ("sink", "faucet", "stove burner"),
-        ),
-        Task(
-            "T2", "toast bread", "a slice of bread is inside a toaster that is turned on", ("bread", "knife"),
-            (("at", "bread slice", "toaster"), ("running", "toaster"), ("unburnt", "bread slice")),
-            ("toaster",),
-        ),
-        Task(
-            "T3", "fry egg", "a cracked egg is in a pan on a stove burner that is turned on", ("egg", "pan"),
-            (("cracked", "egg"), ("at", "egg", "pan"), ("at", "pan", "stove burner"), ("running", "stove burner")),
-            ("stove burner", "fridge"),
-        ),
-        Task(
-            "T4", "heat potato", "a potato is on a plate inside a microwave that is turned on", ("potato", "plate"),
-            (("at", "potato", "plate"), ("at", "plate", "microwave"), ("running", "microwave")),
-            ("microwave",),
-        ),
-        Task(
-            "T5", "make coffee", "a clean mug filled with coffee is on the countertop", ("mug",),
-            (("clean", "mug"), ("filled", "mug", "coffee"), ("at", "mug", "countertop")),
-            ("coffee machine", "sink", "faucet"),
-        ),
-        Task(
-            "T6", "store egg", "a bowl with an egg is inside the fridge", ("egg", "bowl"),
-            (("at", "egg", "bowl"), ("at", "bowl", "fridge"), ("closed", "fridge"), ("intact", "egg")),
-            ("fridge",),
-        ),
-        Task(
-            "T7", "water plant", "the house plant is filled with water", ("cup",),
-            (("filled", "house plant", "water"),),
-            ("sink", "faucet", "house plant"),
-        ),
-        Task(
-            "T8", "switch devices", "the laptop is closed on the TV stand and the television is turned on",
-            ("laptop", "remote control"),
-            (("closed", "laptop"), ("at", "laptop", "tv stand"), ("running", "television")),
-            ("tv stand", "television"), {"laptop": ObjectState(open=True, opened=1.0)},
-        ),
-        Task(
-            "T9", "make salad", "a bowl of sliced lettuce, tomato and potato is inside the fridge",
-            ("bowl", "lettuce", "tomato", "potato", "knife"),
-            (("at", "lettuce slice", "bowl"), ("at", "tomato slice", "bowl"), ("at", "potato slice", "bowl"),
-             ("at", "bowl", "fridge"), ("closed", "fridge")),
-            ("fridge",),
-        ),
-        Task(
-            "T10", "serve warm water", "a mug of water that was heated in the microwave is on the dining table",
-            ("mug",),
-            (("filled", "mug", "water"), ("hot", "mug"), ("at", "mug", "dining table")),
-            ("sink", "faucet", "microwave"),
-        ),
-    )
-}  # fmt: skip
-"""The tasks T1 to T10 by name."""
 
 
 @dataclass(frozen=True)
@@ -157,19 +71,6 @@ class TaskSpec:
         for action in self.plan:
             states.append(self.home.apply(states[-1], action.operator, action.arguments))
         return states
-
-
-def task_of(name: str) -> Task:
-    """A task by its name or code.
-
-    Raises:
-        InvalidConfiguration: there is none.
-    """
-    for task in TASKS.values():
-        if name in (task.name, task.code):
-            return task
-    known = [*TASKS, *(task.code for task in TASKS.values())]
-    raise InvalidConfiguration(f"expected a household task, found {name!r}.{did_you_mean(name, known)}")
 
 
 def draw_task(name: str, seed: int, layout: int | None = None) -> TaskSpec:
@@ -226,7 +127,7 @@ def _prepared(task: Task, thing: ThingSpec, kitchen: KitchenSpec, rng: np.random
     noun_of = thing.kind.name
     if noun_of in task.states:
         thing = replace(thing, state=task.states[noun_of])
-    if any(slice_of(noun_of) in condition for condition in task.goal):
+    if noun_of in task.cut or any(slice_of(noun_of) in condition for condition in task.goal):
         # the blade goes across the longer side, and the hand that holds it cannot come from the side
         turn = float(rng.uniform(-_CUT_FROM, _CUT_FROM)) + float(rng.choice([0.0, math.pi]))
         thing = replace(thing, yaw=math.remainder(kitchen.fixture(thing.place).yaw + turn, 2 * math.pi))

@@ -373,8 +373,9 @@ HOUSEHOLD = Domain.of(
 )
 """The household domain."""
 
+_WHOLE = Not(Exists("?s", both(fact("slices_of", "?s", "?x"), fact("sliced", "?s"))))
 _LASTS = {
-    "pick_up": Derived("liftable", ("?x",), both(absent("cracked", "?x"), fact("upright", "?x"))),
+    "pick_up": Derived("liftable", ("?x",), both(absent("cracked", "?x"), fact("upright", "?x"), _WHOLE)),
     "pour": Derived("receptive", ("?x",), either(Not(Has("?x", Trait.SOAKS)), fact("empty", "?x"))),
 }
 
@@ -391,5 +392,6 @@ LASTING = replace(
     },
     derived={**HOUSEHOLD.derived, **{rule.predicate: rule for rule in _LASTS.values()}},
 )
-"""The household domain for robots that act: cracked eggs and toppled dishes stay where they are, plants keep what is
-poured on them. Logs of other robots are explained without that: they may say that a robot picked up a cracked egg."""
+"""The household domain for robots that act: cracked eggs and toppled dishes stay where they are, of sliced food only
+slices are left, plants keep what is poured on them. Logs of other robots are explained without that: they may say that
+a robot picked up a cracked egg."""

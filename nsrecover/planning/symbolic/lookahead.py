@@ -52,6 +52,11 @@ class FactLookahead:
         names = [name for action in actions for name in action.arguments]
         return self._planner.search(state, goal, names, actions).status is not RecoveryStatus.IMPOSSIBLE
 
+    def loses(self, state: State, action: Action, goal: Sequence[StateFact], rest: Sequence[Action] = ()) -> bool:
+        """Whether a goal can be reached before an action and not after it, by the rest of a plan or otherwise."""
+        after = imagine(self._instance, state, action)
+        return not self.reachable(after, goal, rest) and self.reachable(state, goal, (action, *rest))
+
     def problem(
         self, state: State, actions: Sequence[Action], goal: Sequence[StateFact], first: int
     ) -> PlanProblem | None:
@@ -95,8 +100,7 @@ class FactLookahead:
         """Whether the first action takes the last chance to reach a goal that can be reached before it."""
         if outlook(self._instance, state, actions, goal).good or unmet_conditions(self._instance, state, actions[0]):
             return False
-        after = imagine(self._instance, state, actions[0])
-        return not self.reachable(after, goal, actions[1:]) and self.reachable(state, goal, actions)
+        return self.loses(state, actions[0], goal, actions[1:])
 
     def _destroys(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> PlanProblem | None:
         """The step after which the goal can no longer be reached, although it could before."""

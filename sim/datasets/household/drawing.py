@@ -8,14 +8,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from nsrecover.core.actions import Action
+from nsrecover.domains.household import LASTING
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.monitoring.facts.outlook import outlook
+from sim.datasets.household.cases import CASES
 from sim.datasets.household.running import Struck, Trunk
 from sim.datasets.household.spec import HouseholdEpisode
 from sim.datasets.household.truth import HouseholdError, goal_of, reachable
 from sim.kitchen.faults import FAULTS, START, Fault, FaultClass, Snapshot
 from sim.kitchen.scenes import NUM_LAYOUTS
-from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, reaches
+from sim.kitchen.task_list import TASKS
+from sim.kitchen.tasks import TaskSpec, draw_task, reaches
 
 REDRAWS = 12
 """Kitchens that are drawn for a number at most."""
@@ -308,7 +312,9 @@ class SavableFailures(HouseholdDataset):
                 if fault in found:
                     continue
                 error, struck = _tried(trunk, fault, effort)
-                if error is not None and error.reachable and _going_on_loses(trunk, fault, struck.after):
+                rest = fault.altered(trunk.spec.plan).actions[max(fault.at_step, START) + 1 :]
+                involved = fault.touched(trunk.spec.plan[max(fault.at_step, 0)])
+                if error is not None and error.reachable and loses(trunk.spec, struck.after, rest, involved):
                     found[fault] = error
                     break
             if len(found) == self.per_kitchen:
@@ -316,14 +322,12 @@ class SavableFailures(HouseholdDataset):
         return None
 
 
-def _going_on_loses(trunk: Trunk, fault: Fault, after: Snapshot) -> bool:
-    """Whether the rest of the robot's plan makes a goal unreachable that is within reach after a fault."""
-    spec = trunk.spec
-    rest = fault.altered(spec.plan).actions[max(fault.at_step, START) + 1 :]
-    ahead = outlook(spec.home, after.facts, rest, goal_of(spec))
+def loses(spec: TaskSpec, now: Snapshot, actions: Sequence[Action], involved: Iterable[str]) -> bool:
+    """Whether actions make a goal unreachable that is within reach now."""
+    ahead = outlook(replace(spec.home, domain=LASTING), now.facts, actions, goal_of(spec))
     held = next((fact[1] for fact in sorted(ahead.states[-1]) if fact[0] == "holding"), "")
-    then = replace(after, facts=ahead.states[-1], held=held)
-    return bool(ahead.missed) and reachable(spec, then, fault.touched(spec.plan[max(fault.at_step, 0)])) is False
+    then = replace(now, facts=ahead.states[-1], held=held)
+    return bool(ahead.missed) and reachable(spec, then, tuple(involved)) is False
 
 
 @dataclass(frozen=True)
@@ -341,8 +345,41 @@ class NoFailures(HouseholdDataset):
         return [((), tuple(trunk.natural_errors()))]
 
 
+@dataclass(frozen=True)
+class IrreversibleCases(HouseholdDataset):
+    """The ten cases of table A2 of Yu et al., "Scene graph-guided proactive replanning", in turn.
+
+    What they inject is there before the first action, or an action of the plan that spoils what the task needs. A goal
+    counts as saved if it holds in the end.
+    """
+
+    name: str = "A2"
+    episodes: int = 200
+    per_kitchen: int = 1
+    tasks: tuple[str, ...] = tuple(task for task, _ in CASES)
+
+    def draw(
+        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
+    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+        """The case of the kitchen, if the goal is within reach and the failure shows, or the plan loses the goal."""
+        spec, start = trunk.spec, trunk.snapshots[0]
+        fault = CASES[kitchen % len(CASES)][1](spec)
+        if fault.fault_class is FaultClass.PLANNING:
+            lost = loses(spec, start, fault.altered(spec.plan).actions, spec.task.things)
+            return [((fault,), ())] if lost else None
+        error = try_fault(trunk, fault, effort)
+        return [((fault,), (error,))] if error is not None and error.reachable else None
+
+
 HOUSEHOLD_DATASETS: Mapping[str, HouseholdDataset] = {
     dataset.name: dataset
-    for dataset in (SingleFailures(), SeveralFailures(), IrreversibleFailures(), NoFailures(), SavableFailures())
+    for dataset in (
+        SingleFailures(),
+        SeveralFailures(),
+        IrreversibleFailures(),
+        NoFailures(),
+        SavableFailures(),
+        IrreversibleCases(),
+    )
 }
 """Every error dataset of the kitchen by its name."""

@@ -9,7 +9,6 @@ from typing import Any
 from sim.common.tables import document, markdown_table
 from sim.datasets.household.spec import HouseholdEpisode
 from sim.kitchen.faults import FAULTS
-from sim.kitchen.tasks import TASKS
 
 HISTOGRAMS = (
     "failures in an episode",
@@ -79,9 +78,9 @@ def markdown(summaries: Mapping[str, Mapping[str, Any]]) -> str:
             tables.append(
                 markdown_table([name, *names], [[row, *(column.get(row, "") for column in columns)] for row in rows])
             )
-    codes = [task.code for task in TASKS.values()]
     for dataset, summary in summaries.items():
         counts: Mapping[str, Mapping[str, int]] = summary["failures_by_task"]
+        codes = sorted({code for row in counts.values() for code in row}, key=lambda code: int(code[1:]))
         if counts:
             rows_by_task = [
                 [kind, *(row.get(code, "") for code in codes), sum(row.values())] for kind, row in counts.items()

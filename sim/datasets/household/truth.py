@@ -12,7 +12,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
-from nsrecover.domains.household.names import noun
+from nsrecover.domains.household.names import noun, slice_of
 from nsrecover.domains.household.scene import Household, formula_of
 from nsrecover.planning.symbolic.domain_model import Limits, solve
 from sim.kitchen.faults import Fault, Snapshot
@@ -142,8 +142,10 @@ def _limited(home: Household, now: Snapshot) -> dict[str, frozenset[str]]:
     """The objects of a household without the traits that what has happened takes from them."""
     objects = dict(home.objects)
     for name, traits in home.objects.items():
-        fixed = ("at", name, FLOOR) in now.facts or (
-            Trait.CRACKABLE in traits and ("cracked", name) in now.facts and name != now.held
+        fixed = (
+            ("at", name, FLOOR) in now.facts
+            or (Trait.CRACKABLE in traits and ("cracked", name) in now.facts and name != now.held)
+            or (Trait.SLICEABLE in traits and ("sliced", slice_of(name)) in now.facts)
         )
         if fixed:
             objects[name] = traits - {Trait.PORTABLE}

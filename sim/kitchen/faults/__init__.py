@@ -49,7 +49,9 @@ FAULTS: dict[str, type[Fault]] = {
         irreversible.Overheated,
     )
 }
-"""Every fault by its name in configurations."""
+"""Every fault that datasets sample, by its name in configurations."""
+_WRITTEN: Mapping[str, type[Fault]] = {planning.AddedSteps.kind: planning.AddedSteps}
+"""Faults that only the cases of a dataset have."""
 
 
 def fault_from_dict(data: Mapping[str, Any]) -> Fault:
@@ -58,7 +60,7 @@ def fault_from_dict(data: Mapping[str, Any]) -> Fault:
     Raises:
         InvalidConfiguration: the name is unknown, or a parameter is unknown, missing or of the wrong type.
     """
-    return fault_from_plain(FAULTS, data)
+    return fault_from_plain({**FAULTS, **_WRITTEN}, data)
 
 
 __all__ = ["FAULTS", "START", "Fault", "FaultClass", "Moment", "Snapshot", "fault_from_dict", "snapshot"]

@@ -7,10 +7,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from nsrecover.core.actions import Plan
+from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.household.kinds import CATEGORIES
 from nsrecover.domains.household.names import noun
-from sim.kitchen.faults.base import FaultClass, Mistake, OfAction
+from sim.kitchen.faults.base import Fault, FaultClass, Mistake, OfAction
 from sim.kitchen.faults.choosing import one_of, replaced, similar
 from sim.kitchen.faults.moment import Moment
 
@@ -50,6 +50,32 @@ class WrongOrder(OfAction):
         """The plan with the two steps exchanged."""
         i = self.at_step
         return Plan((*plan.actions[:i], plan[i + 1], plan[i], *plan.actions[i + 2 :]))
+
+
+@dataclass(frozen=True)
+class AddedSteps(Fault):
+    """The plan has steps that the task does not need and that spoil its food.
+
+    Attributes:
+        name: of the food.
+        steps: the steps, as text.
+    """
+
+    kind: ClassVar[str] = "added_steps"
+    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
+    meaning: ClassVar[str] = "the plan slices a tomato, for instance, that is to be served whole"
+
+    name: str
+    steps: tuple[str, ...]
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The food."""
+        return frozenset({self.name})
+
+    def altered(self, plan: Plan) -> Plan:
+        """The plan with the steps before that of the moment."""
+        i = self.at_step
+        return Plan((*plan.actions[:i], *Plan.parse(self.steps), *plan.actions[i:]))
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,18 @@ import pytest
 
 from nsrecover.core.actions import Plan
 from nsrecover.domains.base import State
+from nsrecover.domains.household import LASTING
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.monitoring.facts.outlook import outlook
 from sim.datasets.build import Batch, DatasetsConfig, Source, _generate_all
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, generate, read_episodes, replay
-from sim.datasets.household.drawing import Drawn, SingleFailures
+from sim.datasets.household.cases import CASES
+from sim.datasets.household.drawing import Drawn, SingleFailures, loses
 from sim.datasets.household.running import Trunk
 from sim.datasets.household.summary import markdown, summarise
 from sim.datasets.household.truth import HouseholdError, goal_of, reachable
 from sim.datasets.verify import household_differences
-from sim.kitchen.faults import START, Snapshot
+from sim.kitchen.faults import START, Snapshot, fault_from_dict
 from sim.kitchen.faults.blocking import OutOfReach
 from sim.kitchen.faults.initial import DirtyAtStart
 from sim.kitchen.faults.planning import MissingStep
@@ -170,7 +172,7 @@ def test_a_run_goes_on_in_the_middle_of_a_kitchen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("dataset=H6",), "H5, VII or all, found 'H6'"),
+        (("dataset=H6",), "A2, VII or all, found 'H6'"),
         (("dataset=H11",), "Did you mean 'H1'"),
         (("dataset=H1", "scene=unseen"), "expected no scene for dataset H1"),
     ],
@@ -200,6 +202,20 @@ def test_going_on_with_the_plan_loses_what_could_be_saved() -> None:
         spec = episode.spec
         wet = outlook(spec.home, _liquid(spec.start, error), spec.plan.actions[max(error.step, 0) :], goal_of(spec))
         assert wet.missed == (("filled", "house plant", "water"),)
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_a_case_of_the_table_is_wrong_at_the_start_or_its_plan_loses_the_goal(number: int) -> None:
+    task, failure = CASES[number]
+    spec = draw_task(task, 4, 0)
+    fault = failure(spec)
+    assert fault_from_dict(json.loads(json.dumps(fault.to_dict()))) == fault
+    plan, home = fault.altered(spec.plan), replace(spec.home, domain=LASTING)
+    missed = outlook(home, spec.start, plan.actions, spec.goal).missed
+    assert bool(missed) is (fault.at_step != START)
+    if missed:
+        now = Snapshot(spec.start, {}, {}, {}, {}, "", (0.0, 0.0, 0.0), 0)
+        assert loses(spec, now, plan.actions, spec.task.things)
 
 
 def _liquid(state: State, error: HouseholdError) -> State:
