@@ -26,6 +26,7 @@ COMMANDS = {
     "fidelity": "sim.fidelity",
     "sound": "sim.sound.show",
     "sounds": "eval.sounds",
+    "sound_facts": "eval.sound_facts",
     "states": "eval.states",
     "kitchen": "sim.kitchen.show",
     "film": "sim.film",

@@ -1,0 +1,1 @@
+"""How well the sounds of an episode are told as events with an object and a time."""
