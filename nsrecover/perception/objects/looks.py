@@ -33,7 +33,11 @@ BRIGHTER, TINTED = 0.4, 0.18
 """
 
 TINTED_ALL = 0.1
-"""The same of one channel if half of the surface or more is tinted: neither noise nor a shadow does that."""
+"""The same of one channel if half of the surface or more is tinted: neither noise nor a shadow does that. Of fewer pixels
+than `EDGES_PX` a stronger tint counts: by the square root of their number."""
+
+BLEED_PX = 4
+"""So close to what is nearer or farther than before, its colours bleed into a surface: by blur and compression."""
 
 TURNED_LIGHT = 0.3
 """Most by which a whole object may become brighter or darker besides, as light comes from elsewhere."""
@@ -326,7 +330,8 @@ class Pair:
             light: (3,) from `light_between`.
         """
         both = self.masks[0] & self.masks[1]
-        same = ndimage.binary_erosion(both & (self.nearer == 0))
+        other = ndimage.binary_dilation(ndimage.binary_opening(self.nearer != 0), iterations=BLEED_PX)
+        same = ndimage.binary_erosion(both & (self.nearer == 0) & ~other)
         if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
             return Sight(self.still, None, False)
         share, whole = _different(*self.images, same, light), bool(same.sum() >= MOST * self.masks[0].sum())
@@ -380,7 +385,8 @@ def _different(
     brighter -= np.clip(np.median(brighter), -TURNED_LIGHT, TURNED_LIGHT)
     differs = tinted | (np.abs(brighter) > BRIGHTER) if brightness else tinted
     share = float(differs.mean()) if differs.sum() >= FEWEST_CHANGED else 0.0
-    return max(share, OTHER_SHARE) if np.median(tint) > TINTED_ALL else share  # not more: states tint, too
+    all_of_it = np.median(tint) > TINTED_ALL * max(np.sqrt(EDGES_PX / both.sum()), 1.0)
+    return max(share, OTHER_SHARE) if all_of_it else share  # not more: states tint, too
 
 
 def _blurred(image: npt.NDArray[np.uint8], mask: Mask) -> FloatArray:
