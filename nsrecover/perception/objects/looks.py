@@ -33,8 +33,8 @@ BRIGHTER, TINTED = 0.4, 0.18
 """
 
 TINTED_ALL = 0.1
-"""The same of one channel if half of the surface or more is tinted: neither noise nor a shadow does that. Of fewer pixels
-than `EDGES_PX` a stronger tint counts: by the square root of their number."""
+"""The same of one channel if half of the surface or more is tinted: neither noise nor a shadow does that. Of fewer
+pixels than `EDGES_PX` a stronger tint counts: by the square root of their number."""
 
 BLEED_PX = 4
 """So close to what is nearer or farther than before, its colours bleed into a surface: by blur and compression."""
@@ -330,11 +330,11 @@ class Pair:
             light: (3,) from `light_between`.
         """
         both = self.masks[0] & self.masks[1]
-        other = ndimage.binary_dilation(ndimage.binary_opening(self.nearer != 0), iterations=BLEED_PX)
-        same = ndimage.binary_erosion(both & (self.nearer == 0) & ~other)
+        seen = ndimage.binary_erosion(both & (self.nearer == 0))
+        same = seen & ~ndimage.binary_dilation(ndimage.binary_opening(self.nearer != 0), iterations=BLEED_PX)
         if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
             return Sight(self.still, None, False)
-        share, whole = _different(*self.images, same, light), bool(same.sum() >= MOST * self.masks[0].sum())
+        share, whole = _different(*self.images, same, light), bool(seen.sum() >= MOST * self.masks[0].sum())
         limit = np.clip(CHANGED_SHARE * np.sqrt(EDGES_PX / same.sum()), LEAST_SHARE, CHANGED_SHARE)
         limit = limit if whole else HIDDEN_SHARE
         if share > limit:

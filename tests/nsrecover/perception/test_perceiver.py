@@ -197,7 +197,7 @@ def test_look_alikes_that_change_places_are_told_apart(seen: tuple[Observation, 
     observation, _ = seen
     cubes = [name for name in object_names(observation) if "cube" in name][:2]
     own = [without(observation, name).instances != observation.instances for name in cubes]
-    colours = [(150, 90, 60), (150, 112, 60)]
+    colours = [(150, 90, 60), (150, 122, 60)]
 
     def painted(order: int) -> Observation:
         rgb = observation.rgb.copy()
