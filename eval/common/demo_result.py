@@ -60,7 +60,7 @@ def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
     return report_of(
         result.episode or _broken_off(result),
         f"{result.scenario.capitalize()}, seed {result.seed}",
-        f"{result.description}{sees}",
+        f"What was staged: {result.description}{sees}",
         media=[turn.media for turn in result.turns],
         judgement=_judgement(result),
         extras=extras,

@@ -26,11 +26,11 @@ _OF_ROBOT = {
 _OF_OTHERS = {
     Cause.MISSING: "no action should have taken {names} away",
     Cause.REPLACED: "no action should have put {other} in the place of {names}",
-    Cause.SWAPPED: "no action should have exchanged {names}",
+    Cause.SWAPPED: "no action should have swapped {names}",
     Cause.MOVED: "no action should have moved {names}",
     Cause.CHANGED: "no action should have changed {names}",
     Cause.BLOCKING: "no action should have put {names} in the way of {other}",
-    Cause.HELPED: "the plan has the robot do that with {names} later",
+    Cause.HELPED: "{names} [is] already as a later step leaves [them]",
 }
 """Cause -> what no action was to bring about."""
 
@@ -53,21 +53,25 @@ def why(
     missed = {fact.arguments[0] for fact in facts_of(found, None, domain) if NOT_FOUND in fact.arguments[2:]}
     for each in sorted(found.deviations, key=lambda each: WORST_FIRST.index(each.cause)):
         if names is None or each.name in names:
-            other = "" if each.cause is Cause.HELPED else each.other or ""
+            other = "" if each.cause in (Cause.HELPED, Cause.SWAPPED) else each.other or ""
             groups[each.cause, other, each.name in missed].append(each)
     doing = participle(found.action, domain)
     when = f"while the robot was {doing}" if found.phase is Phase.AFTER else "after the last action"
     return tuple(
-        _sentence(cause, [each.name for each in group], other, looked_for, when, by_hand)
+        _sentence(cause, group, other, looked_for, when, by_hand)
         for (cause, other, looked_for), group in groups.items()
     )
 
 
-def _sentence(cause: Cause, names: list[str], other: str, looked_for: bool, when: str, by_hand: str) -> Sentence:
+def _sentence(
+    cause: Cause, group: list[AnyDeviation], other: str, looked_for: bool, when: str, by_hand: str
+) -> Sentence:
+    names = [each.name for each in group]
+    partners = [each.other for each in group if each.other and each.other not in names]
+    named = [*names, *partners] if cause is Cause.SWAPPED else names
     template = _LOOKED_FOR if looked_for else _OF_ROBOT.get(cause) or _OF_OTHERS[cause]
     if cause in _OF_OTHERS:
         template += f"; {by_hand} had changed the scene by hand just before" if by_hand else f"; {_UNKNOWN}"
-    named = [*names, other] if cause is Cause.SWAPPED and other and other not in names else names
     text = Forms.of(named).agree(template).format(names=objects(named), other=the(other or "something"), when=when)
     return Sentence(
         f"{capital(text)}.", (Fact("why", (cause.value, *names)), *[Fact("by_hand", (by_hand,))] * bool(by_hand))
