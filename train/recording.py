@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.util.atomic_write import atomic_write_bytes
 
 RECORDERS = ("sim.collect", "sim.sense")
@@ -30,10 +30,7 @@ def record(commands: Sequence[str], out: Path, places: Sequence[Path]) -> None:
         InvalidConfiguration: a command is not one that records, or it failed.
     """
     for command in commands:
-        if (module := command.partition(" ")[0]) not in RECORDERS:
-            raise InvalidConfiguration(
-                f"expected commands of {' or '.join(RECORDERS)}, found {module!r}.{did_you_mean(module, RECORDERS)}"
-            )
+        require_known(command.partition(" ")[0], RECORDERS, f"commands of {' or '.join(RECORDERS)}")
     ledger = out / LEDGER
     there = ledger.is_file() and all(place.exists() for place in places)
     done: list[str] = json.loads(ledger.read_text(encoding="utf-8")) if there else []

@@ -11,7 +11,7 @@ from eval.common.systems import system_of
 from eval.during import household, tabletop
 from eval.during.settings import ARMS, DuringConfig
 from eval.kitchen.course import models
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import require_known
 from nsrecover.models.household import SHIPPED
 from sim.sensors.presets import sensor as preset
 
@@ -59,8 +59,7 @@ def check(config: DuringConfig) -> None:
         choices.append(("kinds", config.kinds, DOMAINS[config.domain].kinds))
     for what, given, known in choices:
         for each in given:
-            if each not in known:
-                raise InvalidConfiguration(f"expected {what} of {known}, found {each!r}.{did_you_mean(each, known)}")
+            require_known(each, known, f"{what} of {known}")
     if config.domain == "household":
         models(config.checkpoint)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +12,17 @@ import numpy as np
 from eval.common.runner import Run
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
-from eval.during.settings import ARMS, NONE, SOON_S, DuringConfig
+from eval.during.settings import (
+    ARMS,
+    NONE,
+    SOON_S,
+    DuringConfig,
+    Watched,
+    delay_text,
+    good_interrupted,
+    promptness,
+    timing,
+)
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import system_for
 from eval.kitchen.robot import KitchenRobot
@@ -49,28 +58,15 @@ TRIES = 12
 
 
 @dataclass(frozen=True)
-class WatchedAction:
+class WatchedAction(Watched):
     """One episode of one arm.
 
     Attributes:
-        arm: one of `ARMS`.
-        kind: what went wrong, or none.
-        episode: its number.
         task: code of the task.
-        noticed_s: from the strike to the interruption, or to the observation after the action; infinite: never; NaN:
-            nothing struck.
-        good: actions in which nothing struck.
-        interrupted: those among them that were interrupted.
         lost: whether the goal could no longer be reached after the last action.
     """
 
-    arm: str
-    kind: str
-    episode: int
     task: str
-    noticed_s: float
-    good: int
-    interrupted: int
     lost: bool
 
 
@@ -136,15 +132,9 @@ def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, c
                 agent.stop()
 
         agent.run(Plan(spec.plan.actions[first:]), stop)
-        struck = [each for each in robot.motions if math.isfinite(each.struck_s)]
-        early = [each for each in robot.motions if each.interrupted_s < each.struck_s]
-        delays = [min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck]
         touched = () if fault is None else fault.touched(spec.plan[first])
-        return WatchedAction(
-            arm, *item, spec.task.code, min(delays, default=math.nan),
-            len(robot.motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck), len(early),
-            reachable(spec, snapshot(robot.world.cell), touched) is False,
-        )  # fmt: skip
+        lost = reachable(spec, snapshot(robot.world.cell), touched) is False
+        return WatchedAction(arm, item[0], item[1], *timing(robot.motions), spec.task.code, lost)
 
 
 def measure(config: DuringConfig, run: Run) -> dict[str, Any]:
@@ -162,26 +152,17 @@ def measure(config: DuringConfig, run: Run) -> dict[str, Any]:
 def _summary(rows: Sequence[WatchedAction]) -> dict[str, Any]:
     watched = {(each.kind, each.episode): each for each in rows if each.arm == "watched"}
     lost_after = [each for each in rows if each.arm == "after" and each.lost]
-    good = [each for each in rows if each.arm == "watched"]
     return {
         "arms": {arm: _of_arm([each for each in rows if each.arm == arm]) for arm in ("watched", "after")},
         "avoided": share_of(
             not watched[each.kind, each.episode].lost for each in lost_after if (each.kind, each.episode) in watched
         ),
-        "good_interrupted": share_of(
-            outcome for each in good for outcome in [True] * each.interrupted + [False] * (each.good - each.interrupted)
-        ),
+        "good_interrupted": good_interrupted([each for each in rows if each.arm == "watched"]),
     }
 
 
 def _of_arm(rows: Sequence[WatchedAction]) -> dict[str, Any]:
-    delays = [each.noticed_s for each in rows if not math.isnan(each.noticed_s)]
-    return {
-        "struck": len(delays),
-        "soon": share_of(delay <= SOON_S for delay in delays),
-        "median_delay_s": float(np.median(delays)) if delays else None,
-        "lost": share_of(each.lost for each in rows),
-    }
+    return promptness(rows) | {"lost": share_of(each.lost for each in rows)}
 
 
 def table(metrics: dict[str, Any]) -> str:
@@ -189,7 +170,7 @@ def table(metrics: dict[str, Any]) -> str:
     rows = [
         [
             kind, ARMS[arm], own["struck"], percent_of(own["soon"]) if own["struck"] else "",
-            "" if own["median_delay_s"] is None else f"{own['median_delay_s']:.2f} s", percent_of(own["lost"]),
+            delay_text(own), percent_of(own["lost"]),
             percent_of(found["avoided"]) if arm == "watched" and found["avoided"]["of"] else "",
             percent_of(found["good_interrupted"]) if arm == "watched" and found["good_interrupted"]["of"] else "",
         ]

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from eval.common.runner import Settings
+from eval.common.statistics import share_of
+from sim.sensors.watched import Motion
 
 NONE = "none"
 """Kind of the episodes without a fault."""
@@ -45,3 +52,55 @@ class DuringConfig(Settings):
     rate_hz: float = 10.0
     checkpoint: str | None = None
     out: str = "outputs/during"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """One episode of one arm.
+
+    Attributes:
+        arm: one of `ARMS`.
+        kind: what went wrong, or none.
+        episode: its number.
+        noticed_s: from the strike to the interruption, or to the observation after the action; infinite: never; NaN:
+            nothing struck.
+        good: actions in which nothing struck.
+        interrupted: those among them that were interrupted.
+    """
+
+    arm: str
+    kind: str
+    episode: int
+    noticed_s: float
+    good: int
+    interrupted: int
+
+
+def timing(motions: Sequence[Motion]) -> tuple[float, int, int]:
+    """`noticed_s`, `good` and `interrupted` of the actions of an episode."""
+    struck = [each for each in motions if math.isfinite(each.struck_s)]
+    delays = [min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck]
+    good = len(motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck)
+    return min(delays, default=math.nan), good, sum(each.interrupted_s < each.struck_s for each in motions)
+
+
+def promptness(rows: Sequence[Watched]) -> dict[str, Any]:
+    """How many faults struck, the share of them that was noticed soon, and the median delay."""
+    delays = [each.noticed_s for each in rows if not math.isnan(each.noticed_s)]
+    return {
+        "struck": len(delays),
+        "soon": share_of(delay <= SOON_S for delay in delays),
+        "median_delay_s": float(np.median(delays)) if delays else None,
+    }
+
+
+def good_interrupted(rows: Sequence[Watched]) -> dict[str, Any]:
+    """Share of the good actions that were interrupted."""
+    return share_of(
+        outcome for each in rows for outcome in [True] * each.interrupted + [False] * (each.good - each.interrupted)
+    )
+
+
+def delay_text(found: Mapping[str, Any]) -> str:
+    """The median delay of `promptness`; empty if nothing struck."""
+    return "" if found["median_delay_s"] is None else f"{found['median_delay_s']:.2f} s"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +13,17 @@ from eval.common.runner import Run
 from eval.common.statistics import share_of
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent_of
-from eval.during.settings import ARMS, NONE, SOON_S, DuringConfig
+from eval.during.settings import (
+    ARMS,
+    NONE,
+    SOON_S,
+    DuringConfig,
+    Watched,
+    delay_text,
+    good_interrupted,
+    promptness,
+    timing,
+)
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import EpisodeStatus, StepRecord
@@ -38,28 +47,15 @@ STEPS = 2
 
 
 @dataclass(frozen=True)
-class WatchedEpisode:
+class WatchedEpisode(Watched):
     """One episode of one arm.
 
     Attributes:
-        arm: one of `ARMS`.
-        kind: the fault, or none.
-        episode: its number.
-        noticed_s: from the strike to the interruption, or to the observation after the action; infinite: never; NaN:
-            nothing struck.
-        good: actions in which nothing struck.
-        interrupted: those among them that were interrupted.
         total_s: simulated time until the end.
         disturbed: objects that moved during an action that does not concern them, by another cause than the fault.
         completed: whether the agent says that the plan is done.
     """
 
-    arm: str
-    kind: str
-    episode: int
-    noticed_s: float
-    good: int
-    interrupted: int
     total_s: float
     disturbed: int
     completed: bool
@@ -112,14 +108,8 @@ def _run(
         world = WatchedWorld(tabletop, stream, config.rate_hz)
         books = _Disturbed(tabletop, fault)
         episode = RecoveryAgent(system, world).run(spec.plan, books.record)
-        struck = [each for each in world.motions if math.isfinite(each.struck_s)]
-        early = [each for each in world.motions if each.interrupted_s < each.struck_s]
-        return WatchedEpisode(
-            arm, kind, number,
-            min((min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck), default=math.nan),
-            len(world.motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck),
-            len(early), tabletop.time_s, books.count, episode.status is EpisodeStatus.COMPLETED,
-        )  # fmt: skip
+        completed = episode.status is EpisodeStatus.COMPLETED
+        return WatchedEpisode(arm, kind, number, *timing(world.motions), tabletop.time_s, books.count, completed)
 
 
 class _Disturbed:
@@ -163,14 +153,9 @@ def _parts(found: Sequence[WatchedEpisode], arm: str) -> Iterator[tuple[str, lis
 
 
 def _summary(rows: Sequence[WatchedEpisode]) -> dict[str, Any]:
-    delays = [each.noticed_s for each in rows if not math.isnan(each.noticed_s)]
-    return {
+    return promptness(rows) | {
         "episodes": len(rows),
-        "soon": share_of(delay <= SOON_S for delay in delays),
-        "median_delay_s": float(np.median(delays)) if delays else None,
-        "good_interrupted": share_of(
-            outcome for each in rows for outcome in [True] * each.interrupted + [False] * (each.good - each.interrupted)
-        ),
+        "good_interrupted": good_interrupted(rows),
         "completed": share_of(each.completed for each in rows),
         "mean_total_s": float(np.mean([each.total_s for each in rows])),
         "disturbed": sum(each.disturbed for each in rows),
@@ -182,7 +167,7 @@ def table(metrics: dict[str, Any]) -> str:
     rows = [
         [
             kind, ARMS[arm], found["episodes"], percent_of(found["soon"]) if kind != NONE else "",
-            "" if found["median_delay_s"] is None else f"{found['median_delay_s']:.2f} s",
+            delay_text(found),
             percent_of(found["good_interrupted"]), percent_of(found["completed"]),
             f"{found['mean_total_s']:.1f} s", found["disturbed"],
         ]

@@ -17,7 +17,7 @@ from eval.common.tables import markdown_table, milliseconds, percent_of
 from eval.household.course import FactCourse
 from eval.household.fact_world import FactWorld
 from eval.household.planners import PLANNERS
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.loading import symbolic
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, read_episodes
 from sim.datasets.shipped import shipped_lines
@@ -214,16 +214,9 @@ def markdown(metrics: dict[str, Any]) -> str:
 
 def check(config: HouseholdConfig) -> None:
     """Refuse settings that cannot be used."""
-    if config.dataset not in HOUSEHOLD_DATASETS:
-        raise InvalidConfiguration(
-            f"expected a dataset among {', '.join(HOUSEHOLD_DATASETS)}, found {config.dataset!r}."
-            f"{did_you_mean(config.dataset, HOUSEHOLD_DATASETS)}"
-        )
+    require_known(config.dataset, HOUSEHOLD_DATASETS, f"a dataset among {', '.join(HOUSEHOLD_DATASETS)}")
     for name in _names(config):
-        if name not in CONTROLLERS:
-            raise InvalidConfiguration(
-                f"expected controllers among {', '.join(CONTROLLERS)}, found {name!r}.{did_you_mean(name, CONTROLLERS)}"
-            )
+        require_known(name, CONTROLLERS, f"controllers among {', '.join(CONTROLLERS)}")
 
 
 def _names(config: HouseholdConfig) -> list[str]:

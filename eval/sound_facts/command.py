@@ -96,7 +96,7 @@ def measure(config: SoundFactsConfig, run: Run) -> dict[str, Any]:
 
 
 def _recording(number: int, config: SoundFactsConfig) -> tuple[list[Event], list[Event]]:
-    """What happened in a recording, and what was told of it."""
+    """The sound events of a recording, and the facts that are reported of them."""
     rng, model = np.random.default_rng([config.seed, number]), SoundModel.load(config.checkpoint)
     room = Room(reverberation_s=float(rng.uniform(0.3, 0.7)), seed=int(rng.integers(16)))
     microphone = Microphone(

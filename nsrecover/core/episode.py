@@ -152,5 +152,5 @@ class Episode(Generic[SceneT_co]):
             if later.action is not None and own is not None:
                 done.add(own)
             if later.fate is Fate.ACCEPTED and later.recovery is not None:
-                left = [*(None for _ in later.recovery.actions), *left[later.recovery.resumes_at(len(left)) :]]
+                left = later.recovery.in_place_of(left)
         return tuple(sorted(done))

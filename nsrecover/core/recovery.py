@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, TypeVar
 
 from nsrecover.core.actions import Action
 from nsrecover.core.scene import SceneT_co
 from nsrecover.util.python310 import StrEnum
+
+Step = TypeVar("Step")
 
 
 class RecoveryStatus(StrEnum):
@@ -117,6 +120,17 @@ class Recovery(Generic[SceneT_co]):
         The number of actions, so nothing is left, if the recovery leads to no subgoal.
         """
         return num_actions if self.subgoal is None else self.subgoal
+
+    def in_place_of(self, steps: Sequence[Step | None]) -> list[Step | None]:
+        """What the steps of a plan are called after the recovery has taken the place of the next ones.
+
+        Args:
+            steps: names or numbers of the plan's steps.
+
+        Returns:
+            None for each action of the recovery, then those of the steps with which the robot goes on.
+        """
+        return [*(None for _ in self.actions), *steps[self.resumes_at(len(steps)) :]]
 
     def actions_left(self, num_actions: int) -> int:
         """Number of actions until the end of a plan of that many actions, those of the recovery included."""

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import CHECKPOINTS, CheckpointFormat, built, restore
 from nsrecover.models.encoder import convolutions
 from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ, check_recording, mel_levels, window_of
@@ -316,9 +316,7 @@ class SoundModel(nn.Module):
             InvalidConfiguration: it was not enrolled.
         """
         known = self.enrolled.names
-        if name not in self.enrolled.classes:
-            known_names = self.enrolled.classes
-            raise InvalidConfiguration(f"expected an enrolled sound, found {name!r}.{did_you_mean(name, known_names)}")
+        require_known(name, self.enrolled.classes, "an enrolled sound")
         kept = [i for i, each in enumerate(known) if each != name]
         return self._with(Enrolled(tuple(known[i] for i in kept), self.enrolled.shapes[kept]))
 

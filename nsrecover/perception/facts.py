@@ -10,7 +10,7 @@ from nsrecover.domains.base import Role
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
 from nsrecover.domains.values import stored
-from nsrecover.errors import InvalidObservation, did_you_mean
+from nsrecover.errors import InvalidObservation, did_you_mean, require_known
 
 GivenFacts = FactScene | Iterable[StateFact] | Mapping[StateFact, float]
 """A scene; facts that hold, while no other does; or facts with probabilities, while no other holds."""
@@ -83,10 +83,7 @@ class FactsPerceiver:
         return fact
 
     def _check_object(self, name: str) -> None:
-        if name not in self.instance.objects:
-            raise InvalidObservation(
-                f"expected an object of the scene, found {name!r}.{did_you_mean(name, self.instance.objects)}"
-            )
+        require_known(name, self.instance.objects, "an object of the scene", InvalidObservation)
 
 
 def scene_of_facts(given: Iterable[StateFact] | Mapping[StateFact, float], instance: Instance) -> FactScene:

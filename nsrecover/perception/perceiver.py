@@ -294,10 +294,10 @@ class ScenePerceiver:
             shares = np.array([self._compared.changed.get(name, 0.0) for name in memory.names])
             other = shares > MAYBE_OTHER_SHARE
             if other.any():
-                here, fits[other, found[other]] = fits[other, found[other]], UNMATCHED
-                stay = other & (associate(fits) < 0) & (shares <= OTHER_SHARE)
-                fits[stay, found[stay]] = here[stay[other]]
-                other &= ~stay
+                apart = fits.copy()
+                apart[other, found[other]] = UNMATCHED
+                other &= (associate(apart) >= 0) | (shares > OTHER_SHARE)
+                fits[other, found[other]] = UNMATCHED
                 found = associate(fits)
                 exchanged = other & (found < 0)
                 self._looks, self._compared = beside.look(_masks(memory.names, detections, found))

@@ -10,7 +10,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import require_known
 from sim.kitchen.shapes import Colour, Vector
 
 
@@ -283,6 +283,5 @@ def kind_of(name: str) -> ThingKind:
     Raises:
         InvalidConfiguration: there is no such kind.
     """
-    if name not in KINDS:
-        raise InvalidConfiguration(f"expected a kind of thing, found {name!r}.{did_you_mean(name, KINDS)}")
+    require_known(name, KINDS, "a kind of thing")
     return KINDS[name]

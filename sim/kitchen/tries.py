@@ -19,7 +19,7 @@ from tqdm import tqdm
 from conf.command import run_function
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.household.names import noun
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import require_known
 from sim.common.folder import write_json
 from sim.common.origin import write_run
 from sim.common.parallel import run_parallel
@@ -233,8 +233,7 @@ def main(
     """
     chosen = tuple(name.strip() for name in skills.split(",") if name.strip())
     for name in chosen:
-        if name not in OPERATORS:
-            raise InvalidConfiguration(f"expected a skill, found {name!r}.{did_you_mean(name, OPERATORS)}")
+        require_known(name, OPERATORS, "a skill")
     found: list[Try] = []
     console = Console()
     numbers = range(seed, seed + kitchens)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.domains.household.names import slice_of, whole
-from nsrecover.errors import InvalidAction, did_you_mean
+from nsrecover.errors import InvalidAction, require_known
 from nsrecover.util.closing import ClosedByWith
 from nsrecover.util.english import amount
 from sim.common.arm import Arm
@@ -279,11 +279,7 @@ class KitchenWorld(ClosedByWith):
         return number
 
     def _skill(self, action: Action) -> Skill:
-        if action.operator not in SKILLS:
-            raise InvalidAction(
-                f"expected an operator of the kitchen, found {action.operator!r}."
-                f"{did_you_mean(action.operator, SKILLS)}"
-            )
+        require_known(action.operator, SKILLS, "an operator of the kitchen", InvalidAction)
         skill = SKILLS[action.operator]
         if len(action.arguments) != len(skill.arguments):
             raise InvalidAction(
@@ -295,8 +291,7 @@ class KitchenWorld(ClosedByWith):
             known = {"thing": things, "fixture": set(self.cell.fixtures)}.get(what, things | set(self.cell.fixtures))
             if name not in things | set(self.cell.fixtures):
                 self.cell.body(name)
-            if name not in known:
-                raise InvalidAction(f"expected a {what} in {action}, found {name!r}.{did_you_mean(name, known)}")
+            require_known(name, known, f"a {what} in {action}", InvalidAction)
         return skill
 
     def render(self, width: int = 640, height: int = 480) -> npt.NDArray[np.uint8]:

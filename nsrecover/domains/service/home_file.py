@@ -13,7 +13,7 @@ import yaml
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import CATEGORIES, OPERATOR
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, did_you_mean, require_known
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.untrusted_json import JsonObject, read_text
 
@@ -148,8 +148,8 @@ def _section(value: object, what: str, known: Sequence[str] | None = None) -> Js
     for key in value:
         if not isinstance(key, str) or not key.strip():
             raise InvalidConfiguration(f"expected names as text in {what}, found {key!r}; put it in quotes")
-        if known is not None and key not in known:
-            raise InvalidConfiguration(f"expected a setting of {what}, found {key!r}.{did_you_mean(key, known)}")
+        if known is not None:
+            require_known(key, known, f"a setting of {what}")
     return {key if known is not None else key.lower(): each for key, each in value.items()}
 
 

@@ -50,8 +50,7 @@ def turns(episode: Episode) -> Iterator[Turn]:
         by_hand = next((each.by or "a person" for each in record.decided if each.answer == Answer.LOOK_AGAIN), "")
         # A reviewed recording continues as recorded, whatever the review has found.
         if record.recovery is not None and record.fate is Fate.ACCEPTED:
-            subgoal = record.recovery.resumes_at(len(numbers))
-            numbers = [*(None for _ in record.recovery.actions), *numbers[subgoal:]]
+            numbers = record.recovery.in_place_of(numbers)
 
 
 def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Discrepancy, Recovery | None]:

@@ -11,7 +11,7 @@ from string import Template
 from typing import Any, Protocol
 
 from nsrecover.core.completion import Prompt
-from nsrecover.errors import InvalidConfiguration, ModelFailure, did_you_mean
+from nsrecover.errors import ModelFailure, require_known
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
 from nsrecover.explanation.language_model.vocabulary import sentences_of
 from nsrecover.util.untrusted_json import parse_json
@@ -172,8 +172,7 @@ def prompt_template(name: str, version: int) -> PromptTemplate:
     folder = resources.files("nsrecover.explanation.language_model").joinpath(_FOLDER)
     known = {path.name.removesuffix(".json"): path for path in folder.iterdir()}
     full = f"{name}.v{version}"
-    if full not in known:
-        raise InvalidConfiguration(f"expected a prompt, found {full!r}.{did_you_mean(full, known)}")
+    require_known(full, known, "a prompt")
     document = parse_json(known[full].read_bytes())
     return PromptTemplate(full, document["system"], document["user"], document["again"])
 

@@ -191,8 +191,9 @@ class SessionCore(Listener):
     def _glance(self) -> None:
         """Look at the latest images of the action that runs; publish the request if it has to be stopped."""
         episode = self._episode
-        watched = episode is not None and isinstance(episode.session.request, Act) and self._system.motions is not None
-        if not watched or episode is None or not self.active:
+        if episode is None or self._system.motions is None or not self.active:
+            return
+        if not isinstance(episode.session.request, Act):
             return
         with self._news:
             seen = self._buffer.glance(self._glanced_s)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from nsrecover.core.actions import Action
-from nsrecover.errors import UnknownObject, did_you_mean
+from nsrecover.errors import UnknownObject, require_known
 from sim.kitchen.faults.base import START, Fault, FaultClass
 from sim.kitchen.faults.choosing import bystanders, one_of, used_by
 from sim.kitchen.faults.moment import Moment
@@ -158,6 +158,5 @@ def _fits(food: ThingKind, vessel: ThingKind) -> bool:
 
 def _changed(spec: KitchenSpec, name: str, change: Callable[[ThingSpec], ThingSpec]) -> KitchenSpec:
     names = [thing.name for thing in spec.things]
-    if name not in names:
-        raise UnknownObject(f"expected a thing of the kitchen, found {name!r}.{did_you_mean(name, names)}")
+    require_known(name, names, "a thing of the kitchen", UnknownObject)
     return replace(spec, things=tuple(change(thing) if thing.name == name else thing for thing in spec.things))

@@ -42,7 +42,7 @@ def test_avoided_losses_are_those_of_episodes_that_are_lost_without_watching(
     found = ran[0]["kinds"]["target_taken"]
     assert (found["avoided"]["value"], found["avoided"]["of"]) == (1.0, 1)
     assert found["good_interrupted"]["of"] == 0
-    good = WatchedAction("watched", "none", 0, "T1", math.nan, 7, 1, False)
+    good = WatchedAction("watched", "none", 0, math.nan, 7, 1, "T1", False)
     both = household._summary([*ran[1], good, replace(ran[1][1], episode=1)])
     assert both["avoided"]["of"] == 1, "an episode counts only if it was watched, too"
     assert both["good_interrupted"]["of"] == 7
