@@ -160,7 +160,7 @@ CLAIMS: dict[str, Callable[[Truth, re.Match[str]], bool]] = {
     r"(\w+) actions? (?:was|were) carried out(?:, the last ones)?:": (
         lambda true, found: number(found[1]) in (len(true.log), len(true.log) - 1)
     ),
-    r"\d+ s of that were lost to errors:": lambda true, found: any(
+    r"(?:\d+ s of that were|Less than a second of that was) lost to errors:": lambda true, found: any(
         not record.discrepancy.as_expected for record in true.episode.records
     ),
 }  # fmt: skip

@@ -234,10 +234,12 @@ def lasted(run: Run) -> str:
     took = f"{clock(round(total))} (mm:ss)" if total >= SHORTEST_S else "less than a second"
     text = f"{'So far it' if run.episode.status is EpisodeStatus.RUNNING else 'It'} took {took}."
     lost = lost_s(run.episode)
-    if lost < SHORTEST_S:
+    steps = [turn.step for turn in run.every if turn.record.action is not None and turn not in extra]
+    if lost < SHORTEST_S and not extra and len(steps) == len(set(steps)):
         return f"{text} No time was lost to recoveries, repeated steps or further looks."
     many = f"{number(len(extra))} of its {counted(len(run.done), 'action')} belonged to recoveries" if extra else ""
-    return f"{text} {lost:.0f} s of that were lost to errors: {many or 'steps were repeated, or looked at again'}."
+    spent = f"{lost:.0f} s of that were" if lost >= SHORTEST_S else "Less than a second of that was"
+    return f"{text} {spent} lost to errors: {many or 'steps were repeated, or looked at again'}."
 
 
 def lost_s(episode: Episode) -> float:
