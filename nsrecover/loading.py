@@ -320,4 +320,4 @@ class HouseholdSystem:
         costs = {name: known[name] for name in instance.domain.operators if name in known}
         made = symbolic(instance, goal, durations or costs or None, assumed=assumed, visits=True)
         watching = replace(made.facts, perceiver=lambda home: self.models.perceiver(home, reads, hears))
-        return replace(made, watching=watching, motions=ConditionModel())
+        return replace(made, watching=watching, motions=ConditionModel(self.models.config.patience_s))

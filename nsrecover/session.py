@@ -99,7 +99,7 @@ class Session(SessionState[SceneT]):
         self._expect(Act, Interrupt, Look)
         self.problem = ""
         if isinstance(self._request, Act | Interrupt):
-            self._stage, self._executed, self._attempts, self._during = Purpose.JUDGE, True, 0, None
+            self._stage, self._executed, self._attempts = Purpose.JUDGE, True, 0
         try:
             self._clock.take(observation, time_s)
             self._taken(observation)
@@ -121,11 +121,11 @@ class Session(SessionState[SceneT]):
         self._expect(Act, Interrupt)
         check_kind(observation, Observation, "camera images")
         check_kind(robot, RobotState, "the state of the robot")
-        if isinstance(self._request, Act):
-            action = self._request.action
-            self._during = self._during or During(self.system.motions, self.monitor, action, observation.time_s)
-            name = self._during.glanced(observation, robot)
-            self._request = self._request if name is None else Interrupt(action, name)
+        if isinstance(turn := self._request, Act):
+            if self._during is None or self._during.turn is not turn:
+                self._during = During(self.system.motions, self.monitor, turn, observation.time_s, self._during)
+            if (name := self._during.glanced(observation, robot)) is not None:
+                self._request = Interrupt(turn.action, name)
 
     def failed(self, problem: str) -> None:
         """Report that the robot did not end an action.

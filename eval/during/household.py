@@ -123,6 +123,7 @@ def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, c
         for action in spec.plan.actions[:first]:
             robot.execute(action)
         robot.motions.clear()
+        robot.spoilt.clear()
         robot.assumed = spec.expected()[first]
         system = system_for(PLANNERS["ours"], robot, config.checkpoint)
         agent = RecoveryAgent(system if arm == "watched" else replace(system, motions=None), robot)
@@ -134,7 +135,7 @@ def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, c
         agent.run(Plan(spec.plan.actions[first:]), stop)
         touched = () if fault is None else fault.touched(spec.plan[first])
         lost = reachable(spec, snapshot(robot.world.cell), touched) is False
-        return WatchedAction(arm, item[0], item[1], *timing(robot.motions), spec.task.code, lost)
+        return WatchedAction(arm, item[0], item[1], *timing(robot.motions, robot.spoilt), spec.task.code, lost)
 
 
 def measure(config: DuringConfig, run: Run) -> dict[str, Any]:

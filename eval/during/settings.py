@@ -76,12 +76,14 @@ class Watched:
     interrupted: int
 
 
-def timing(motions: Sequence[Motion]) -> tuple[float, int, int]:
-    """`noticed_s`, `good` and `interrupted` of the actions of an episode."""
+def timing(motions: Sequence[Motion], spoilt: Sequence[bool] = ()) -> tuple[float, int, int]:
+    """`noticed_s`, `good` and `interrupted` of the actions of an episode; those that are spoilt count for nothing."""
     struck = [each for each in motions if math.isfinite(each.struck_s)]
     delays = [min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck]
-    good = len(motions) - len(struck) + sum(each.interrupted_s < each.struck_s for each in struck)
-    return min(delays, default=math.nan), good, sum(each.interrupted_s < each.struck_s for each in motions)
+    own = [each for each, bad in zip(motions, spoilt or [False] * len(motions), strict=True) if not bad]
+    interrupted = sum(each.interrupted_s < each.struck_s for each in own)
+    good = interrupted + sum(math.isinf(each.struck_s) and math.isinf(each.interrupted_s) for each in own)
+    return min(delays, default=math.nan), good, interrupted
 
 
 def promptness(rows: Sequence[Watched]) -> dict[str, Any]:

@@ -32,6 +32,8 @@ class HouseholdConfig:
         domain: name of the domain of the demonstrations.
         durations: operator -> mean seconds of its demonstrations: what it costs in a recovery.
         signs: sounds that say that something runs, see `nsrecover.perception.household.Sign`.
+        patience_s: how long what may be wrong while an action runs, see
+            `nsrecover.monitoring.facts.during.ConditionModel`; from `python -m train.patience`.
         metrics: measurements on demonstrations that were not learned from.
         provenance: data, seed and command of the training.
     """
@@ -39,6 +41,7 @@ class HouseholdConfig:
     domain: str = HOUSEHOLD.name
     durations: Mapping[str, float] = field(default_factory=dict)
     signs: tuple[Sign, ...] = ()
+    patience_s: Mapping[str, float] = field(default_factory=dict)
     metrics: JsonMapping = field(default_factory=dict)
     provenance: JsonMapping = field(default_factory=dict)
 

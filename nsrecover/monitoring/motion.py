@@ -151,14 +151,19 @@ class BoxFrames:
 
     def __init__(self, model: MotionModel, glances: ActionGlances, moved: str) -> None:
         self._model, self._glances, self._moved = model, glances, moved
-        self._others = tuple(name for name in glances.names if name != moved)
+        self._others, self._beyond = tuple(name for name in glances.names if name != moved), False
 
-    def judge(self, observation: Observation, robot: RobotState) -> str | None:
-        """The object that deviates in a frame; None: none does."""
-        found = self._model.judge(self._glances.look(observation, robot))
-        if found.score <= self._model.threshold:
-            return None
-        return self._moved if found.other < 0 else self._others[found.other]
+    def judge(self, observation: Observation, robot: RobotState) -> tuple[str, ...]:
+        """The object that deviates most in this frame, if one does in it and in the frame before."""
+        found, before = self._model.judge(self._glances.look(observation, robot)), self._beyond
+        self._beyond = found.score > self._model.threshold
+        if not (before and self._beyond):
+            return ()
+        return (self._moved if found.other < 0 else self._others[found.other],)
+
+    def confirmed(self, name: str) -> bool:
+        """True: how often good actions are interrupted is calibrated, and an object can fall twice."""
+        return True
 
 
 def fit_motions(actions: Sequence[Sequence[Glance]]) -> MotionModel:

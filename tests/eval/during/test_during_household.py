@@ -11,8 +11,9 @@ from eval.common.runner import rows_in
 from eval.during import household
 from eval.during.command import MEASUREMENT
 from eval.during.household import WatchedAction
-from eval.during.settings import DuringConfig
+from eval.during.settings import DuringConfig, timing
 from nsrecover.errors import InvalidConfiguration
+from sim.sensors.watched import Motion
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +58,15 @@ def test_the_table_has_every_arm_of_every_kind(ran: tuple[dict[str, Any], list[W
 def test_what_there_is_not_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidConfiguration, match=r"garden|push_midway"):
         MEASUREMENT.check(DuringConfig(**wrong))
+
+
+def test_actions_that_go_wrong_by_themselves_are_no_good_ones_and_no_false_alarms() -> None:
+    never = math.inf
+    motions = [
+        Motion(0.0, never, never, 9.0),
+        Motion(0.0, never, 4.0, 5.0),
+        Motion(0.0, 3.0, 3.4, 5.0),
+        Motion(0.0, 3.0, 1.0, 5.0),
+    ]
+    assert timing(motions) == (pytest.approx(-2.0), 3, 2)
+    assert timing(motions, [True, True, False, False]) == (pytest.approx(-2.0), 1, 1)

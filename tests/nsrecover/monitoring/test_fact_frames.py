@@ -7,19 +7,23 @@ import pytest
 import nsrecover
 from nsrecover import RobotState
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.observation import Observation
 from nsrecover.core.sessions.requests import Act, Interrupt, Look
 from nsrecover.domains.household.scene import household
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels
-from nsrecover.monitoring.facts.during import ConditionModel
+from nsrecover.monitoring.facts.during import CARRIED, ELSE, ConditionModel, Frame, fit_patience
 from nsrecover.session import AnySession
+from sim.common.arm import STEP_S
 from sim.kitchen.person import Person
 from sim.kitchen.truth import household_of
 from sim.kitchen.world import KitchenWorld
 from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
 
 SPEC = kitchen(("mug", TOP, (0.0, 0.0), 180, CLEAN), ("egg", TOP, (0.0, 0.3), 0, CLEAN))
+LONG_S = 3.0
+"""No property may be wrong for so long."""
 OPEN, HOLDS = RobotState(0.08, (0.4, 0.0, 0.5), gripping=False), RobotState(0.03, (0.4, 0.0, 0.5), gripping=True)
 
 
@@ -40,35 +44,59 @@ def begun(world: KitchenWorld, plan: str) -> AnySession:
     return session
 
 
-def test_what_is_taken_away_interrupts_from_the_second_frame_on(world: KitchenWorld) -> None:
+def frame(world: KitchenWorld, wait_s: float = 0.2) -> Observation:
+    """What is seen some time later."""
+    world.cell.settle(round(wait_s / STEP_S))
+    return world.observe()
+
+
+def test_what_is_taken_away_for_long_enough_interrupts(world: KitchenWorld) -> None:
     session = begun(world, "pick_up(mug)")
     for _ in range(3):
-        session.glanced(world.observe(), OPEN)
+        session.glanced(frame(world), OPEN)
     assert isinstance(session.request, Act), "nothing was wrong"
     Person(world.cell).carry("mug", (*world.cell.bottom("mug")[:2], -5.0))
-    session.glanced(world.observe(), OPEN)
+    session.glanced(frame(world), OPEN)
     assert isinstance(session.request, Act), "one frame may err"
-    session.glanced(world.observe(), OPEN)
+    session.glanced(frame(world, LONG_S), OPEN)
     assert repr(session.request) == repr(Interrupt(Action("pick_up", ("mug",)), "mug"))
+
+
+def test_what_was_not_confirmed_does_not_interrupt_the_same_action_again(world: KitchenWorld) -> None:
+    session = begun(world, "pick_up(mug)")
+    person, place = Person(world.cell), world.cell.bottom("mug")
+    person.carry("mug", (*place[:2], -5.0))
+    for _ in range(2):
+        session.glanced(frame(world, LONG_S), OPEN)
+    assert isinstance(session.request, Interrupt)
+    person.carry("mug", place)
+    session.observed(frame(world))
+    while isinstance(session.request, Look):
+        session.observed(frame(world))
+    assert repr(session.request) == repr(Act(Action("pick_up", ("mug",))))
+    person.carry("mug", (*place[:2], -5.0))
+    for _ in range(2):
+        session.glanced(frame(world, LONG_S), OPEN)
+    assert isinstance(session.request, Act)
 
 
 def test_what_an_action_does_not_need_may_change(world: KitchenWorld) -> None:
     session = begun(world, "pick_up(mug)")
     Person(world.cell).carry("egg", (*world.cell.bottom("egg")[:2], -5.0))
     for _ in range(3):
-        session.glanced(world.observe(), OPEN)
+        session.glanced(frame(world, LONG_S), OPEN)
     assert isinstance(session.request, Act)
 
 
 def test_fingers_that_have_felt_something_and_feel_nothing_have_lost_it(world: KitchenWorld) -> None:
     world.execute(Action("pick_up", ("egg",)))
     session = begun(world, "put_on(egg, dining table)")
-    session.glanced(world.observe(), HOLDS)
+    session.glanced(frame(world), HOLDS)
     robot = world.cell.robot
     robot.unlatch()
     robot.arm.weaken_grip(0.0, 0.0)
-    robot.arm.wait(120, world.cell.tick, True)
     for _ in range(2):
+        robot.arm.wait(120, world.cell.tick, True)
         session.glanced(world.observe(), HOLDS)
     assert isinstance(session.request, Interrupt)
     assert session.request.name == "egg"
@@ -84,3 +112,19 @@ def test_models_are_for_one_type_of_scenes_and_need_a_perceiver_that_can_be_copi
     assert limits is not None
     with pytest.raises(InvalidConfiguration, match="scenes of facts"):
         limits.frames(facts, Action("pick_up", ("mug",)), 0.0)
+
+
+def action(wrong_s: float, what: str = CARRIED) -> list[Frame]:
+    """The frames of an action, 0.2 s apart, in which something is wrong for some time."""
+    return [
+        (0.2 * number, frozenset({(what, "pan")} if 5 <= number <= 5 + wrong_s / 0.2 else ())) for number in range(40)
+    ]
+
+
+def test_patience_is_what_good_actions_need_and_no_more() -> None:
+    learned = fit_patience([action(wrong_s) for wrong_s in (0.4, 0.2) * 20], 0.05)
+    assert learned == pytest.approx({CARRIED: 0.4, ELSE: 0.1})
+    more = fit_patience([action(0.4), action(0.8, "broken")] * 20, 0.05)
+    assert more[CARRIED] == pytest.approx(8 * 0.4), "what no action of the first half shows counts by its own limit"
+    with pytest.raises(InvalidRecording, match="40"):
+        fit_patience([action(0.4)] * 39, 0.05)

@@ -1,0 +1,132 @@
+"""`python -m sim.household_glances`: successful tasks of a household, watched while their actions run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from conf.command import run
+from nsrecover.core.actions import Action
+from nsrecover.core.glances import RobotState
+from nsrecover.core.observation import Observation
+from nsrecover.core.sessions.requests import Act, Look
+from nsrecover.domains.household import LASTING
+from nsrecover.loading import HouseholdSystem
+from nsrecover.models.household import HouseholdModels
+from nsrecover.monitoring.facts.during import ConditionModel, FactFrames, Frame
+from nsrecover.util.atomic_write import atomic_write_bytes
+from sim.common.parallel import run_parallel
+from sim.datasets.household.truth import goal_of
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
+from sim.kitchen.sounding import microphone_in
+from sim.kitchen.task_list import TASKS
+from sim.kitchen.tasks import draw_task
+from sim.kitchen.world import KitchenWorld
+from sim.sensors.presets import sensor
+from sim.sensors.watched import watch
+
+LAYOUTS = [number for number in range(NUM_LAYOUTS) if number not in HELD_OUT_LAYOUTS]
+LISTENS_STEPS = 480
+"""Steps of the physics for which the robot stands still before an observation, so that it hears something."""
+
+
+@dataclass
+class HouseholdGlancesConfig:
+    """Simulate successful tasks of a household, and keep what looks wrong while their actions run.
+
+      python -m sim.household_glances                          24 tasks behind d435; 15 minutes on 2 cores
+      python -m sim.household_glances sensor=tof out=DIR       behind another sensor
+
+    It is for python -m train.patience. A task counts until an action fails or something deviates. What is there
+    already is not simulated again.
+
+    Attributes:
+        episodes: number of tasks, in layouts that training may see.
+        seed: another seed gives other tasks.
+        sensor: sensor of the cameras, see conf/sensor.
+        rate_hz: frames a second.
+        checkpoint: household checkpoint that sees the scenes.
+        workers: number of processes.
+        out: output folder.
+    """
+
+    episodes: int = 24
+    seed: int = 5101
+    sensor: str = "d435"
+    rate_hz: float = 5.0
+    checkpoint: str = "household"
+    workers: int = 2
+    out: str = "data/household_glances"
+
+
+def watch_task(episode: int, config: HouseholdGlancesConfig) -> int:
+    """Simulate a task, unless it is there already, and write what was wrong; return the number of good actions."""
+    path = Path(config.out) / f"{config.sensor}_{config.rate_hz:g}_{config.seed}_{episode:04d}.json"
+    if not path.is_file():
+        found = [[(now_s, sorted(wrong)) for now_s, wrong in frames] for frames in _simulated(episode, config)]
+        atomic_write_bytes(path, json.dumps(found).encode())
+    return len(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _keeper(judging: FactFrames, frames: list[Frame]) -> Callable[[Observation, RobotState], bool]:
+    """Keeps what is wrong in each frame, and never interrupts."""
+
+    def keep(seen: Observation, robot: RobotState) -> bool:
+        frames.append((round(seen.time_s, 3), judging.wrong(seen, robot)))
+        return True
+
+    return keep
+
+
+def _simulated(episode: int, config: HouseholdGlancesConfig) -> Iterator[list[Frame]]:
+    rng = np.random.default_rng([config.seed, episode])
+    codes = [task.code for task in TASKS.values()]
+    spec = draw_task(codes[episode % len(codes)], int(rng.integers(2**31)), int(rng.choice(LAYOUTS)))
+    system = HouseholdSystem(HouseholdModels.load(config.checkpoint)).system(
+        replace(spec.home, domain=LASTING), goal_of(spec), assumed=spec.start
+    )
+    hears = microphone_in(spec.kitchen, seed=spec.seed)
+    with KitchenWorld(spec.kitchen, plan=spec.plan, microphone=hears) as world:
+        stream = sensor(config.sensor).stream(len(world.rig.views), spec.seed)
+
+        def observe() -> Observation:
+            world.cell.settle(LISTENS_STEPS)
+            return stream.observe(world.observe_from)
+
+        session = system.session(spec.plan, observe())
+        while not any(record.recovery is not None for record in session.records):
+            match session.request:
+                case Act(action):
+                    frames = list[Frame]()
+                    judging = ConditionModel().frames(session.monitor, action, world.time_s)
+                    watch(world, action, stream, config.rate_hz, _keeper(judging, frames))
+                    if world.failures[-1]:
+                        return
+                    yield frames
+                case Look(names):
+                    if (place := next((name for name in names if name in world.cell.fixtures), None)) is not None:
+                        world.execute(Action("look_at", (place,)))
+                case _:
+                    return
+            session.observed(observe())
+
+
+def main(config: HouseholdGlancesConfig) -> None:
+    """Simulate, and print how many actions there are."""
+    preset = sensor(config.sensor)
+    Path(config.out).mkdir(parents=True, exist_ok=True)
+    numbers = list(range(config.episodes))
+    with closing(run_parallel(partial(watch_task, config=config), numbers, config.workers)) as seen:
+        actions = sum(tqdm(seen, total=config.episodes, unit="task", desc="watching"))
+    print(f"{actions} good actions behind {preset.name} in {config.out}")
+
+
+if __name__ == "__main__":
+    run("household_glances", HouseholdGlancesConfig, main)
