@@ -23,9 +23,10 @@ def test_what_is_watched_ends_in_the_checkpoint(tmp_path: Path) -> None:
     frames = [(0.0, []), (0.2, [(CARRIED, "pan")]), (0.4, [(CARRIED, "pan")]), (0.6, [])]
     (demos / "one.json").write_text(json.dumps([frames] * 10))
     before = HouseholdModels.load(checkpoint).config
-    assert learn(config) == pytest.approx({CARRIED: 0.2, ELSE: 0.1})
+    learned = learn(config)
+    assert (learned[CARRIED], learned[ELSE]) == pytest.approx((0.2, 0.1))
     after = HouseholdModels.load(checkpoint).config
-    assert after.patience_s == pytest.approx({CARRIED: 0.2, ELSE: 0.1})
+    assert after.patience_s == pytest.approx(learned)
     assert after.durations == before.durations
     (demos / "two.json").write_text("[[[0.1]]]")
     with pytest.raises(InvalidRecording, match=r"two\.json"):

@@ -8,6 +8,7 @@ interrupted (Vovk et al., Algorithmic Learning in a Random World, 2005, section 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,13 +30,15 @@ NOTHING: State = frozenset()
 """What a property is that no fact is about."""
 CARRIED, SET_DOWN = "felt while it is carried", "felt until it is set down"
 """What is wrong if fingers that are to hold something do not feel it any more, besides the names of properties."""
+BARELY = ", barely seen"
+"""Follows a property of which something else is the most probable, but not more probable than not."""
 ELSE = "else"
 """Stands for all properties that were never wrong in a demonstration."""
 FINE_S = 0.1
 """No time that is waited is below this."""
 
 Wrong = frozenset[tuple[str, str]]
-"""What is wrong in a frame: a property, `CARRIED` or `SET_DOWN`, and the object."""
+"""What is wrong in a frame: a property, with `BARELY` or without, `CARRIED` or `SET_DOWN`, and the object."""
 Frame = tuple[float, Wrong]
 """When a frame was made, seconds, and what is wrong in it."""
 
@@ -49,13 +52,19 @@ class ConditionModel:
     wrong for long enough deviates.
 
     Attributes:
-        patience_s: property, `CARRIED`, `SET_DOWN` or `ELSE` -> how long it may be wrong; what is missing counts from
-            the second frame on. See `fit_patience`.
+        patience_s: property, `CARRIED`, `SET_DOWN` or `ELSE`, with `BARELY` or without -> how long it may be wrong.
+            Without times, what is barely seen does not count, and all else from the second frame on. See
+            `fit_patience`.
         sure: a property of a frame counts if it is more probable than this.
     """
 
     patience_s: Mapping[str, float] = field(default_factory=dict)
     sure: float = 0.5
+
+    def patience(self, what: str) -> float:
+        """How long something may be wrong, seconds."""
+        other = (ELSE + BARELY, math.inf) if what.endswith(BARELY) else (ELSE, 0.0)
+        return self.patience_s.get(what, self.patience_s.get(*other))
 
     def frames(self, monitor: Monitor[SceneT], action: Action, time_s: float) -> FactFrames:
         """What judges the frames of an action; see `nsrecover.monitoring.during.ActionModel`."""
@@ -93,12 +102,10 @@ class FactFrames:
 
     def judge(self, observation: Observation, robot: RobotState) -> tuple[str, ...]:
         """The objects that deviate in this frame, and in those before it for long enough."""
-        wrong, now_s, patience_s = self.wrong(observation, robot), observation.time_s, self._model.patience_s
+        wrong, now_s = self.wrong(observation, robot), observation.time_s
         self._since = {each: self._since.get(each, now_s) for each in sorted(wrong)}
         return tuple(
-            name
-            for (what, name), since_s in self._since.items()
-            if now_s - since_s > patience_s.get(what, patience_s.get(ELSE, 0.0))
+            name for (what, name), since_s in self._since.items() if now_s - since_s > self._model.patience(what)
         )
 
     def wrong(self, observation: Observation, robot: RobotState) -> Wrong:
@@ -107,7 +114,11 @@ class FactFrames:
         done = robot.gripping == (self._holds is not None)
         seen = self._monitor.glance(self._after if done else self._before, observation)
         found = by_property(seen.facts, self._domain)
-        wrong: Wrong = frozenset(prop for prop in self._fits if self._deviates(prop, found, seen, robot))
+        wrong = frozenset(
+            (prop[0] + how, prop[1])
+            for prop in self._fits
+            if (how := self._deviates(prop, found, seen, robot)) is not None
+        )
         if not self._feels_lost(observation, robot):
             return wrong
         return wrong | {(CARRIED, self._holds) if self._holds is not None else (SET_DOWN, self._held or "")}
@@ -127,12 +138,14 @@ class FactFrames:
         self._felt = holds and (self._felt or observation.holding)
         return self._felt and not observation.holding
 
-    def _deviates(self, prop: Property, found: dict[Property, State], seen: FactScene, robot: RobotState) -> bool:
-        now = found.get(prop, NOTHING)
-        if now in self._fits[prop] or seen.certainty.get(prop, 1.0) <= self._model.sure:
-            return False
+    def _deviates(self, prop: Property, found: dict[Property, State], seen: FactScene, robot: RobotState) -> str | None:
+        """Empty if a property is wrong, `BARELY` if it may be; None: it fits, or nothing of it is seen."""
+        now, certainty = found.get(prop, NOTHING), seen.certainty.get(prop, 1.0)
         # fingers that were told to let go hide what they have put down
-        return bool(now) or prop != (PLACE, self._held) or robot.gripping
+        hidden = not now and prop == (PLACE, self._held) and not robot.gripping
+        if now in self._fits[prop] or certainty <= 0 or hidden:
+            return None
+        return "" if certainty > self._model.sure else BARELY
 
 
 def longest_s(frames: Sequence[Frame]) -> dict[str, float]:
@@ -160,7 +173,7 @@ def fit_patience(actions: Sequence[Sequence[Frame]], alpha: float) -> dict[str, 
         InvalidRecording: there are too few actions for the rate.
         InvalidConfiguration: the rate is out of its range, see `conformal_threshold`.
     """
-    limits = {ELSE: FINE_S}
+    limits = {ELSE: FINE_S, ELSE + BARELY: FINE_S}
     for found in map(longest_s, actions[::2]):
         limits |= {what: max(length_s, limits.get(what, FINE_S)) for what, length_s in found.items()}
     scores = sorted(

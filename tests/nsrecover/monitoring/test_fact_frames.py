@@ -1,5 +1,6 @@
 """What an action of a household needs while it runs, as frames show it."""
 
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,7 @@ from nsrecover.domains.household.scene import household
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels
-from nsrecover.monitoring.facts.during import CARRIED, ELSE, ConditionModel, Frame, fit_patience
+from nsrecover.monitoring.facts.during import BARELY, CARRIED, ConditionModel, Frame, fit_patience
 from nsrecover.session import AnySession
 from sim.common.arm import STEP_S
 from sim.kitchen.person import Person
@@ -122,9 +123,15 @@ def action(wrong_s: float, what: str = CARRIED) -> list[Frame]:
 
 
 def test_patience_is_what_good_actions_need_and_no_more() -> None:
-    learned = fit_patience([action(wrong_s) for wrong_s in (0.4, 0.2) * 20], 0.05)
-    assert learned == pytest.approx({CARRIED: 0.4, ELSE: 0.1})
-    more = fit_patience([action(0.4), action(0.8, "broken")] * 20, 0.05)
-    assert more[CARRIED] == pytest.approx(8 * 0.4), "what no action of the first half shows counts by its own limit"
+    learned = ConditionModel(fit_patience([action(wrong_s) for wrong_s in (0.4, 0.2) * 20], 0.05))
+    assert learned.patience(CARRIED) == pytest.approx(0.4)
+    assert learned.patience("broken") == learned.patience("broken" + BARELY) == pytest.approx(0.1)
+    more = ConditionModel(fit_patience([action(0.4), action(0.8, "broken")] * 20, 0.05))
+    assert more.patience(CARRIED) == pytest.approx(8 * 0.4), "what no action of the first half shows has its own limit"
     with pytest.raises(InvalidRecording, match="40"):
         fit_patience([action(0.4)] * 39, 0.05)
+
+
+def test_without_learned_times_what_is_barely_seen_does_not_count() -> None:
+    assert ConditionModel().patience("broken") == 0
+    assert math.isinf(ConditionModel().patience("broken" + BARELY))
