@@ -41,7 +41,7 @@ LISTENS_STEPS = 480
 class HouseholdGlancesConfig:
     """Simulate successful tasks of a household, and keep what looks wrong while their actions run.
 
-      python -m sim.household_glances                          24 tasks behind d435; 15 minutes on 2 cores
+      python -m sim.household_glances                          18 tasks behind d435; 12 minutes on 2 cores
       python -m sim.household_glances sensor=tof out=DIR       behind another sensor
 
     It is for python -m train.patience. A task counts until an action fails or something deviates. What is there
@@ -57,7 +57,7 @@ class HouseholdGlancesConfig:
         out: output folder.
     """
 
-    episodes: int = 24
+    episodes: int = 18
     seed: int = 5101
     sensor: str = "d435"
     rate_hz: float = 5.0
