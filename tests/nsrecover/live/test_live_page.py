@@ -304,3 +304,31 @@ def test_nothing_of_the_page_is_fetched_from_elsewhere() -> None:
     folder = Path(nsrecover.live.__file__).parent / "templates"
     for file in folder.iterdir():
         assert not re.search(r"https?://|url\((?!#)|@import", file.read_text()), file.name
+
+
+def test_a_thread_that_is_late_does_not_show_an_older_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    choices, goes_on = (("yes", "Yes"),), threading.Event()
+    with at_once() as page:
+        draw = page._show_state
+
+        def slow() -> None:
+            if threading.current_thread().name == "late":
+                goes_on.wait(20)
+            draw()
+
+        monkeypatch.setattr(page, "_show_state", slow)
+        run = threading.Thread(target=lambda: [page.desk.decide(text, choices) for text in ("first", "second")])
+        run.start()
+        viewer = Client(page.url)
+        with viewer.changes() as changes:
+            until(changes, "first")
+            late = threading.Thread(target=page.desk.answer, args=(1, "yes"), name="late")
+            late.start()
+            until(changes, "second")
+            goes_on.set()
+            late.join()
+            page.tell("afterwards")
+            shown, _ = until(changes, "afterwards")
+        assert "second" in shown.get("decision", "second")
+        page.desk.answer(2, "yes")
+        run.join()
