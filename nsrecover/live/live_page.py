@@ -83,7 +83,7 @@ class LivePage(Deciding):
         self._problem: Step | None = None
         self._said: list[Said] = []
         self._questions: list[str] = []
-        self._talking = threading.Lock()
+        self._talking, self._showing = threading.Lock(), threading.Lock()
         super().__init__(Desk(paused, approve, self._show_desk, undo_s=UNDO_S), answer_s, self._heading)
         self._painter.start()
         self._show_desk()
@@ -344,11 +344,10 @@ class LivePage(Deciding):
             self._show("search", lambda: panels.search(recovery, label, over, story.words.domain))
 
     def _show_talk(self) -> None:
-        def html() -> str:
-            story = self._story
-            return panels.talk(tuple(self._said), () if story is None else suggested(story.episode))
-
-        self._show("talk", html)
+        with self._showing:  # of two threads, the one that knows more draws last
+            said, story = tuple(self._said), self._story
+            suggestions = () if story is None else suggested(story.episode)
+            self._show("talk", lambda: panels.talk(said, suggestions))
 
     def _show_cameras(self, observation: Any, found: Any) -> None:
         if isinstance(observation, Observation):
