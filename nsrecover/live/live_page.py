@@ -324,27 +324,26 @@ class LivePage(Deciding):
             except Exception:  # the other panels must not stand still while the page says that it is live
                 logging.getLogger("nsrecover.live").exception("a panel could not be drawn")
 
-    def _show(self, name: str, html: Callable[[], str]) -> None:
-        """Draw a panel after all earlier ones."""
+    def _show(self, name: str, html: Callable[[], str], facts: Mapping[str, Any] | None = None) -> None:
+        """Draw a panel after all earlier ones; its facts are for programs.
+
+        What several threads change is read and put here under `_showing`: the thread that knows most draws last.
+        """
         at = time.time()
-        self._work.put(lambda: self._board.show({name: html()}, at))
+        self._work.put(lambda: self._board.show({name: html()}, at, facts))
 
     def _show_desk(self) -> None:
         self._show_state()
-        self._work.put(self._paint_decision)
-
-    def _paint_decision(self) -> None:
-        """Draw what the run waits for now: threads that change it at the same time may come here in any order."""
-        decision, at = self.desk.decision, time.time()
-        facts = None if decision is None else asdict(decision)
-        self._board.show({"decision": panels.decision(decision)}, at, facts)
+        with self._showing:
+            decision = self.desk.decision
+            self._show("decision", lambda: panels.decision(decision), None if decision is None else asdict(decision))
 
     def _show_search(self, recovery: Recovery | None, label: str, over: bool) -> None:
         if (story := self._story) is not None:
             self._show("search", lambda: panels.search(recovery, label, over, story.words.domain))
 
     def _show_talk(self) -> None:
-        with self._showing:  # of two threads, the one that knows more draws last
+        with self._showing:
             said, story = tuple(self._said), self._story
             suggestions = () if story is None else suggested(story.episode)
             self._show("talk", lambda: panels.talk(said, suggestions))
@@ -360,16 +359,13 @@ class LivePage(Deciding):
         self._show_state()
 
     def _show_state(self) -> None:
-        self._work.put(self._paint_state)
-
-    def _paint_state(self) -> None:
-        """Draw how the run stands now; see `_paint_decision`."""
-        status, story, at = self._status, self._story, time.time()
-        still = not status.running or self.desk.waiting or self.desk.decision is not None
-        known = () if story is None else safety_sentences(story.episode, story.words.domain, still)
-        safety = tuple(each.text.rstrip(".") for each in known)
-        facts = {"word": status.word, "text": status.text, "safety": "; ".join(safety)}
-        self._board.show({"state": panels.state(status, self.desk, safety)}, at, facts)
+        with self._showing:
+            status, story = self._status, self._story
+            still = not status.running or self.desk.waiting or self.desk.decision is not None
+            known = () if story is None else safety_sentences(story.episode, story.words.domain, still)
+            safety = tuple(each.text.rstrip(".") for each in known)
+            facts = {"word": status.word, "text": status.text, "safety": "; ".join(safety)}
+            self._show("state", lambda: panels.state(status, self.desk, safety), facts)
 
     def _add(self, *said: Said) -> None:
         self._said += said

@@ -234,7 +234,7 @@ def lasted(run: Run) -> str:
     took = f"{clock(round(total))} (mm:ss)" if total >= SHORTEST_S else "less than a second"
     text = f"{'So far it' if run.episode.status is EpisodeStatus.RUNNING else 'It'} took {took}."
     lost = lost_s(run.episode)
-    steps = [turn.step for turn in run.every if turn.record.action is not None and turn not in extra]
+    steps = [turn.step for turn in run.every if turn.record.action is not None and not turn.record.recovering]
     if lost < SHORTEST_S and not extra and len(steps) == len(set(steps)):
         return f"{text} No time was lost to recoveries, repeated steps or further looks."
     many = f"{number(len(extra))} of its {counted(len(run.done), 'action')} belonged to recoveries" if extra else ""

@@ -39,19 +39,6 @@ class Viewer:
     def wait_for(self, panel: str, text: str) -> None:
         self.page.locator(f"#{panel}", has_text=text).wait_for()
 
-    def choose(self, choice: str, panel: str, text: str) -> None:
-        """Click until a panel shows something; a click that a slow machine delivers too late has to be given again."""
-        shown, late = (
-            self.page.locator(f"#{panel}", has_text=text),
-            self.page.locator("#reply", has_text="give it again"),
-        )
-        for _ in range(3):
-            self.page.click(f"#choice-{choice}")
-            shown.or_(late).first.wait_for()
-            if shown.count():
-                return
-        shown.wait_for()
-
     def panels(self) -> dict[str, str]:
         names = ("state", "decision", "text", "scenes", "chances", "way", "search", "talk")
         return {name: self.page.locator(f"#{name}").inner_html() for name in names}
@@ -265,12 +252,14 @@ def test_a_veto_and_a_repair_by_hand_with_right_answers_at_every_point(browser: 
         assert "emergency stop" in ann.page.locator("#state").inner_text()
         assert "It was not carried out." in answer_to(ann, "What did you do about it?")
         assert "was not carried out" in answer_to(ann, "Why did you move the red cube?")
-        ann.choose("another", "decision", "no other one exists")
+        ann.page.click("#choice-another")
+        ann.wait_for("decision", "no other one exists")
         assert "A person vetoed it" in answer_to(ann, "What did you do about it?")
         assert "emergency stop" in answer_to(ann, "Is it safe to reach in?")
         assert len(world.done) == 1
         move(world.boxes, "red cube", "blue cube")
-        ann.choose("look", "state", "The robot completed the plan.")
+        ann.page.click("#choice-look")
+        ann.wait_for("state", "The robot completed the plan.")
         episode = running.episode()
         assert episode.status is EpisodeStatus.COMPLETED
         assert world.done == list(PLAN)
@@ -281,9 +270,11 @@ def test_a_veto_and_a_repair_by_hand_with_right_answers_at_every_point(browser: 
 
 def test_a_person_repairs_instead_of_the_robot(browser: Any) -> None:
     with asking(browser) as (ann, running, world, _):
-        ann.choose("fix", "decision", "Put it right now")
+        ann.page.click("#choice-fix")
+        ann.wait_for("decision", "Put it right now")
         move(world.boxes, "red cube", "blue cube")
-        ann.choose("look", "state", "The robot completed the plan.")
+        ann.page.click("#choice-look")
+        ann.wait_for("state", "The robot completed the plan.")
         assert running.episode().status is EpisodeStatus.COMPLETED
         assert world.done == list(PLAN)
 
@@ -325,7 +316,8 @@ def test_of_two_operators_one_decides_and_the_other_can_take_it_back(browser: An
         assert len(world.done) == 1
         page.desk.undo_s = 0.0
         bob.page.click("#undo")
-        bob.choose("fix", "decision", "Put it right now")
+        bob.page.click("#choice-fix")
+        bob.wait_for("decision", "Put it right now")
         bob.page.click("#old")  # of a question that is over
         bob.wait_for("reply", "Not done")
         assert len(world.done) == 1
