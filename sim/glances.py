@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-
-from tqdm import tqdm
 
 import nsrecover
 from conf.command import run
@@ -18,8 +13,7 @@ from nsrecover.core.sessions.requests import Act, Look
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.perception.objects.glances import ActionGlances
 from nsrecover.session import AnySession
-from nsrecover.util.atomic_write import atomic_write_bytes
-from sim.common.parallel import run_parallel
+from sim.common.watched_episodes import watch_episodes
 from sim.sensors.presets import sensor
 from sim.tabletop.demonstrations import DemonstrationMix, specify
 from sim.tabletop.watched import WatchedWorld
@@ -69,13 +63,9 @@ def watch_action(session: AnySession, world: WatchedWorld) -> list[Glance]:
     return frames
 
 
-def watch(episode: int, config: GlancesConfig) -> int:
-    """Simulate a demonstration, unless it is there already, and write what was seen; return the number of actions."""
-    path = Path(config.out) / f"{config.sensor}_{config.rate_hz:g}_{config.seed}_{episode:06d}.json"
-    if not path.is_file():
-        actions = [[frame.to_dict() for frame in frames] for frames in _simulated(episode, config)]
-        atomic_write_bytes(path, json.dumps(actions).encode())
-    return len(json.loads(path.read_text(encoding="utf-8")))
+def simulated(episode: int, config: GlancesConfig) -> list[list[dict[str, object]]]:
+    """The frames of the actions of a demonstration."""
+    return [[frame.to_dict() for frame in frames] for frames in _simulated(episode, config)]
 
 
 def _simulated(episode: int, config: GlancesConfig) -> Iterator[list[Glance]]:
@@ -102,9 +92,7 @@ def _simulated(episode: int, config: GlancesConfig) -> Iterator[list[Glance]]:
 def main(config: GlancesConfig) -> None:
     """Simulate, and print how many actions there are."""
     preset = sensor(config.sensor)
-    Path(config.out).mkdir(parents=True, exist_ok=True)
-    with closing(run_parallel(partial(watch, config=config), list(range(config.episodes)), config.workers)) as seen:
-        actions = sum(tqdm(seen, total=config.episodes, unit="episode", desc="watching"))
+    actions = watch_episodes(partial(simulated, config=config), config)
     print(f"{actions} actions behind {preset.name} in {config.out}")
 
 

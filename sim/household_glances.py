@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from conf.command import run
 from nsrecover.core.actions import Action
@@ -21,8 +17,7 @@ from nsrecover.domains.household import LASTING
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels
 from nsrecover.monitoring.facts.during import ConditionModel, FactFrames, Frame
-from nsrecover.util.atomic_write import atomic_write_bytes
-from sim.common.parallel import run_parallel
+from sim.common.watched_episodes import watch_episodes
 from sim.datasets.household.truth import goal_of
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
 from sim.kitchen.sounding import microphone_in
@@ -66,13 +61,9 @@ class HouseholdGlancesConfig:
     out: str = "data/household_glances"
 
 
-def watch_task(episode: int, config: HouseholdGlancesConfig) -> int:
-    """Simulate a task, unless it is there already, and write what was wrong; return the number of good actions."""
-    path = Path(config.out) / f"{config.sensor}_{config.rate_hz:g}_{config.seed}_{episode:04d}.json"
-    if not path.is_file():
-        found = [[(now_s, sorted(wrong)) for now_s, wrong in frames] for frames in _simulated(episode, config)]
-        atomic_write_bytes(path, json.dumps(found).encode())
-    return len(json.loads(path.read_text(encoding="utf-8")))
+def simulated(episode: int, config: HouseholdGlancesConfig) -> list[list[tuple[float, list[tuple[str, str]]]]]:
+    """What is wrong in the frames of the good actions of a task."""
+    return [[(now_s, sorted(wrong)) for now_s, wrong in frames] for frames in _simulated(episode, config)]
 
 
 def _keeper(judging: FactFrames, frames: list[Frame]) -> Callable[[Observation, RobotState], bool]:
@@ -121,10 +112,7 @@ def _simulated(episode: int, config: HouseholdGlancesConfig) -> Iterator[list[Fr
 def main(config: HouseholdGlancesConfig) -> None:
     """Simulate, and print how many actions there are."""
     preset = sensor(config.sensor)
-    Path(config.out).mkdir(parents=True, exist_ok=True)
-    numbers = list(range(config.episodes))
-    with closing(run_parallel(partial(watch_task, config=config), numbers, config.workers)) as seen:
-        actions = sum(tqdm(seen, total=config.episodes, unit="task", desc="watching"))
+    actions = watch_episodes(partial(simulated, config=config), config)
     print(f"{actions} good actions behind {preset.name} in {config.out}")
 
 

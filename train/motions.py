@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from conf.command import run
 from nsrecover.core.glances import Glance
-from nsrecover.errors import InvalidRecording
 from nsrecover.monitoring.motion import FILE, MotionModel, fit_motions
+from train.watched_actions import watched_actions
 
 TENTH = 10
 
@@ -40,9 +39,7 @@ def learn(config: MotionsConfig) -> MotionModel:
     Raises:
         InvalidRecording: there are no demonstrations, one is damaged, or they are too few.
     """
-    episodes = [_read(path) for path in sorted(Path(config.demos).glob("*.json"))]
-    if not episodes:
-        raise InvalidRecording(f"expected demonstrations in {config.demos}, found none; run python -m sim.glances")
+    episodes = watched_actions(config.demos, "python -m sim.glances", Glance.from_dict)
     first = max(1, len(episodes) // TENTH)
     training, calibration = (
         [action for episode in part for action in episode] for part in (episodes[:first], episodes[first:])
@@ -50,16 +47,6 @@ def learn(config: MotionsConfig) -> MotionModel:
     model = fit_motions(training).calibrated(calibration, config.alpha)
     model.save(config.checkpoint)
     return model
-
-
-def _read(path: Path) -> list[list[Glance]]:
-    """The actions of a demonstration."""
-    try:
-        return [
-            [Glance.from_dict(frame) for frame in frames] for frames in json.loads(path.read_text(encoding="utf-8"))
-        ]
-    except (OSError, ValueError, TypeError, KeyError) as problem:
-        raise InvalidRecording(f"expected a watched demonstration in {path}, found: {problem}") from problem
 
 
 def main(config: MotionsConfig) -> None:

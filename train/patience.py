@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from conf.command import run
-from nsrecover.errors import InvalidRecording
 from nsrecover.models.checkpoint import folder_of
 from nsrecover.models.household import FORMAT, HouseholdModels
 from nsrecover.monitoring.facts.during import Frame, fit_patience
+from train.watched_actions import watched_actions
 
 
 @dataclass
@@ -39,12 +37,8 @@ def learn(config: PatienceConfig) -> dict[str, float]:
     Raises:
         InvalidRecording: there are no demonstrations, one is damaged, or they are too few.
     """
-    paths = sorted(Path(config.demos).glob("*.json"))
-    if not paths:
-        raise InvalidRecording(
-            f"expected demonstrations in {config.demos}, found none; run python -m sim.household_glances"
-        )
-    before, actions = HouseholdModels.load(config.checkpoint).config, [each for path in paths for each in _read(path)]
+    episodes = watched_actions(config.demos, "python -m sim.household_glances", _frame)
+    before, actions = HouseholdModels.load(config.checkpoint).config, [each for episode in episodes for each in episode]
     patience_s = fit_patience(actions, config.alpha)
     learned = {"patience": {"actions": len(actions), "alpha": config.alpha}}
     changed = replace(before, patience_s=patience_s, metrics={**before.metrics, **learned})
@@ -52,15 +46,9 @@ def learn(config: PatienceConfig) -> dict[str, float]:
     return patience_s
 
 
-def _read(path: Path) -> list[list[Frame]]:
-    """The actions of a demonstration."""
-    try:
-        return [
-            [(float(now_s), frozenset((str(what), str(name)) for what, name in wrong)) for now_s, wrong in frames]
-            for frames in json.loads(path.read_text(encoding="utf-8"))
-        ]
-    except (OSError, ValueError, TypeError) as problem:
-        raise InvalidRecording(f"expected a watched demonstration in {path}, found: {problem}") from problem
+def _frame(data: tuple[float, list[tuple[str, str]]]) -> Frame:
+    now_s, wrong = data
+    return float(now_s), frozenset((str(what), str(name)) for what, name in wrong)
 
 
 def main(config: PatienceConfig) -> None:
