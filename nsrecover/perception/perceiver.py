@@ -301,7 +301,7 @@ class ScenePerceiver:
                 found = associate(fits)
                 exchanged = other & (found < 0)
                 self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
-            detections, found = absorb_fragments(detections, found, sizes)
+            detections, found = absorb_fragments(detections, found, sizes, origin)
         dim = Depthless.of(observation, without.difference(*detections.numbers))
         through, seen = partial(seen_through, dim.observation), (detections.boxes, detections.visual, detections.pixels)
         now = memory.look(*seen, found, through, guesses, dim.empty)
@@ -351,7 +351,8 @@ def _costs(
     visual = np.stack([memory.visual, memory.first_visual], axis=1)
     sizes = np.stack([memory.sizes, memory.first_sizes], axis=1)
     details = appearance.learned(visual), appearance.learned(detections.visual)
-    costs = association_costs(visual, sizes, places, detections.visual, detections.boxes, details)
+    pixels = memory.pixels, detections.pixels
+    costs = association_costs(visual, sizes, places, detections.visual, detections.boxes, details, pixels)
     # one that has no name may be a part of a named one that was not recognised once
     nameless = np.array([name in unnamed for name in memory.names], dtype=np.bool_)
     return np.where(nameless[:, None] & (costs < UNMATCHED), costs + NAMELESS, costs).astype(np.float32)

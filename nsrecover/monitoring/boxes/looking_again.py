@@ -77,6 +77,15 @@ class Look(Generic[Seen]):
         """The scene according to this observation alone."""
         return self.state.graph
 
+    @property
+    def shown(self) -> dict[str, bool]:
+        """Deviating objects, and whether each is seen."""
+        return {name: self.sees(name) for name in self.found.deviating}
+
+    def sees(self, name: str) -> bool:
+        """Whether an object is seen."""
+        return name in self.graph.names and bool(self.graph.seen[self.graph.index(name)])
+
 
 @dataclass(eq=False)
 class Judged(Generic[Seen]):
@@ -109,14 +118,15 @@ class Judged(Generic[Seen]):
             return False
         if not self.found.deviates:
             return True
-        return len(self.looks) > 1 and self.looks[-1].found.deviating == self.looks[-2].found.deviating
+        return len(self.looks) > 1 and self.looks[-1].shown == self.looks[-2].shown
 
 
 def agreement(looks: Sequence[Look[Seen]], newcomers: Collection[str]) -> MonitorState[Seen]:
     """The state after several observations of the same scene, before any conclusions.
 
     An object deviates if it does so in the last two observations that tell, or in most of them, and in two at least if
-    there are two. One on which they disagree counts as not seen.
+    there are two. One on which they disagree counts as not seen. One that deviates is where it was seen last, if half
+    of the observations see it.
 
     Args:
         looks: the observations in order, at least one.
@@ -138,6 +148,10 @@ def agreement(looks: Sequence[Look[Seen]], newcomers: Collection[str]) -> Monito
             wanted = [verdict] if verdict is not None else [False, None]
             sources = [look for vote in wanted for look, cast in zip(looks, votes[name], strict=True) if cast is vote]
             graph = graph.with_nodes_of(sources[0].graph, [name])
+        elif verdict and not looks[base].sees(name):
+            seeing = [look for look in looks if look.sees(name)]
+            if 2 * len(seeing) >= len(looks):
+                graph = graph.with_nodes_of(seeing[-1].graph, [name])
     disputed = [name for name in names if verdicts[name] is None and any(votes[name])]
     state = looks[base].state.copy()
     state.graph = graph.doubted(disputed) if disputed else graph

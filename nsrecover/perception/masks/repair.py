@@ -1,6 +1,6 @@
 """Masks that segmenters split or merge, corrected with the known sizes of the objects."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -37,14 +37,18 @@ ALIKE = 0.75
 
 
 def absorb_fragments(
-    detections: Detections, found: npt.NDArray[np.intp], sizes: FloatArray
+    detections: Detections, found: npt.NDArray[np.intp], sizes: FloatArray, origin: Mapping[int, int]
 ) -> tuple[Detections, npt.NDArray[np.intp]]:
     """Join detections that no object has to the objects of which they show a part.
+
+    What was cut from an object's mask, looks like it and is no other known object shows it, too: the object is larger
+    than it seemed.
 
     Args:
         detections: M of them.
         found: (N,) the detection of each object, -1 for none.
         sizes: (N, K, 3) sides that each object may have.
+        origin: new number -> number of the mask that it was a part of, from `separate_merged`.
 
     Returns:
         The same without these parts: detections, and `found` for them.
@@ -55,7 +59,10 @@ def absorb_fragments(
             if own < 0 or detections.visual[part] @ detections.visual[own] < ALIKE:
                 continue
             both = (detections.points[own], detections.points[part])  # equally many: few ones are not left out as wrong
-            if shows_one(np.concatenate([each[:: max(len(each) // SAMPLE, 1)] for each in both]), sizes[row]):
+            masks = [{origin.get(each, each) for each in detections.numbers[index]} for index in (own, part)]
+            if masks[0] & masks[1] or shows_one(
+                np.concatenate([each[:: max(len(each) // SAMPLE, 1)] for each in both]), sizes[row]
+            ):
                 groups[own].append(part)
                 groups[part] = []
                 break

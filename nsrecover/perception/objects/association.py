@@ -36,6 +36,10 @@ PART_GATE = 0.6
 """The same for a detection in the object's place that is smaller than the object: it shows a part, or neighbours, too.
 """
 
+FEW, FEW_GATE, FEW_M = 0.3, 0.6, 0.008
+"""A detection elsewhere with less than this share of the most pixels that have shown an object may show its edge alone:
+shorter sides do not count, and its appearance may differ by this much if each side differs by less than this."""
+
 IN_PLACE_M = 0.02
 """A detection this close to where an object may be is in its place."""
 
@@ -53,6 +57,7 @@ def association_costs(
     detected_visual: FloatArray,
     detected_boxes: FloatArray,
     details: tuple[FloatArray, FloatArray] | None = None,
+    pixels: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """How badly each detection fits each object.
 
@@ -63,6 +68,7 @@ def association_costs(
         detected_visual: (M, D) unit features of the detections.
         detected_boxes: (M, 6).
         details: unit features (N, K, E) and (M, E) that count besides, and tell objects of one colour apart.
+        pixels: the most (N,) that have shown each object, and those of the detections (M,); few may look different.
 
     Returns:
         (N, M); `UNMATCHED` where the appearance rules it out.
@@ -81,7 +87,11 @@ def association_costs(
     longer, shorter = np.maximum(change, 0.0).sum(axis=-1), np.maximum(-change, 0.0).sum(axis=-1)
     unlike = looks + (longer + np.minimum(shorter, SHORTER_IN_GATE)).min(axis=1)
     in_place = np.where(part, looks > PART_GATE, looks > IN_PLACE_GATE)
-    other = np.where(away < IN_PLACE_M, in_place, unlike > LOOKS_GATE)
+    elsewhere = unlike > LOOKS_GATE
+    if pixels is not None:
+        gate = np.where((np.abs(difference) < FEW_M).all(axis=-1).any(axis=1), FEW_GATE, LOOKS_GATE)
+        elsewhere &= (pixels[1] >= FEW * pixels[0][:, None]) | (looks + longer.min(axis=1) > gate)
+    other = np.where(away < IN_PLACE_M, in_place, elsewhere)
     return np.asarray(np.where(other, UNMATCHED, cost), dtype=np.float32)
 
 

@@ -220,8 +220,9 @@ def complete(
     if not np.any(visible[3:] < last - 2 * NOISE_M):
         return visible, np.maximum(last, visible[3:])
     tolerated, tolerated_added = TOLERATED + open_share, TOLERATED_ADDED + 2 * open_share
-    if inside(visible, earlier) and seen_through(earlier[None])[0] < tolerated:
-        return earlier, np.maximum(last, visible[3:])
+    for place in (earlier, expected):
+        if inside(visible, place) and seen_through(place[None])[0] < tolerated:
+            return place, np.maximum(place[3:], visible[3:])
     turned: tuple[FloatArray, FloatArray] | None = None
     for size in sizes:
         upright = abs(visible[5] - last[2]) <= LIKE_KNOWN_M

@@ -264,3 +264,28 @@ def test_objects_that_a_function_leaves_out_are_missing(system: System) -> None:
     found = monitor.step(PLAN[0], {name: box for name, box in DONE.items() if name != "grey"})
     assert [(each.name, each.cause) for each in found.deviations] == [("grey", Cause.MISSING)]
     assert found.observed.visibility(found.observed.index("grey")) is Visibility.MISSING
+
+
+@pytest.mark.parametrize(
+    ("shown", "looks", "cause"),
+    [
+        ((True, False, True), 3, Cause.DROPPED),
+        ((False, True, True), 3, Cause.DROPPED),
+        ((True, False, False), 3, Cause.MISSING),
+        ((False, False), 2, Cause.MISSING),
+        ((True, True), 2, Cause.DROPPED),
+    ],
+)
+def test_what_one_look_shows_elsewhere_and_another_misses_is_looked_for_once_more(
+    system: System, shown: tuple[bool, ...], looks: int, cause: Cause
+) -> None:
+    def perceive(boxes: Mapping[str, Any], expected: SceneGraph | None = None) -> SceneGraph:
+        return nsrecover.scene_of_boxes(boxes)
+
+    lost = {name: box for name, box in FALLEN.items() if name != "green"}
+    first, *more = (FALLEN if each else lost for each in shown)
+    monitor = system.monitor(PLAN, table(), perceiver=perceive)
+    monitor.step(PLAN[0], first)
+    found = monitor.confirm(iter(more).__next__)
+    assert found.looks == looks
+    assert [(each.name, each.cause) for each in found.deviations] == [("green", cause)]

@@ -58,6 +58,25 @@ def test_something_else_in_another_place_is_no_match() -> None:
     assert match([RED], [box(0.4, 0)], [GREEN], [box(0.7, 0.3)]) == [-1]
 
 
+def test_a_few_pixels_at_the_edge_of_an_image_show_an_object_that_is_lost() -> None:
+    known, reddish = np.array([box(0.4, 0)], np.float32), np.array([[0.5, np.sqrt(0.75), 0]], np.float32)
+    reddened = np.array([[0.72, np.sqrt(1 - 0.72**2), 0]], np.float32)
+
+    def found(looks: np.ndarray, seen: list[float], pixels: float) -> list[int]:
+        boxes, shown = np.array([seen], np.float32), (np.float32([800]), np.float32([pixels]))
+        costs = association_costs(RED[None, None], known[:, None, 3:], known[:, None, :3], looks, boxes, pixels=shown)
+        return associate(costs).tolist()
+
+    whole, slice_ = [0.6, 0.3, 0.021, 0.042, 0.038, 0.041], [0.6, 0.3, 0.03, 0.04, 0.02, 0.009]
+    assert found(reddish, whole, 140) == [0]
+    assert found(reddish, whole, 400) == [-1], "of many pixels the appearance counts"
+    assert found(reddish, slice_, 140) == [-1], "other sides, and another colour"
+    assert found(reddened, slice_, 140) == [0]
+    assert found(reddened, slice_, 400) == [-1]
+    assert found(reddish, [0.6, 0.3, 0.03, 0.06, 0.04, 0.04], 140) == [-1], "larger than the object"
+    assert found(GREEN[None], whole, 140) == [-1]
+
+
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(0, 10_000), st.integers(1, 8), st.integers(1, 8))
 def test_the_order_of_detections_does_not_matter(seed: int, objects: int, detections: int) -> None:

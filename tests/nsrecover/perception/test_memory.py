@@ -56,6 +56,18 @@ def test_where_the_cameras_say_nothing_the_expectation_decides() -> None:
         assert abs(box[1] - y) < 0.005
 
 
+def test_an_object_that_is_seen_where_it_should_be_is_as_large_as_expected() -> None:
+    """It lay askew before, which made its box longer."""
+    visible, expected = (np.array([*ELSEWHERE[:3], 0.032, y, 0.04], np.float32) for y in (0.045, 0.06))
+    expected[3] = 0.04
+    askew = np.array([[0.04, 0.06, 0.04], [0.033, 0.07, 0.04]], np.float32)
+    box, sides = complete(visible, BOX, askew, nothing_empty, expected)
+    np.testing.assert_array_equal(box, expected)
+    np.testing.assert_array_equal(sides, expected[3:])
+    seen_past = complete(visible, BOX, askew, lambda boxes: np.ones(len(boxes), np.float32), expected)[0]
+    assert not (seen_past == expected).all()
+
+
 def test_an_object_that_was_turned_is_taken_as_it_is_seen() -> None:
     turned = np.array([0.5, 0.0, 0.02, 0.06, 0.04, 0.04], np.float32)
     box, size = complete(turned, BOX, BOX[None, 3:], lambda boxes: np.ones(len(boxes), np.float32), BOX)
