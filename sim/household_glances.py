@@ -19,17 +19,13 @@ from nsrecover.models.household import HouseholdModels
 from nsrecover.monitoring.facts.during import ConditionModel, FactFrames, Frame
 from sim.common.watched_episodes import watch_episodes
 from sim.datasets.household.truth import goal_of
-from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
-from sim.kitchen.sounding import microphone_in
+from sim.kitchen.scenes import TRAINING_LAYOUTS
+from sim.kitchen.sounding import LISTENS_STEPS, microphone_in
 from sim.kitchen.task_list import TASKS
 from sim.kitchen.tasks import draw_task
 from sim.kitchen.world import KitchenWorld
 from sim.sensors.presets import sensor
 from sim.sensors.watched import watch
-
-LAYOUTS = [number for number in range(NUM_LAYOUTS) if number not in HELD_OUT_LAYOUTS]
-LISTENS_STEPS = 480
-"""Steps of the physics for which the robot stands still before an observation, so that it hears something."""
 
 
 @dataclass
@@ -79,7 +75,7 @@ def _keeper(judging: FactFrames, frames: list[Frame]) -> Callable[[Observation, 
 def _simulated(episode: int, config: HouseholdGlancesConfig) -> Iterator[list[Frame]]:
     rng = np.random.default_rng([config.seed, episode])
     codes = [task.code for task in TASKS.values()]
-    spec = draw_task(codes[episode % len(codes)], int(rng.integers(2**31)), int(rng.choice(LAYOUTS)))
+    spec = draw_task(codes[episode % len(codes)], int(rng.integers(2**31)), int(rng.choice(TRAINING_LAYOUTS)))
     system = HouseholdSystem(HouseholdModels.load(config.checkpoint)).system(
         replace(spec.home, domain=LASTING), goal_of(spec), assumed=spec.start
     )

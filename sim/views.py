@@ -29,7 +29,7 @@ from nsrecover.records.recording import Recording
 from sim.kitchen.fixtures import Fixture
 from sim.kitchen.person import Person
 from sim.kitchen.robot import BasePose
-from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
+from sim.kitchen.scenes import TRAINING_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.skills.motion import Motion
 from sim.kitchen.skills.whereabouts import front_of, looked_at
 from sim.kitchen.states import ObjectState
@@ -85,9 +85,8 @@ def record(
 def views_of(seed: int, number: int, sensor: Sensor = EXACT, only: str = "") -> Iterator[Recording]:
     """Views of what has states in a kitchen, or of one kind of it, in front of the robot and in its hand."""
     rng = np.random.default_rng([seed, number, 31])
-    layouts = [layout for layout in range(NUM_LAYOUTS) if layout not in HELD_OUT_LAYOUTS]
     things = list(dict.fromkeys((*THINGS, only) if only in KINDS else THINGS))
-    spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(layouts)), things), rng)
+    spec = varied(sample_kitchen(int(rng.integers(2**31)), int(rng.choice(TRAINING_LAYOUTS)), things), rng)
     notes = {"source": "sim.views", "domain": "household", "seed": seed, "episode": number, "layout": spec.layout}
     with KitchenWorld(spec) as world:
         cell, person = world.cell, Person(world.cell)

@@ -20,7 +20,7 @@ from nsrecover.util.closing import ClosedByWith
 from sim.datasets.household.truth import goal_of
 from sim.kitchen.faults import START, Fault, FaultClass
 from sim.kitchen.performing import PASSING
-from sim.kitchen.sounding import microphone_in
+from sim.kitchen.sounding import LISTENS_STEPS, microphone_in
 from sim.kitchen.tasks import TaskSpec
 from sim.kitchen.truth import differences, true_state, unmet_goal
 from sim.kitchen.world import KitchenWorld, OnFrame
@@ -30,9 +30,6 @@ from sim.sensors.watched import Motion, watch
 Glance = Callable[[Observation, RobotState], bool]
 """See `nsrecover.core.protocols.GlancingWorld`."""
 
-LISTENS_STEPS = 480
-"""Steps of the physics, two seconds, for which the robot with a microphone stands still before an observation: what it
-hears while it drives drowns the rest."""
 LOOK = "look_at"
 """Skill that drives in front of something, and to another side of it if the robot stands there."""
 

@@ -20,7 +20,7 @@ from sim.common.demonstrations import EpisodeOutcome, record_episode
 from sim.common.journal import Journal
 from sim.kitchen.cameras import MAST_RIG
 from sim.kitchen.performing import carry_out_one, unmet
-from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS, TRAINING_LAYOUTS
 from sim.kitchen.sounding import microphone_in
 from sim.kitchen.task_list import TASKS, task_of
 from sim.kitchen.tasks import TaskSpec, draw_task
@@ -54,12 +54,11 @@ class KitchenMix:
         if not self.tasks:
             raise InvalidConfiguration("expected at least one household task, found none")
         object.__setattr__(self, "tasks", tuple(task_of(name).name for name in self.tasks))
-        known = tuple(number for number in range(NUM_LAYOUTS) if number not in HELD_OUT_LAYOUTS)
-        chosen = known if self.layouts is None else self.layouts
+        chosen = TRAINING_LAYOUTS if self.layouts is None else self.layouts
         for number in chosen or (-1,):
-            if number not in known:
+            if number not in TRAINING_LAYOUTS:
                 raise InvalidConfiguration(
-                    f"expected layouts for training ({', '.join(map(str, known))}), found {number}; layouts "
+                    f"expected layouts for training ({', '.join(map(str, TRAINING_LAYOUTS))}), found {number}; layouts "
                     f"{', '.join(map(str, HELD_OUT_LAYOUTS))} are held out"
                 )
         object.__setattr__(self, "layouts", chosen)

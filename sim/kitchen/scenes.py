@@ -23,6 +23,7 @@ from sim.kitchen.things import ThingKind, can_be_sliced, discs, gap, kind_of
 NUM_LAYOUTS = 24
 HELD_OUT_LAYOUTS = (4, 9, 14, 19, 23)
 """Never used for training."""
+TRAINING_LAYOUTS = tuple(number for number in range(NUM_LAYOUTS) if number not in HELD_OUT_LAYOUTS)
 _WALL_X_M = 0.85
 """From the robot's start to the first wall's fronts."""
 _WIDTHS: Mapping[str, float] = {
@@ -153,7 +154,7 @@ def sample_kitchen(seed: int, layout: int | None = None, things: Sequence[str] =
     """
     rng = np.random.default_rng([seed, 24])
     if layout is None:
-        layout = int(rng.choice([number for number in range(NUM_LAYOUTS) if number not in HELD_OUT_LAYOUTS]))
+        layout = int(rng.choice(TRAINING_LAYOUTS))
     if not 0 <= layout < NUM_LAYOUTS:
         raise InvalidConfiguration(f"expected a layout of 0 to {NUM_LAYOUTS - 1}, found {layout}")
     finish = _FINISHES[int(rng.integers(len(_FINISHES)))]

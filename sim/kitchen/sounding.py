@@ -17,6 +17,9 @@ from sim.sound.room import Room
 
 MAST_M: Vector = (-0.10, 0.20, 1.50)
 """Where the microphone is, in the frame of the base on the floor: on the mast, below the cameras."""
+LISTENS_STEPS = 480
+"""Steps of the physics, two seconds, for which the robot with a microphone stands still before an observation: what it
+hears while it drives drowns the rest."""
 FLOOR = Body("floor", Material.CERAMIC, Shape.PLATE, (3.0, 3.0, 0.02), thickness_m=0.02)
 FINGER = Body("finger", Material.RUBBER, Shape.SOLID, (0.02, 0.02, 0.04), 0.1)
 ARM = Body("arm", Material.PLASTIC, Shape.SOLID, (0.1, 0.1, 0.2), 2.0)

@@ -23,7 +23,7 @@ from nsrecover.domains.household.names import noun, slice_of
 from nsrecover.domains.household.scene import Household, formula_of, holds
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.symbolic.domain_model import Limits, solve
-from sim.kitchen.scenes import DEFAULT_THINGS, HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
+from sim.kitchen.scenes import DEFAULT_THINGS, NUM_LAYOUTS, TRAINING_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.task_list import Task, task_of
 from sim.kitchen.truth import household_of, start_state
 
@@ -106,7 +106,7 @@ class _Infeasible(Exception):
 
 
 def _drawn(task: Task, rng: np.random.Generator, seed: int, layout: int | None) -> TaskSpec:
-    number = int(rng.choice([n for n in range(NUM_LAYOUTS) if n not in HELD_OUT_LAYOUTS])) if layout is None else layout
+    number = int(rng.choice(TRAINING_LAYOUTS)) if layout is None else layout
     others = [kind for kind in DEFAULT_THINGS if kind not in task.things]
     extras = rng.permutation(others)[: int(rng.choice(_EXTRAS))]
     try:
