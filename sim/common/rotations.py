@@ -78,12 +78,12 @@ def leveled(matrix: Array, axis: int | None = None) -> Array:
     """The rotation nearest to `matrix` (3, 3) in which a body axis, by default the upright one, is exactly vertical."""
     if axis is None:
         axis = upright_axis(matrix)[0]
-    tilt = tilt_angle(matrix, axis)
-    if tilt < 1e-9:
-        return matrix
     up = math.copysign(1.0, matrix[2, axis]) * matrix[:, axis]
     turn = np.cross(up, [0.0, 0.0, 1.0])
-    return np.asarray(rotation_about(turn / np.linalg.norm(turn), tilt) @ matrix)
+    sine = float(np.linalg.norm(turn))
+    if sine < 1e-9:
+        return matrix
+    return np.asarray(rotation_about(turn / sine, tilt_angle(matrix, axis)) @ matrix)
 
 
 def axis_aligned(matrix: Array, axis: int | None = None) -> Array:

@@ -72,3 +72,11 @@ def test_without_a_target_it_is_laid_on_the_nearest_face() -> None:
     for degrees, height in ((44, 0.036), (46, 0.060)):
         _, rotation = place_for(Action("free", ("brick",)), leaning(degrees))
         assert extents(rotation, np.array(SIZE))[2] == pytest.approx(height)
+
+
+def test_what_is_upright_but_for_rounding_stays_as_it_is() -> None:
+    """Single precision leaves a body axis that is vertical a little shorter than 1."""
+    rounded = np.diag([1.0, 1.0, 1.0 - 1e-12])
+    np.testing.assert_allclose(leveled(rounded), rounded)
+    turned = rotation_about((1.0, 0.0, 0.0), 1e-6)
+    np.testing.assert_allclose(leveled(turned), np.eye(3), atol=1e-9)
