@@ -34,7 +34,8 @@ from nsrecover.perception.objects.detections import (
     detect_masks,
     fuse_views,
 )
-from nsrecover.perception.objects.looks import MAYBE_OTHER_SHARE, NOT_COMPARED, OTHER_SHARE, Beside, Looks
+from nsrecover.perception.objects.differing_pixels import MAYBE_OTHER_SHARE, OTHER_SHARE
+from nsrecover.perception.objects.looks import NOT_COMPARED, Beside, Looks
 from nsrecover.perception.objects.memory import Memory, supported
 from nsrecover.perception.objects.unseen_sides import one_sided, uncertain_m
 from nsrecover.perception.states import StateReader, read_states

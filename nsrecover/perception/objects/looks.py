@@ -18,35 +18,17 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from nsrecover.core import Camera, FloatArray, Observation
+from nsrecover.perception.objects.differing_pixels import EDGES_PX, FEWEST_PIXELS, different
 
-CHANGED_SHARE, EDGES_PX, LEAST_SHARE = 0.18, 400, 0.08
-"""Share of an object's surface in one view that differs if its looks have changed. What differs by mistake lies
-at edges, so that of more pixels than this a smaller share counts: by the square root of their number, down to the
-least."""
+CHANGED_SHARE, LEAST_SHARE = 0.18, 0.08
+"""Share of an object's surface in one view that differs if its looks have changed. Of more pixels than `EDGES_PX` a
+smaller share counts, down to the least."""
 
-OTHER_SHARE, MAYBE_OTHER_SHARE = 0.6, 0.4
-"""Share from which on it is another object rather than another state, and from which on it is if the object is found
-elsewhere."""
-
-BRIGHTER, TINTED = 0.4, 0.18
-"""Change of the logarithm of a pixel that light does not explain: of all channels together, and of one of them alone.
-"""
-
-TINTED_ALL = 0.1
-"""The same of one channel if half of the surface or more is tinted: neither noise nor a shadow does that. Of fewer
-pixels than `EDGES_PX` a stronger tint counts: by the square root of their number."""
+HINT = 0.5
+"""Part of these shares from which on a change counts if two views show it."""
 
 BLEED_PX = 4
 """So close to what is nearer or farther than before, its colours bleed into a surface: by blur and compression."""
-
-TURNED_LIGHT = 0.3
-"""Most by which a whole object may become brighter or darker besides, as light comes from elsewhere."""
-
-DARK = 0.08
-"""Added to colours in 0..1, whose logarithms are noisy where it is dark."""
-
-FEWEST_PIXELS, FEWEST_CHANGED = 40, 25
-"""An object that both images show in fewer pixels is not compared, and a change of fewer pixels does not count."""
 
 MOST, HIDDEN_SHARE = 0.5, 0.5
 """Of an object of which both images show less than this share of its earlier mask, so much of the rest must differ:
@@ -69,9 +51,6 @@ moved."""
 
 IN_PLACE = 0.5
 """Share of the smaller mask that both have in common if an object stays in its place."""
-
-BLUR_PX = 2.0
-"""Standard deviation of the blur that takes noise out of both images."""
 
 SHIFTS_PX = 2
 """Pixels by which an image may be shifted in each direction: cameras tremble, and objects are nudged."""
@@ -202,6 +181,8 @@ class Beside:
         for name, numbers in masks.items():
             sights = self._sights(name, numbers)
             share = max((each.changed for each in sights if each.changed is not None), default=None)
+            if share == 0 and len(hints := [each.hint for each in sights if each.hint]) > 1:
+                share = max(hints)
             if share is None or share > 0:
                 shown[name] = self.now, numbers
             if share:
@@ -254,11 +235,13 @@ class Sight(NamedTuple):
         still: whether it has not moved.
         changed: share of its surface that looks different, 0 if that means nothing; None if too little of it is seen.
         whole: whether most of it is to be seen.
+        hint: the same share if it is too small to mean something in one view alone, else 0.
     """
 
     still: bool
     changed: float | None
     whole: bool
+    hint: float = 0.0
 
 
 def light_between(before: Picture, now: Picture) -> FloatArray:
@@ -334,14 +317,16 @@ class Pair:
         same = seen & ~ndimage.binary_dilation(ndimage.binary_opening(self.nearer != 0), iterations=BLEED_PX)
         if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
             return Sight(self.still, None, False)
-        share, whole = _different(*self.images, same, light), bool(seen.sum() >= MOST * self.masks[0].sum())
+        share, whole = different(*self.images, same, light), bool(seen.sum() >= MOST * self.masks[0].sum())
         limit = np.clip(CHANGED_SHARE * np.sqrt(EDGES_PX / same.sum()), LEAST_SHARE, CHANGED_SHARE)
         limit = limit if whole else HIDDEN_SHARE
-        if share > limit:
+        least = limit * HINT if whole else limit
+        if share > least:
             ring = ndimage.binary_dilation(both, iterations=RING_PX) & self.nothing & (self.nearer == 0)
-            shaded = ring.sum() >= FEWEST_PIXELS and _different(*self.images, ring, light, fixed=True) > SHADED
-            share = min(_different(*self.images, same, light, by, not shaded) for by in _SHIFTS)
-        return Sight(self.still, share if share > limit else 0.0, whole)
+            shaded = ring.sum() >= FEWEST_PIXELS and different(*self.images, ring, light, fixed=True) > SHADED
+            share = min(different(*self.images, same, light, by, not shaded) for by in _SHIFTS)
+        hint = share if least < share <= limit else 0.0
+        return Sight(self.still, share if share > limit else 0.0, whole, hint)
 
 
 def _around(start: int, stop: int) -> slice:
@@ -349,49 +334,3 @@ def _around(start: int, stop: int) -> slice:
 
 
 _SHIFTS = [(down, right) for down in range(-SHIFTS_PX, SHIFTS_PX + 1) for right in range(-SHIFTS_PX, SHIFTS_PX + 1)]
-
-
-def _different(
-    before: npt.NDArray[np.uint8],
-    now: npt.NDArray[np.uint8],
-    both: Mask,
-    light: FloatArray,
-    by: tuple[int, int] = (0, 0),
-    brightness: bool = True,
-    fixed: bool = False,
-) -> float:
-    """Share of the pixels of a mask that differ between two images (H, W, 3).
-
-    Args:
-        before: an image.
-        now: the other one.
-        both: (H, W) pixels that count.
-        light: (3,) how many times as bright the second one is.
-        by: rows and columns by which the second one is shifted.
-        brightness: whether brightness counts, or colour alone.
-        fixed: whether brightness alone counts, that of the whole mask included.
-    """
-    if by != (0, 0):
-        now, both = np.roll(now, by, (0, 1)), both & np.roll(both, by, (0, 1))
-        if both.sum() < FEWEST_PIXELS:
-            return 1.0
-    first, second = _blurred(before, both) / 255, _blurred(now, both) / (255 * light)
-    change = np.log(second + DARK) - np.log(first + DARK)
-    brighter = change.mean(axis=1)
-    tint = np.abs(change - brighter[:, None]).max(axis=1)
-    tinted = tint > TINTED
-    if fixed:
-        return float((np.abs(brighter) > BRIGHTER / 2).mean())
-    brighter -= np.clip(np.median(brighter), -TURNED_LIGHT, TURNED_LIGHT)
-    differs = tinted | (np.abs(brighter) > BRIGHTER) if brightness else tinted
-    share = float(differs.mean()) if differs.sum() >= FEWEST_CHANGED else 0.0
-    all_of_it = np.median(tint) > TINTED_ALL * max(np.sqrt(EDGES_PX / both.sum()), 1.0)
-    return max(share, OTHER_SHARE) if all_of_it else share  # not more: states tint, too
-
-
-def _blurred(image: npt.NDArray[np.uint8], mask: Mask) -> FloatArray:
-    """Colours (P, 3), 0 to 255, of the pixels of a mask, mixed with those of their neighbours in the mask."""
-    weight = mask.astype(np.float32)
-    parts = [ndimage.gaussian_filter(image[..., c] * weight, BLUR_PX, truncate=2.0)[mask] for c in range(3)]
-    total = ndimage.gaussian_filter(weight, BLUR_PX, truncate=2.0)[mask]
-    return np.asarray(np.stack(parts, axis=1) / total[:, None], np.float32)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from nsrecover.core import Camera, Observation
-from nsrecover.perception.objects.looks import MAYBE_OTHER_SHARE, OTHER_SHARE, Compared, Looks
+from nsrecover.perception.objects.differing_pixels import MAYBE_OTHER_SHARE, OTHER_SHARE
+from nsrecover.perception.objects.looks import Compared, Looks
 
 HEIGHT, WIDTH = 80, 120
 CUP, COVER = 7, 9
@@ -61,6 +62,26 @@ def test_a_stain_is_another_state_and_other_colours_are_another_object() -> None
     exchanged = compared(scene(colour=(150, 130, 60)))
     assert exchanged.changed["cup"] > OTHER_SHARE
     assert exchanged.still == {"cup"}
+
+
+def test_a_small_change_counts_if_two_views_show_it() -> None:
+    def views(*stains: int) -> Observation:
+        """As many views as there are stains, each so many pixels high."""
+        seen = [scene() for _ in stains]
+        for each, rows in zip(seen, stains, strict=True):
+            each.rgb[0, 30 : 30 + rows, 45:60] = (40, 30, 20)
+        images = ("rgb", "depth_m", "instances")
+        joined = {name: np.concatenate([getattr(each, name) for each in seen]) for name in images}
+        return replace(seen[0], **joined, cameras=seen[0].cameras * len(stains))
+
+    def share(*stains: int) -> float | None:
+        return compared(views(*stains), views(*(0 for _ in stains))).changed.get("cup")
+
+    assert share(9) is None
+    assert share(9, 0) is None
+    assert share(9, 9) is not None
+    assert share(4, 4) is None
+    assert share(12, 0) is not None
 
 
 def test_a_light_tint_of_the_whole_surface_may_be_another_object() -> None:
