@@ -307,8 +307,10 @@ class ScenePerceiver:
         through, seen = partial(seen_through, dim.observation), (detections.boxes, detections.visual, detections.pixels)
         now = memory.look(*seen, found, through, guesses, dim.empty)
         rest = np.setdiff1d(np.arange(len(detections)), found)
+        numbers = [detections.numbers[index] for index in rest]
         in_its_room = same_room(now.boxes, detections.boxes[rest])
-        remains = detections.pixels[rest] < REMAINS * memory.pixels[:, None]  # too few to be another one
+        views = [np.mean([np.isin(own, image).any() for image in observation.instances]) for own in numbers]
+        remains = detections.pixels[rest] < REMAINS * memory.pixels[:, None] * views  # too few to be another one
         now = replace(now, occluded=now.occluded & ~exchanged & ~(in_its_room & ~remains).any(axis=1))
         shows = {
             number: name

@@ -45,8 +45,8 @@ def different(
     by: tuple[int, int] = (0, 0),
     brightness: bool = True,
     fixed: bool = False,
-) -> float:
-    """Share of the pixels of a mask that differ between two images (H, W, 3).
+) -> tuple[float, float]:
+    """Share of the pixels of a mask that differ between two images (H, W, 3), and how much brighter all of them are.
 
     Args:
         before: an image.
@@ -56,23 +56,27 @@ def different(
         by: rows and columns by which the second one is shifted.
         brightness: whether brightness counts, or colour alone.
         fixed: whether brightness alone counts, that of the whole mask included.
+
+    Returns:
+        The share, and the median change of the logarithm of their brightness.
     """
     if by != (0, 0):
         now, both = np.roll(now, by, (0, 1)), both & np.roll(both, by, (0, 1))
         if both.sum() < FEWEST_PIXELS:
-            return 1.0
+            return 1.0, 0.0
     first, second = _blurred(before, both) / 255, _blurred(now, both) / (255 * light)
     change = np.log(second + DARK) - np.log(first + DARK)
     brighter = change.mean(axis=1)
     tint = np.abs(change - brighter[:, None]).max(axis=1)
     tinted = tint > TINTED
+    evenly = float(np.median(brighter))
     if fixed:
-        return float((np.abs(brighter) > BRIGHTER / 2).mean())
-    brighter -= np.clip(np.median(brighter), -TURNED_LIGHT, TURNED_LIGHT)
+        return float((np.abs(brighter) > BRIGHTER / 2).mean()), evenly
+    brighter -= np.clip(evenly, -TURNED_LIGHT, TURNED_LIGHT)
     differs = tinted | (np.abs(brighter) > BRIGHTER) if brightness else tinted
     share = float(differs.mean()) if differs.sum() >= FEWEST_CHANGED else 0.0
     all_of_it = np.median(tint) > TINTED_ALL * max(np.sqrt(EDGES_PX / both.sum()), 1.0)
-    return max(share, OTHER_SHARE) if all_of_it else share  # not more: states tint, too
+    return max(share, OTHER_SHARE) if all_of_it else share, evenly  # not more: states tint, too
 
 
 def _blurred(image: npt.NDArray[np.uint8], mask: npt.NDArray[np.bool_]) -> FloatArray:

@@ -27,6 +27,9 @@ smaller share counts, down to the least."""
 HINT = 0.5
 """Part of these shares from which on a change counts if two views show it."""
 
+EVENLY = 0.45
+"""So does a whole object's change of the logarithm of its brightness, if no shadow falls on what surrounds it."""
+
 BLEED_PX = 4
 """So close to what is nearer or farther than before, its colours bleed into a surface: by blur and compression."""
 
@@ -317,15 +320,18 @@ class Pair:
         same = seen & ~ndimage.binary_dilation(ndimage.binary_opening(self.nearer != 0), iterations=BLEED_PX)
         if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
             return Sight(self.still, None, False)
-        share, whole = different(*self.images, same, light), bool(seen.sum() >= MOST * self.masks[0].sum())
+        share, evenly = different(*self.images, same, light)
+        whole = bool(seen.sum() >= MOST * self.masks[0].sum())
         limit = np.clip(CHANGED_SHARE * np.sqrt(EDGES_PX / same.sum()), LEAST_SHARE, CHANGED_SHARE)
         limit = limit if whole else HIDDEN_SHARE
         least = limit * HINT if whole else limit
-        if share > least:
+        even = whole and abs(evenly) > EVENLY
+        if share > least or even:
             ring = ndimage.binary_dilation(both, iterations=RING_PX) & self.nothing & (self.nearer == 0)
-            shaded = ring.sum() >= FEWEST_PIXELS and different(*self.images, ring, light, fixed=True) > SHADED
-            share = min(different(*self.images, same, light, by, not shaded) for by in _SHIFTS)
-        hint = share if least < share <= limit else 0.0
+            shaded = ring.sum() >= FEWEST_PIXELS and different(*self.images, ring, light, fixed=True)[0] > SHADED
+            share = min(different(*self.images, same, light, by, not shaded)[0] for by in _SHIFTS)
+            even &= not shaded
+        hint = max(share, least if even else 0.0) if share <= limit and (share > least or even) else 0.0
         return Sight(self.still, share if share > limit else 0.0, whole, hint)
 
 

@@ -64,24 +64,34 @@ def test_a_stain_is_another_state_and_other_colours_are_another_object() -> None
     assert exchanged.still == {"cup"}
 
 
+def views(*seen: Observation) -> Observation:
+    """Several views of the same camera."""
+    images = ("rgb", "depth_m", "instances")
+    joined = {name: np.concatenate([getattr(each, name) for each in seen]) for name in images}
+    return replace(seen[0], **joined, cameras=seen[0].cameras * len(seen))
+
+
 def test_a_small_change_counts_if_two_views_show_it() -> None:
-    def views(*stains: int) -> Observation:
-        """As many views as there are stains, each so many pixels high."""
+    def share(*stains: int) -> float | None:
+        """The change that as many views show as there are stains, each so many pixels high."""
         seen = [scene() for _ in stains]
         for each, rows in zip(seen, stains, strict=True):
             each.rgb[0, 30 : 30 + rows, 45:60] = (40, 30, 20)
-        images = ("rgb", "depth_m", "instances")
-        joined = {name: np.concatenate([getattr(each, name) for each in seen]) for name in images}
-        return replace(seen[0], **joined, cameras=seen[0].cameras * len(stains))
-
-    def share(*stains: int) -> float | None:
-        return compared(views(*stains), views(*(0 for _ in stains))).changed.get("cup")
+        return compared(views(*seen), views(*(scene() for _ in stains))).changed.get("cup")
 
     assert share(9) is None
     assert share(9, 0) is None
     assert share(9, 9) is not None
     assert share(4, 4) is None
     assert share(12, 0) is not None
+
+
+def test_a_much_darker_object_is_another_one_if_two_views_show_it_and_no_shadow() -> None:
+    darker, shadow = scene(colour=(80, 48, 32)), times(scene(), slice(30, 80), 0.53)
+    assert compared(views(darker, darker), views(scene(), scene())).changed
+    assert not compared(darker).changed
+    assert not compared(views(darker, scene()), views(scene(), scene())).changed
+    assert not compared(views(shadow, shadow), views(scene(), scene())).changed
 
 
 def test_a_light_tint_of_the_whole_surface_may_be_another_object() -> None:

@@ -171,9 +171,13 @@ def test_the_mask_at_the_place_of_an_unseen_object_is_named(seen: tuple[Observat
     assert why_unseen(observation, name, box + np.array([5, 0, 0, 0, 0, 0], np.float32), {}).reason == "occluded"
 
 
-@pytest.mark.parametrize(("bars", "expected"), [(4, Visibility.OCCLUDED), (1, Visibility.MISSING)])
+@pytest.mark.parametrize(
+    ("bars", "views", "expected"),
+    [(4, 2, Visibility.OCCLUDED), (1, 2, Visibility.MISSING), (2, 1, Visibility.MISSING)],
+    ids=["a little", "all", "half in one view"],
+)
 def test_the_rest_of_a_hidden_object_is_no_other_object(
-    seen: tuple[Observation, Truth], bars: int, expected: Visibility
+    seen: tuple[Observation, Truth], bars: int, views: int, expected: Visibility
 ) -> None:
     observation = seen[0]
     name = next(each for each in object_names(observation) if "white" not in each)
@@ -182,6 +186,7 @@ def test_the_rest_of_a_hidden_object_is_no_other_object(
     shown = shuffled(observation, 0)
     own = without(observation, name).instances != observation.instances
     rest = own & (np.add.outer(*map(np.arange, own.shape[1:])) % bars == 0)  # between the bars of a fence
+    rest[views:] = False
     other = replace(
         shown,
         rgb=np.where(rest[..., None], 255 - observation.rgb, observation.rgb),  # other colours mix with its own
