@@ -163,7 +163,8 @@ def _summary(rows: Sequence[WatchedAction]) -> dict[str, Any]:
 
 
 def _of_arm(rows: Sequence[WatchedAction]) -> dict[str, Any]:
-    return promptness(rows) | {"lost": share_of(each.lost for each in rows)}
+    with_faults = [each for each in rows if each.kind != NONE] or rows
+    return promptness(rows) | {"lost": share_of(each.lost for each in with_faults)}
 
 
 def table(metrics: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from scipy import ndimage
 from nsrecover.core import Camera, FloatArray, Observation
 from nsrecover.perception.objects.differing_pixels import EDGES_PX, FEWEST_PIXELS, different
 
-CHANGED_SHARE, LEAST_SHARE = 0.18, 0.08
+CHANGED_SHARE, LEAST_SHARE = 0.11, 0.08
 """Share of an object's surface in one view that differs if its looks have changed. Of more pixels than `EDGES_PX` a
 smaller share counts, down to the least."""
 
