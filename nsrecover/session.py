@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.entrance import check_kind
 from nsrecover.core.episode import Decided, Fate, StepRecord, StopCode
 from nsrecover.core.glances import RobotState
@@ -100,6 +100,7 @@ class Session(SessionState[SceneT]):
         self.problem = ""
         if isinstance(self._request, Act | Interrupt):
             self._stage, self._executed, self._attempts = Purpose.JUDGE, True, 0
+            self._stopped = isinstance(self._request, Interrupt)
         try:
             self._clock.take(observation, time_s)
             self._taken(observation)
@@ -229,7 +230,7 @@ class Session(SessionState[SceneT]):
             case Purpose.JUDGE:
                 action = self.monitor.next_action
                 assert action is not None
-                self.monitor.step(action, observation)
+                self._executed = self.monitor.step(action, observation, self._stopped).phase is Phase.AFTER
             case Purpose.CONFIRM | Purpose.FINISH:
                 self.monitor.look_again(observation)
         if self._stage is Purpose.FINISH:
@@ -279,8 +280,7 @@ class Session(SessionState[SceneT]):
             return
         found = self.monitor.found
         if found.as_expected and not self._executed:
-            action = self.monitor.next_action
-            if action is None:
+            if (action := self.monitor.next_action) is None:
                 self._finish()
             else:
                 self._request = Act(action)

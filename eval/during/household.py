@@ -129,7 +129,7 @@ def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, c
         agent = RecoveryAgent(system if arm == "watched" else replace(system, motions=None), robot)
 
         def stop(record: StepRecord[FactScene]) -> None:
-            if record.action is not None and fault is not None:
+            if robot.motions and fault is not None:
                 agent.stop()
 
         agent.run(Plan(spec.plan.actions[first:]), stop)

@@ -57,6 +57,10 @@ class Cause(CodeWithMeaning):
     CHANGED = "changed", "It is in another state, although no action should have changed it."
 
 
+UNDONE = frozenset({Cause.NOT_LIFTED, Cause.NOT_DONE})
+"""Causes of what an action should have changed and did not."""
+
+
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 

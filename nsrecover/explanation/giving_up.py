@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from nsrecover.core.discrepancy import Cause, Discrepancy
+from nsrecover.core.discrepancy import UNDONE, Discrepancy
 from nsrecover.core.episode import StepRecord, StopCode
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.sessions.requests import Stopped
@@ -81,7 +81,7 @@ def _alarm(found: Discrepancy[object], recovery: Recovery[object]) -> object:
 
 def _changed_nothing(turn: StepRecord[Any]) -> bool:
     causes = {each.cause for each in turn.discrepancy.deviations}
-    return turn.action is not None and bool(causes) and causes <= {Cause.NOT_LIFTED, Cause.NOT_DONE}
+    return turn.action is not None and bool(causes) and causes <= UNDONE
 
 
 def proposal(recovery: Recovery[object], domain: Domain) -> str:

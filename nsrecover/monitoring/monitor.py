@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.discrepancy import UNDONE, Cause, Discrepancy
 from nsrecover.core.entrance import check_action
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery
@@ -131,13 +131,15 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             )
         return self._check(observation)
 
-    def step(self, action: Action, observation: Seen) -> Discrepancy[SceneT]:
+    def step(self, action: Action, observation: Seen, stopped: bool = False) -> Discrepancy[SceneT]:
         """Compare after an action: whether it worked and left everything else alone.
 
         Args:
             action: what was done: the next action of the plan. Its target, if it has one, is where it is expected to
                 lead.
             observation: what is seen now.
+            stopped: whether the action was stopped before its end. If it has changed nothing, it is not done, and the
+                scene is compared with the one before it, as by `check`.
 
         Returns:
             What is not as expected; `as_expected` if all is well.
@@ -157,7 +159,8 @@ class Monitor(ABC, Generic[SceneT, Seen]):
                 "monitor.set_plan(new_plan), or, to try the last action again, "
                 f"monitor.set_plan(monitor.plan, num_executed={max(step - 1, 0)})"
             )
-        return self._step(action, observation)
+        found = self._step(action, observation)
+        return self._not_begun(observation) if stopped and _changed_nothing(found) else found
 
     @abstractmethod
     def look_again(self, observation: Seen) -> Discrepancy[SceneT]:
@@ -260,7 +263,17 @@ class Monitor(ABC, Generic[SceneT, Seen]):
     def _step(self, action: Action, observation: Seen) -> Discrepancy[SceneT]: ...
 
     @abstractmethod
+    def _not_begun(self, observation: Seen) -> Discrepancy[SceneT]:
+        """Take back the last step, and compare its observation with the scene before it."""
+
+    @abstractmethod
     def _rejoin(self, recovery: Recovery[SceneT]) -> None: ...
+
+
+def _changed_nothing(found: Discrepancy[SceneT]) -> bool:
+    """Whether what the action should have changed is as before it, whatever others did."""
+    causes = {each.cause for each in found.deviations if each.name in found.action.arguments}
+    return bool(causes & UNDONE) and causes.isdisjoint({Cause.DROPPED, Cause.MISPLACED})
 
 
 def check_done(num_executed: int, plan: Plan) -> None:

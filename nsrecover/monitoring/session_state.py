@@ -61,7 +61,7 @@ class SessionState(Generic[SceneT]):
         self._turn: StepRecord[SceneT] | None = None
         self._vetoed: tuple[Recovery[SceneT], ...] = ()
         self._records: list[StepRecord[SceneT]] = []
-        self._recovering = 0
+        self._recovering, self._stopped = 0, False
         self._start: SceneT | None = None
         self._start_s, self._clock = 0.0, Clock()
         self.problem = ""

@@ -165,6 +165,11 @@ class FactMonitor(Monitor[FactScene, Seen]):
         self._near = self._places(action.arguments, before.facts, expected.facts)
         return self._begin(Judged(Phase.AFTER, action, before.facts, expected, [seen]))
 
+    def _not_begun(self, observation: Seen) -> Discrepancy[FactScene]:
+        last, self._num_executed = self._judged, self._num_executed - 1
+        before, self._unseen_effects = self._trace.graphs[self._num_executed], last.unseen_effects
+        return self._begin(Judged(Phase.BEFORE, None, before.facts, before, last.looks))
+
     def look_again(self, observation: Seen) -> Discrepancy[FactScene]:
         """Judge the last step, or the last check, with one more observation of the same scene."""
         last = self._judged

@@ -166,3 +166,13 @@ def test_a_goal_that_is_seen_not_to_hold_is_never_completed(goal: StateFact) -> 
 @pytest.mark.parametrize("goal", [("all_shut",), ("is_shut", "first")])
 def test_it_is_completed_once_it_holds(goal: StateFact) -> None:
     assert _run(goal, 1) == (EpisodeStatus.COMPLETED, set())
+
+
+def test_a_stopped_action_that_has_changed_nothing_is_explained_by_what_stopped_it() -> None:
+    system = nsrecover.symbolic(HOME, WATERED)
+    spoilt = FactScene(START | {("filled", "pot", "wine")})
+    for stopped, step, causes in ((True, 0, {"pot": Cause.CHANGED}), (False, 1, {"pot": Cause.NOT_DONE})):
+        monitor = system.monitor(WATER, FactScene(START))
+        found = monitor.step(WATER[0], spoilt, stopped=stopped)
+        assert monitor.num_executed == step
+        assert {each.name: each.cause for each in found.deviations} == causes
