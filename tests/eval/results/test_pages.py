@@ -64,7 +64,8 @@ def test_every_sweep_has_its_command_and_its_numbers() -> None:
     text = " ".join((ROOT / "docs" / "reproduce.md").read_text().split())
     sweeps = json.loads((ROOT / "results" / "fresh_d435" / "metrics.json").read_text())["sweeps"]
     ours = next(sweep for sweep in sweeps if (sweep["planner"], sweep["dataset"]) == ("ours", "II"))
-    assert "python -m eval dataset=II planner=ours" in text
+    command = json.loads((ROOT / "results" / "fresh_d435" / "provenance.json").read_text())["commands"][0]
+    assert command in text.replace(" \\ ", " ")
     assert f"ours on II, {ours['episodes']} episodes: goals reached {100 * ours['completion']:.2f} % [" in text
     assert "## detectors" in text
     assert "detected at 1 % false alarms: ours" in text
