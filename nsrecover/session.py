@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
-from nsrecover.core.actions import Plan
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.entrance import check_kind
 from nsrecover.core.episode import Decided, Fate, StepRecord, StopCode
@@ -228,9 +228,7 @@ class Session(SessionState[SceneT]):
             case Purpose.ANEW:
                 self.monitor.judge_anew(observation)
             case Purpose.JUDGE:
-                action = self.monitor.next_action
-                assert action is not None
-                self._executed = self.monitor.step(action, observation, self._stopped).phase is Phase.AFTER
+                self.monitor.step(cast(Action, self.monitor.next_action), observation)
             case Purpose.CONFIRM | Purpose.FINISH:
                 self.monitor.look_again(observation)
         if self._stage is Purpose.FINISH:
@@ -279,16 +277,18 @@ class Session(SessionState[SceneT]):
             self._stage, self._request = Purpose.CONFIRM, Look(names)
             return
         found = self.monitor.found
-        if found.as_expected and not self._executed:
-            if (action := self.monitor.next_action) is None:
-                self._finish()
-            else:
-                self._request = Act(action)
-            return
-        self._conclude(found)
+        if not found.as_expected or self._executed:
+            self._conclude(found)
+        elif (action := self.monitor.next_action) is None:
+            self._finish()
+        else:
+            self._request = Act(action)
 
     def _conclude(self, found: Discrepancy[SceneT]) -> None:
         """Find the recovery if something deviates; the turn is over unless a person has to decide."""
+        if self._stopped:
+            found, self._stopped = self.monitor.stopped(), False
+            self._executed = found.phase is Phase.AFTER
         self.listener.compares(found)
         recovery = self._recovery(found) if found.deviates else None
         if recovery is not None and not recovery.found and self.listener.cancels():

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import UNDONE, Cause, Discrepancy
+from nsrecover.core.discrepancy import UNDONE, Cause, Discrepancy, Phase
 from nsrecover.core.entrance import check_action
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery
@@ -131,15 +131,13 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             )
         return self._check(observation)
 
-    def step(self, action: Action, observation: Seen, stopped: bool = False) -> Discrepancy[SceneT]:
+    def step(self, action: Action, observation: Seen) -> Discrepancy[SceneT]:
         """Compare after an action: whether it worked and left everything else alone.
 
         Args:
             action: what was done: the next action of the plan. Its target, if it has one, is where it is expected to
                 lead.
             observation: what is seen now.
-            stopped: whether the action was stopped before its end. If it has changed nothing, it is not done, and the
-                scene is compared with the one before it, as by `check`.
 
         Returns:
             What is not as expected; `as_expected` if all is well.
@@ -159,8 +157,20 @@ class Monitor(ABC, Generic[SceneT, Seen]):
                 "monitor.set_plan(new_plan), or, to try the last action again, "
                 f"monitor.set_plan(monitor.plan, num_executed={max(step - 1, 0)})"
             )
-        found = self._step(action, observation)
-        return self._not_begun(observation) if stopped and _changed_nothing(found) else found
+        return self._step(action, observation)
+
+    def stopped(self) -> Discrepancy[SceneT]:
+        """Say that the action of the last step was stopped before its end, once its verdict is settled.
+
+        Returns:
+            The last discrepancy. If the action has changed nothing and something else has, the action is not done, and
+            the scene is compared with the one before it, as by `check`.
+
+        Raises:
+            InvalidPlan: nothing was judged yet.
+        """
+        found = self.found
+        return self._not_begun() if found.phase is Phase.AFTER and _changed_nothing(found) else found
 
     @abstractmethod
     def look_again(self, observation: Seen) -> Discrepancy[SceneT]:
@@ -262,9 +272,9 @@ class Monitor(ABC, Generic[SceneT, Seen]):
     @abstractmethod
     def _step(self, action: Action, observation: Seen) -> Discrepancy[SceneT]: ...
 
-    @abstractmethod
-    def _not_begun(self, observation: Seen) -> Discrepancy[SceneT]:
-        """Take back the last step, and compare its observation with the scene before it."""
+    def _not_begun(self) -> Discrepancy[SceneT]:
+        """Take back the last step if something differs from the scene before it, and compare with that scene."""
+        return self.found
 
     @abstractmethod
     def _rejoin(self, recovery: Recovery[SceneT]) -> None: ...

@@ -157,10 +157,6 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     def _step(self, action: Action, observation: Seen) -> Discrepancy:
         return self._begin(Phase.AFTER, action, observation)
 
-    def _not_begun(self, observation: Seen) -> Discrepancy:
-        self._now = self._last_judged().before
-        return self._begin(Phase.BEFORE, None, observation)
-
     def look_again(self, observation: Seen) -> Discrepancy:
         """Judge the last step, or the last check, with one more observation of the same scene.
 

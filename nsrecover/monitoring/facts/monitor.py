@@ -165,9 +165,12 @@ class FactMonitor(Monitor[FactScene, Seen]):
         self._near = self._places(action.arguments, before.facts, expected.facts)
         return self._begin(Judged(Phase.AFTER, action, before.facts, expected, [seen]))
 
-    def _not_begun(self, observation: Seen) -> Discrepancy[FactScene]:
-        last, self._num_executed = self._judged, self._num_executed - 1
-        before, self._unseen_effects = self._trace.graphs[self._num_executed], last.unseen_effects
+    def _not_begun(self) -> Discrepancy[FactScene]:
+        last, domain = self._judged, self.instance.domain
+        if all(drifts(p, domain) or not self.graph.knows(p) for p in changed(last.before, self.graph.facts, domain)):
+            return self.found
+        self._num_executed, self._unseen_effects = self._num_executed - 1, last.unseen_effects
+        before = self._trace.graphs[self._num_executed]
         return self._begin(Judged(Phase.BEFORE, None, before.facts, before, last.looks))
 
     def look_again(self, observation: Seen) -> Discrepancy[FactScene]:
@@ -354,7 +357,8 @@ class FactMonitor(Monitor[FactScene, Seen]):
         problem: PlanProblem | None = None
         if after:
             problem = None if rest or found else self._goal_missed(observed, unseen_effects)
-            missing = tuple(Unknown(name, variable) for variable, name in sorted(acted_on - _known(observed, acted_on)))
+            unknown = sorted(prop for prop in acted_on if not observed.knows(prop))
+            missing = tuple(Unknown(name, variable) for variable, name in unknown)
         elif self._rules.check:
             unmet = unmet_conditions(self.instance, facts, rest[0])
             if (lookahead := self._rules.lookahead) is not None:
@@ -368,11 +372,10 @@ class FactMonitor(Monitor[FactScene, Seen]):
             cause = counterfactual_cause(self.instance, facts, expected, situation.deviating, rest, self.goal)
         self._graph, self._unseen_effects = observed, unseen_effects
         judged.alarmed |= frozenset(situation.deviating)
-        action = judged.action if judged.action is not None else rest[0]
         return Discrepancy[FactScene](
             done - 1 if after else done,
             judged.phase,
-            action,
+            judged.action if judged.action is not None else rest[0],
             judged.expected,
             observed,
             found,
@@ -393,7 +396,3 @@ class FactMonitor(Monitor[FactScene, Seen]):
         ]
         unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in seen)
         return PlanProblem(PlanFault.FAILS, self.num_executed - 1, unmet=unmet) if unmet else None
-
-
-def _known(scene: FactScene, props: Collection[Property]) -> frozenset[Property]:
-    return frozenset(prop for prop in props if scene.knows(prop))

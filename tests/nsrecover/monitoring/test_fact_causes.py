@@ -7,7 +7,7 @@ import pytest
 
 import nsrecover
 from nsrecover import Act, Look, Plan, geometric
-from nsrecover.core import Action, Cause, Fact, FactScene, PlanFault, StateFact
+from nsrecover.core import Action, Cause, Fact, FactScene, Phase, PlanFault, StateFact
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.domains import (
@@ -170,9 +170,16 @@ def test_it_is_completed_once_it_holds(goal: StateFact) -> None:
 
 def test_a_stopped_action_that_has_changed_nothing_is_explained_by_what_stopped_it() -> None:
     system = nsrecover.symbolic(HOME, WATERED)
-    spoilt = FactScene(START | {("filled", "pot", "wine")})
-    for stopped, step, causes in ((True, 0, {"pot": Cause.CHANGED}), (False, 1, {"pot": Cause.NOT_DONE})):
+    spoilt = START | {("filled", "pot", "wine")}
+    held = (START - {("at", "pot", "countertop")}) | {("holding", "pot")}
+    for seen, step, causes in (
+        (spoilt, 0, {"pot": Cause.CHANGED}),
+        (START, 1, {"pot": Cause.NOT_DONE}),
+        (held, 1, {}),
+        (held | {("open", "fridge")}, 1, {"fridge": Cause.CHANGED}),
+    ):
         monitor = system.monitor(WATER, FactScene(START))
-        found = monitor.step(WATER[0], spoilt, stopped=stopped)
-        assert monitor.num_executed == step
+        monitor.step(WATER[0], FactScene(frozenset(seen)))
+        found = monitor.stopped()
+        assert (monitor.num_executed, found.phase) == (step, Phase.AFTER if step else Phase.BEFORE)
         assert {each.name: each.cause for each in found.deviations} == causes

@@ -290,21 +290,3 @@ def test_features_and_boxes_of_other_perception_go_into_the_learned_system(
 def test_without_learned_parts_there_is_no_perceiver_of_images(system: System, collapse: Recording) -> None:
     with pytest.raises(InvalidConfiguration, match="geometry alone"):
         system.monitor(collapse.plan, collapse.observations[0])
-
-
-def test_an_action_that_was_stopped_and_has_changed_nothing_is_not_done(system: System) -> None:
-    pushed = table(grey=(0.6, -0.22, SIDE / 2))
-    monitor = system.monitor(PLAN, table())
-    found = monitor.step(PLAN[0], pushed, stopped=True)
-    assert (found.phase, found.action, monitor.num_executed) == (Phase.BEFORE, PLAN[0], 0)
-    assert [(each.name, each.cause) for each in found.deviations] == [("grey", Cause.MOVED)]
-    assert monitor.look_again(pushed).phase is Phase.BEFORE
-    monitor = system.monitor(PLAN, table())
-    found = monitor.step(PLAN[0], pushed)
-    assert (found.phase, monitor.num_executed, len(found.deviations)) == (Phase.AFTER, 1, 2)
-    monitor = system.monitor(PLAN, table())
-    fallen = table(green=(0.5, -0.05, SIDE / 2))
-    assert monitor.step(PLAN[0], fallen, stopped=True).phase is Phase.AFTER, "it has changed something"
-    monitor = system.monitor(PLAN, table())
-    assert monitor.step(PLAN[0], table(), stopped=True).as_expected
-    assert monitor.next_action == PLAN[0]
