@@ -122,8 +122,9 @@ class _Disturbed:
         """Compare the true poses with those before."""
         before, now = self._before, self._tabletop.estimates()
         self._before = now
-        action = record.discrepancy.action
-        own = {action.arguments[0]} | (self._fault.touched(action) if self._fault else frozenset())
+        if record.action is None:
+            return
+        own = {record.action.arguments[0]} | (self._fault.touched(record.action) if self._fault else frozenset())
         for name in set(before.names) - own:
             moved = (
                 name not in now

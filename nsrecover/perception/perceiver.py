@@ -307,9 +307,8 @@ class ScenePerceiver:
         through, seen = partial(seen_through, dim.observation), (detections.boxes, detections.visual, detections.pixels)
         now = memory.look(*seen, found, through, guesses, dim.empty)
         rest = np.setdiff1d(np.arange(len(detections)), found)
-        numbers = [detections.numbers[index] for index in rest]
         in_its_room = same_room(now.boxes, detections.boxes[rest])
-        views = [np.mean([np.isin(own, image).any() for image in observation.instances]) for own in numbers]
+        views = [np.mean([_shows(image, detections.numbers[i]) for image in observation.instances]) for i in rest]
         remains = detections.pixels[rest] < REMAINS * memory.pixels[:, None] * views  # too few to be another one
         now = replace(now, occluded=now.occluded & ~exchanged & ~(in_its_room & ~remains).any(axis=1))
         shows = {
@@ -373,6 +372,11 @@ def _certain(fits: FloatArray, names: tuple[str, ...], detections: Detections, b
 def _masks(names: tuple[str, ...], detections: Detections, found: npt.NDArray[np.intp]) -> dict[str, tuple[int, ...]]:
     """Object -> numbers of the masks that show it, of the objects that are seen."""
     return {name: detections.numbers[index] for name, index in zip(names, found, strict=True) if index >= 0}
+
+
+def _shows(image: npt.NDArray[np.int32], numbers: tuple[int, ...]) -> bool:
+    """Whether a view (H, W) shows one of some masks."""
+    return any((image == number).any() for number in numbers)
 
 
 def _by_label(names: tuple[str, ...], detections: Detections) -> npt.NDArray[np.intp]:
