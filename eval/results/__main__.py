@@ -126,9 +126,9 @@ def _work(config: ResultsConfig, result: Result) -> Path:
 
 def _run(command: Command, out: Path, workers: int) -> str:
     """Run a command; return how it failed, or an empty text."""
-    given = [f"workers={workers}"] if command.takes_workers else []
+    given = command.given(**({"workers": workers} if command.takes_workers else {}), out=str(out.resolve()))
     done = subprocess.run(
-        [sys.executable, "-m", command.module, *command.settings, *given, f"out={out.resolve()}"],
+        [sys.executable, "-m", command.module, *command.settings, *given],
         cwd=ROOT, stdout=subprocess.DEVNULL, check=False,
     )  # fmt: skip
     return f"ended with {done.returncode}" if done.returncode else ""

@@ -26,7 +26,8 @@ def test_every_command_of_the_list_composes() -> None:
     commands = [result.command for result in results_of("quick")]
     different = {(each.module, *(word.partition("=")[0] for word in each.settings)): each for each in commands}
     for command in different.values():
-        done = run(command.module, *command.settings, "--cfg", "job")
+        looks = ["--help"] if command.given(out="there") == ["--out", "there"] else ["--cfg", "job"]
+        done = run(command.module, *command.settings, *looks)
         assert done.code == 0, done.err
 
 
