@@ -15,7 +15,7 @@ from eval.common.statistics import bootstrap_interval, share
 from eval.common.tables import document, markdown_table, percent, percent_of
 from eval.questions.rules import rules
 from eval.questions.shift import Outcome, Task, Times, drawn_robots, run_shift
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidAction, InvalidConfiguration
 from sim.datasets.shipped import shipped_lines
 
 DATASETS = ("H1", "H2", "H3")
@@ -49,7 +49,8 @@ class QuestionsConfig(Settings):
         limits_s: each robot gives up the rest of a partly lost task after one of these times without an answer,
             simulated seconds.
         agrees: probability that the person wants the rest of a partly lost task; the order assumes 0.5.
-        episodes: the tasks are the first episodes of each of the datasets H1, H2 and H3, as facts.
+        episodes: the tasks are the first episodes of each of the datasets H1, H2 and H3, as facts; a plan that no
+            session accepts is left out.
     """
 
     shifts: int = 20
@@ -77,7 +78,17 @@ def check(config: QuestionsConfig) -> None:
 
 @cache
 def _pool(episodes: int) -> tuple[Task, ...]:
-    return tuple(Task(line) for name in DATASETS for line in islice(shipped_lines(name, 0, episodes), episodes))
+    """Tasks whose plan a session accepts: one that puts food onto a pan that is not flat begins no run."""
+    every = (Task(line) for name in DATASETS for line in islice(shipped_lines(name, 0, episodes), episodes))
+    return tuple(task for task in every if _accepted(task))
+
+
+def _accepted(task: Task) -> bool:
+    try:
+        task.system.check_plan(task.episode.robots_plan)
+    except InvalidAction:
+        return False
+    return True
 
 
 def run_rules(number: int, config: QuestionsConfig) -> dict[str, Outcome]:

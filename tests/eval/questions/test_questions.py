@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.questions.command import MEASUREMENT, QuestionsConfig
+from eval.questions.command import MEASUREMENT, QuestionsConfig, _pool
 from eval.questions.rules import earliest_deadline, first_come, largest_stake, random_order, rules
 from eval.questions.shift import Task, Times, drawn_robots, run_shift
 from eval.questions.simulated_time import SimulatedTime
@@ -48,6 +48,17 @@ def test_threads_that_wait_for_each_other_and_errors_end_it() -> None:
     clock.start(lambda: [][0])
     with pytest.raises(IndexError):
         clock.run()
+
+
+def test_a_plan_that_no_session_accepts_is_no_task() -> None:
+    refused = "put_on(potato, pan)"
+    every = [Task(line) for line in islice(shipped_lines("H1", 0, 40), 40)]
+    assert any(refused in str(task.episode.robots_plan) for task in every)
+    tasks = _pool(40)
+    assert len(tasks) > 100
+    for task in tasks:
+        assert refused not in str(task.episode.robots_plan)
+        task.system.check_plan(task.episode.robots_plan)
 
 
 def test_the_simple_rules_order_as_their_names_say() -> None:
