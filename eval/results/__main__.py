@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import resource
 import shutil
 import subprocess
@@ -120,8 +121,9 @@ def _processor_s() -> float:
 
 
 def _work(config: ResultsConfig, result: Result) -> Path:
-    """Folder of the work on a result: another one for other code or weights."""
-    return Path(config.out) / config.level / result.name / "-".join(filter(None, result.identity.values()))
+    """Folder of the work on a result: another one for other code, weights or settings."""
+    settings = hashlib.sha256(result.command.text.encode()).hexdigest()[:8]
+    return Path(config.out) / config.level / result.name / "-".join(filter(None, [*result.identity.values(), settings]))
 
 
 def _run(command: Command, out: Path, workers: int) -> str:

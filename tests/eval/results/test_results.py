@@ -72,5 +72,9 @@ def test_a_finished_result_is_not_measured_again_until_its_code_changes(
     before = metrics.stat().st_mtime_ns
     assert run(*arguments).code == 0
     assert metrics.stat().st_mtime_ns == before
+    with monkeypatch.context() as changed:
+        changed.setattr(cells, "LIST", tmp_path / "list.yaml")
+        cells.LIST.write_text("anytime:\n  run: eval.anytime seed=1\n  normal: repeats=1\n")
+        assert "to do" in run(*arguments, "dry=true").out
     monkeypatch.setattr(Result, "identity", {"code": "another", "weights": None})
     assert "to do" in run(*arguments, "dry=true").out
