@@ -124,8 +124,9 @@ new MutationObserver((changes) => {
 READER = """
 import sys, http.cookiejar, urllib.request as web
 opener = web.build_opener(web.HTTPCookieProcessor(http.cookiejar.CookieJar()))
-opener.open(sys.argv[1]).read()
-stream = opener.open(sys.argv[1].partition("/enter")[0] + "/events")
+page = opener.open(sys.argv[1])
+page.read()
+stream = opener.open(page.geturl() + "events")
 stream.readline()
 print("reading", flush=True)
 while stream.readline():

@@ -8,7 +8,7 @@ import pytest
 import nsrecover
 import nsrecover.live
 from eval.checks.live.__main__ import LiveConfig, measure
-from eval.checks.live.measuring import _ratio, opened
+from eval.checks.live.measuring import _ratio, opened, reader
 from eval.checks.live.tabletop import table
 from eval.common.browser import MOST_BYTES
 from nsrecover.errors import InvalidConfiguration
@@ -19,6 +19,13 @@ from tests.commands import ROOT
 from tests.nsrecover.live.live_worlds import Client, Running
 
 SCENE = scenario("helper", 0)
+
+
+def test_a_viewer_that_draws_nothing_receives_the_page() -> None:
+    with nsrecover.live.page() as page, reader(page.url):
+        pass
+    with pytest.raises(RuntimeError, match="could not read the page"), reader(page.url):
+        pass
 
 
 def test_a_fault_from_the_page_is_reported_within_one_step() -> None:
