@@ -51,7 +51,7 @@ class Command:
         return shlex.join(["python", "-m", self.module, *self.settings])
 
     def given(self, **settings: str | int) -> list[str]:
-        """Write further settings as this command takes them: `--name value` in sim.kitchen, else `name=value`."""
+        """Write further settings as this command takes its own: `--name value` or `name=value`."""
         if any(word.startswith("--") for word in self.settings):
             return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
         return [f"{name}={value}" for name, value in settings.items()]
