@@ -28,7 +28,11 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0
 
-.PHONY: help install lock pythons ros demo quick test cover results soak style lint licences sbom audit docs clean
+# kernels of OpenBLAS for processors of several kinds; a last run is without AVX in numpy itself
+KERNELS := Nehalem Haswell Zen SkylakeX
+BY_PROCESSOR := tests/sim/datasets/test_command.py tests/eval/results tests/sim/tabletop
+
+.PHONY: help install lock pythons processors ros demo quick test cover results soak style lint licences sbom audit docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -41,6 +45,7 @@ help:
 	@echo '               known vulnerabilities of the locked packages'
 	@echo '  make ros     builds the ROS 2 packages, and runs the node with its launch file against a robot over Fast DDS'
 	@echo '  make pythons   the library and its light tests in a new environment of every Python from 3.10 on'
+	@echo '  make processors   the tests of drawn episodes and pages, as processors of other kinds calculate'
 	@echo '  make lock    new versions of all packages into requirements.lock'
 	@echo '  make clean   remove the files of the tools (not .venv, data or outputs)'
 
@@ -66,6 +71,12 @@ lock:
 # new virtual environments of every Python from 3.10 on that is here: the library in all of them, and its light tests
 pythons:
 	@$(PYTHON) -m tests.fresh
+
+# the tests of drawn episodes and of pages, as processors of other kinds calculate
+processors: $(STAMP)
+	@for kernel in $(KERNELS); do echo "OpenBLAS for $$kernel"; \
+	OPENBLAS_CORETYPE=$$kernel $(PYTEST) -q $(BY_PROCESSOR) || exit; done
+	NPY_DISABLE_CPU_FEATURES='AVX2 FMA3 AVX512F AVX512CD AVX512_SKX' $(PYTEST) -q $(BY_PROCESSOR)
 
 # the ROS 2 node on rclpy and Fast DDS; the build (a minute or two) is kept in the user's cache
 ros: $(STAMP)

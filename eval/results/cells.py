@@ -14,14 +14,12 @@ from typing import Any
 
 import yaml
 
-from eval.common.identity import ROOT, code_of, content_of, modules_in, targets, weights_of
+from eval.common.identity import ROOT, code_of, modules_in, targets, weights_of
 from eval.common.output import METRICS
 from eval.common.runner import ROWS
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import DEFAULT
 from sim.common.folder import MANIFEST, read_ledger
-from sim.datasets.kinds import DATASETS, generate
-from sim.datasets.shipped import shipped
 
 LIST = Path(__file__).parent / "list.yaml"
 PROVENANCE = "provenance.json"
@@ -143,7 +141,6 @@ def provenance(result: Result, folder: Path, seconds: float) -> dict[str, Any]:
         "checkpoint": result.weights,
         **result.identity,
         "episodes": episodes_in(folder),
-        "first_episodes": first_episodes(folder),
     }
 
 
@@ -156,13 +153,6 @@ def episodes_in(folder: Path) -> str | None:
     return hashlib.sha256("".join(sorted(content)).encode()).hexdigest()[:16] if content else None
 
 
-def first_episodes(folder: Path) -> dict[str, str]:
-    """Return the hash of the first episode of each error dataset that outputs were measured on."""
-    lines = read_ledger(folder / ROWS, json.loads, None)
-    named = ((line["key"].split()[-2:], line["content"]) for line in lines)
-    return {key[0]: content for key, content in named if key[0] in DATASETS and key[1:] == ["0"]}
-
-
 def finished(folder: Path) -> bool:
     """Whether a command has ended in this folder."""
     return (folder / METRICS).is_file()
@@ -171,8 +161,8 @@ def finished(folder: Path) -> bool:
 def standing(folder: Path, name: str) -> tuple[str, ...]:
     """Return how the numbers of a folder differ from what is shipped; empty if they are of it.
 
-    Compared are the code of everything that the measurement imports, the weights, and the first episode of every
-    dataset, which is drawn again.
+    Compared are the code of everything that the measurement imports, and the weights. Episodes are not drawn again:
+    physics differs in its last bits between processors, so that an answer would depend on the machine.
 
     Args:
         folder: with provenance.json, or else the manifest of its command.
@@ -194,16 +184,8 @@ def standing(folder: Path, name: str) -> tuple[str, ...]:
         said.append("older code")
     if origin and origin.get("weights") != weights:
         said.append("other weights")
-    first, seed = origin.get("first_episodes", {}), manifest.get("seed", 0)
-    other = [dataset for dataset, content in first.items() if content != _first_episode(dataset, seed)]
-    return (*said, f"other episodes of {', '.join(other)}") if other else tuple(said)
+    return tuple(said)
 
 
 def _read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
-
-
-@cache
-def _first_episode(dataset: str, seed: int) -> str:
-    episode = next(iter(shipped(dataset, 0, 1))) if seed == 0 else generate(DATASETS[dataset], seed, 0).episode
-    return content_of([episode])

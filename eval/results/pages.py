@@ -109,8 +109,8 @@ def page(results: Path) -> str:
         _filled(
             "`make results` measures what this page lists and writes it, `make results LEVEL=quick` the same with few "
             "episodes, `LEVEL=full` with more. Each result has its revision, its time on 2 shared cores without a GPU, "
-            "and hashes of the weights, of the episodes and of the code that it imports. Where these are not those of "
-            "this checkout, this page and the page with the table say so, and a test fails until they do. "
+            "and hashes of the weights, of the episodes and of the code that it imports. Where weights or code are not "
+            "those of this checkout, this page and the page with the table say so, and a test fails until they do. "
             '"Not recorded" are results from before hashes were kept.'
         ),
         *(part for folder, metrics in every.items() for part in _section(folder.relative_to(results), folder, metrics)),
@@ -128,7 +128,7 @@ def _section(name: Path, folder: Path, metrics: Mapping[str, Any]) -> Iterator[s
     said = origin.get("revision") or run.get("revision") or "not recorded"
     facts = [
         f"revision {said}" + ("" if seconds is None else f", {seconds / 60:.0f} min"),
-        ", ".join(standing(folder, str(name))) or "code, weights and episodes are those of this checkout",
+        ", ".join(standing(folder, str(name))) or "code and weights are those of this checkout",
         f"weights {_hashed(origin, 'weights')}, code {_hashed(origin, 'code')}" if origin else "",
     ]
     if origin.get("episodes"):

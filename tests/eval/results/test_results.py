@@ -41,19 +41,15 @@ def test_levels_differ_in_size_and_what_is_not_there_is_left_out() -> None:
             results_of(wrong, ["sensng"] if wrong == "normal" else [])
 
 
-def test_a_result_of_other_weights_episodes_or_code_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_of_other_weights_or_code_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "clean_revision", lambda: "abc")
     (result,) = results_of("quick", ["fresh_d435"])
-    (tmp_path / "manifest.json").write_text(json.dumps({"seed": 0}))
-    row = {"key": "ours: I 0", "content": cells._first_episode("I", 0)}
-    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"key": "ours: I 0", "content": "an episode"}) + "\n")
     kept = provenance(result, tmp_path, 1.0)
-    assert kept["first_episodes"] == {"I": row["content"]}
+    assert kept["episodes"]
     assert standing(tmp_path, "fresh_d435") == ("code not recorded",)
     (tmp_path / PROVENANCE).write_text(json.dumps(kept))
     assert standing(tmp_path, "fresh_d435") == ()
-    (tmp_path / PROVENANCE).write_text(json.dumps(kept | {"first_episodes": {"I": "another"}}))
-    assert standing(tmp_path, "fresh_d435") == ("other episodes of I",)
     (tmp_path / PROVENANCE).write_text(json.dumps(kept | {"weights": "another"}))
     assert standing(tmp_path, "fresh_d435") == ("other weights",)
     (tmp_path / PROVENANCE).write_text(json.dumps(kept))
