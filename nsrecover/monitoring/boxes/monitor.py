@@ -11,6 +11,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.entrance import check_boxes, check_reserved
+from nsrecover.core.geometry import intersects
 from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
@@ -129,10 +130,15 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     def unconfirmed(self) -> tuple[str, ...]:
         """Objects of the plan that have not been seen since the last action, in scene order.
 
-        An object that bears one that is seen is in its place, although it is not seen.
+        An object that bears one that is seen is in its place, although it is not seen, unless a newcomer is seen there.
         """
         graph, now = self.graph, self._now
         bearing = {support_name(graph, int(row)) for row in np.flatnonzero(graph.seen)}
+        newcomers = [name for name in self._newcomers(graph) if graph.seen[graph.index(name)]]
+        there = graph.boxes[[graph.index(name) for name in newcomers]].reshape(-1, 6)
+        bearing -= {
+            name for name in set(graph.names) & bearing if intersects(graph.boxes[graph.index(name)], there).any()
+        }
         hidden = {
             name
             for name in set(now.hidden) & set(graph.names) - bearing

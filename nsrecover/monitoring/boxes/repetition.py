@@ -21,7 +21,7 @@ def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain)
     """Whether repeating an action changed nothing, although it achieves its relation.
 
     The same action led to the same place of the moved object as the last time, nothing else deviates, and the relation
-    that the operator promises holds.
+    that the operator promises holds. Both errors must show the moved object: a remembered box says nothing.
 
     Args:
         before: the last error before this one.
@@ -30,6 +30,8 @@ def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain)
     """
     moved = now.action.arguments[:1]
     if now.phase is not Phase.AFTER or before.action != now.action or not before.deviating == now.deviating == moved:
+        return False
+    if not all(found.observed.seen[found.observed.index(moved[0])] for found in (before, now)):
         return False
     places = [found.observed.boxes[found.observed.index(moved[0])] for found in (before, now)]
     same = np.allclose(places[0], places[1], atol=REACHED_M)
