@@ -72,11 +72,10 @@ lock:
 pythons:
 	@$(PYTHON) -m tests.fresh
 
-# the tests of drawn episodes and of pages, as processors of other kinds calculate
 processors: $(STAMP)
 	@for kernel in $(KERNELS); do echo "OpenBLAS for $$kernel"; \
 	OPENBLAS_CORETYPE=$$kernel $(PYTEST) -q $(BY_PROCESSOR) || exit; done
-	NPY_DISABLE_CPU_FEATURES='AVX2 FMA3 AVX512F AVX512CD AVX512_SKX' $(PYTEST) -q $(BY_PROCESSOR)
+	NPY_DISABLE_CPU_FEATURES='X86_V3 X86_V4 AVX512_ICL AVX512_SPR' $(PYTEST) -q $(BY_PROCESSOR)
 
 # the ROS 2 node on rclpy and Fast DDS; the build (a minute or two) is kept in the user's cache
 ros: $(STAMP)
