@@ -32,7 +32,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfil
 KERNELS := Nehalem Haswell Zen SkylakeX
 BY_PROCESSOR := tests/sim/datasets/test_command.py tests/eval/results tests/sim/tabletop
 
-.PHONY: help install lock pythons processors ros demo quick test cover results soak style lint licences sbom audit docs clean
+.PHONY: help install lock pythons processors sizes ros demo quick test cover results soak style lint licences sbom audit docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -46,6 +46,7 @@ help:
 	@echo '  make ros     builds the ROS 2 packages, and runs the node with its launch file against a robot over Fast DDS'
 	@echo '  make pythons   the library and its light tests in a new environment of every Python from 3.10 on'
 	@echo '  make processors   the tests of drawn episodes and pages, as processors of other kinds calculate'
+	@echo '  make sizes   lower the limits of the size of every package to what is measured: sizes.toml'
 	@echo '  make lock    new versions of all packages into requirements.lock'
 	@echo '  make clean   remove the files of the tools (not .venv, data or outputs)'
 
@@ -76,6 +77,10 @@ processors: $(STAMP)
 	@for kernel in $(KERNELS); do echo "OpenBLAS for $$kernel"; \
 	OPENBLAS_CORETYPE=$$kernel $(PYTEST) -q $(BY_PROCESSOR) || exit; done
 	NPY_DISABLE_CPU_FEATURES='X86_V3 X86_V4 AVX512_ICL AVX512_SPR' $(PYTEST) -q $(BY_PROCESSOR)
+
+# lower the limits of the size of every package to what is measured
+sizes: $(STAMP)
+	@$(BIN)/python -m tests.sizes
 
 # the ROS 2 node on rclpy and Fast DDS; the build (a minute or two) is kept in the user's cache
 ros: $(STAMP)

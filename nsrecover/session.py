@@ -218,8 +218,9 @@ class Session(SessionState[SceneT]):
         match self._stage:
             case Purpose.START:
                 self._monitor = self.system.monitor(
-                    self._plan, observation, self._perceiver, check_sensors=self.settings.check_sensors
-                )
+                    self._plan, observation, self._perceiver, check_sensors=self.settings.check_sensors,
+                    certainty=self.settings.certainty,
+                )  # fmt: skip
                 self._start, self._start_s = self._monitor.graph, self.time_s
                 self._next_turn()
                 return

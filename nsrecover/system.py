@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from nsrecover.core.actions import Plan
+from nsrecover.core.certainty import CERTAINTY, Certainty
 from nsrecover.core.entrance import checked_plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneT
@@ -71,7 +72,13 @@ class System(Generic[SceneT]):
         self.watching.check_plan(checked_plan(plan))
 
     def monitor(
-        self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True
+        self,
+        plan: Plan,
+        observation: Any,
+        perceiver: Any = None,
+        *,
+        check_sensors: bool = True,
+        certainty: Certainty = CERTAINTY,
     ) -> Monitor[SceneT]:
         """Return a monitor of a plan that another program executes.
 
@@ -82,13 +89,14 @@ class System(Generic[SceneT]):
             perceiver: converts other observations into scenes; a fresh one for each episode.
             check_sensors: whether first camera images are refused if units, poses or masks are implausible, and cameras
                 are watched from then on; see `nsrecover.perception.cameras`.
+            certainty: how sure a verdict has to be.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
             UnknownObject: it names an object that is not in the scene.
             InvalidObservation: the observation cannot be used, or is implausible.
         """
-        return self.watching.monitor(checked_plan(plan), observation, perceiver, check_sensors)
+        return self.watching.monitor(checked_plan(plan), observation, perceiver, check_sensors, certainty)
 
     def session(
         self,

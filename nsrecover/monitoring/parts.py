@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from nsrecover.core.actions import Plan
+from nsrecover.core.certainty import CERTAINTY, Certainty
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
@@ -70,7 +71,13 @@ class Parts(Protocol[SceneT]):
         ...
 
     def monitor(
-        self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True
+        self,
+        plan: Plan,
+        observation: Any,
+        perceiver: Any = None,
+        *,
+        check_sensors: bool = True,
+        certainty: Certainty = CERTAINTY,
     ) -> Monitor[SceneT]:
         """Return a monitor of a plan."""
         ...

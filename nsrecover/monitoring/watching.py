@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nsrecover.core.actions import Plan
+from nsrecover.core.certainty import Certainty
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph, SceneT
 from nsrecover.domains.domain import Domain
@@ -48,7 +49,9 @@ class Watching(Protocol[SceneT]):
         """
         ...
 
-    def monitor(self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool) -> Monitor[SceneT]:
+    def monitor(
+        self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool, certainty: Certainty
+    ) -> Monitor[SceneT]:
         """Return a monitor of a plan, see `System.monitor`."""
         ...
 
@@ -97,13 +100,15 @@ class BoxWatching:
         """Refuse a plan with unknown operators or wrong numbers of arguments, or one that stacks in a circle."""
         self.domain.check_plan(plan)
 
-    def monitor(self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool) -> Monitor[SceneGraph]:
+    def monitor(
+        self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool, certainty: Certainty
+    ) -> Monitor[SceneGraph]:
         """Return a monitor of a plan."""
         if perceiver is None:
             perceiver = self.perceiver(check_sensors) if isinstance(observation, Observation) else BoxesPerceiver()
         if check_sensors and isinstance(observation, Observation):
             require_plausible(observation)
-        return BoxMonitor(self, as_perceiver(perceiver), plan, observation)
+        return BoxMonitor(self, as_perceiver(perceiver), plan, observation, certainty)
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,10 @@ class FactWatching:
         """Refuse a plan with unknown operators or objects, or with arguments that do not fit."""
         check_plan(self.instance, plan)
 
-    def monitor(self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool) -> FactMonitor[Any]:
+    def monitor(
+        self, plan: Plan, observation: Any, perceiver: Any, check_sensors: bool, certainty: Certainty
+    ) -> FactMonitor[Any]:
         """Return a monitor of a plan."""
-        return FactMonitor(self.instance, perceiver or self.perceiver(self.instance), plan, observation, self.rules)
+        return FactMonitor(
+            self.instance, perceiver or self.perceiver(self.instance), plan, observation, self.rules, certainty
+        )

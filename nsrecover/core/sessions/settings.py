@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nsrecover.core.certainty import CERTAINTY, Certainty
 from nsrecover.errors import InvalidConfiguration
 
 MAX_RECOVERIES = 10
@@ -21,6 +22,7 @@ class SessionSettings:
         approve: whether a person is asked before every recovery is taken.
         reviews: whether what was done already is only judged: each action by the one observation after it, and no
             recovery is taken.
+        certainty: how sure a verdict has to be.
     """
 
     budget_s: float | None = 1.0
@@ -28,6 +30,7 @@ class SessionSettings:
     check_sensors: bool = True
     approve: bool = False
     reviews: bool = False
+    certainty: Certainty = CERTAINTY
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget_s, int | float | None) or (self.budget_s is not None and not self.budget_s >= 0):

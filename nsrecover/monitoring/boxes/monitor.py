@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.certainty import CERTAINTY, Certainty
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.entrance import check_boxes, check_reserved
 from nsrecover.core.geometry import intersects
@@ -67,6 +68,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         perceiver: turns observations into scene graphs; for this monitor alone, since it may remember.
         plan: what will be done.
         observation: what is seen before its first action.
+        certainty: how sure a verdict has to be.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -74,7 +76,15 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         InvalidObservation: the observation cannot be used.
     """
 
-    def __init__(self, parts: BoxParts, perceiver: ReportingPerceiver[Seen], plan: Plan, observation: Seen) -> None:
+    def __init__(
+        self,
+        parts: BoxParts,
+        perceiver: ReportingPerceiver[Seen],
+        plan: Plan,
+        observation: Seen,
+        certainty: Certainty = CERTAINTY,
+    ) -> None:
+        self.certainty = certainty
         self._models, self._domain = parts.models, parts.domain
         self._imagination, self._comparison = parts.imagination, parts.comparison
         self._start(perceiver, plan, observation)

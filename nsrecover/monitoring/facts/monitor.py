@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.certainty import CERTAINTY, Certainty
 from nsrecover.core.discrepancy import Discrepancy, Phase, PlanFault, PlanProblem, Unknown
 from nsrecover.core.facts import FactScene, Property, StateFact
 from nsrecover.core.recovery import Recovery
@@ -39,6 +40,7 @@ class FactMonitor(Monitor[FactScene, Seen]):
         plan: what will be done.
         observation: what is seen before its first action.
         rules: how.
+        certainty: how sure a verdict has to be.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -52,7 +54,9 @@ class FactMonitor(Monitor[FactScene, Seen]):
         plan: Plan,
         observation: Seen,
         rules: FactRules | None = None,
+        certainty: Certainty = CERTAINTY,
     ) -> None:
+        self.certainty = certainty
         self.instance, self._perceiver, self._rules = instance, perceiver, rules or FactRules()
         self.reset(plan, observation)
 
