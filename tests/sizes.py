@@ -10,9 +10,10 @@ ROOT = Path(__file__).parent.parent
 LIMITS = ROOT / "sizes.toml"
 TREES = ("nsrecover", "sim", "train", "eval", "tests")
 
-_HEAD = """# Code lines of each package: no blank lines, comments or docstrings. A test fails if a package is more than 2 % over
-# its number. `make sizes` lowers the numbers and never raises them. To let a package grow, raise its number by hand, in a commit of
-# its own that says why.
+_HEAD = """# Code lines of each package: no blank lines, comments or docstrings.
+# A test fails if a package is more than 2 % over its number.
+# `make sizes` lowers the numbers and never raises them. To let a package grow, raise its number by hand, in a commit
+# of its own that says why.
 """
 _LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
