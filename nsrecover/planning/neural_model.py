@@ -28,6 +28,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
+from nsrecover.planning.move_order import Blocking, MoveOrder
 from nsrecover.planning.places import BoolArray, Place, carriers_along, contained, masks, pairwise
 from nsrecover.planning.setting_aside import PlacementSampler, nearest_place
 from nsrecover.planning.subgoals import Subgoal
@@ -208,6 +209,8 @@ class NeuralModel:
         self._misplaced = np.where(wanted, 0.0, 1.0)
         for i in self.fixed:  # what cannot be moved stays wrong for good
             self._misplaced[i] = np.where(wanted[i], 0.0, np.inf)
+        blocking = Blocking(owner.tolist(), self._clash, self._above, self._carriers_of)
+        self._orders = [MoveOrder(blocking, mask, self.fixed) for mask in masks(wanted.T.copy())]
         self._distance = (1.0 - self._probability[:, self._wanted]).astype(np.float32)
         self._wrong: list[bool] = np.any(~wanted, axis=1).tolist()
         self._owner = [int(i) for i in owner]
@@ -296,6 +299,10 @@ class NeuralModel:
         """D = N - sum of P(same) (section IV-C), and misplaced objects times the cheapest action, both (B, K)."""
         places = np.array([state.places for state in states])
         return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * self.cheapest
+
+    def least_cost(self, state: State, subgoal: int) -> float:
+        """A tighter lower bound for one subgoal: moves that the order of moves demands, times the cheapest action."""
+        return self._orders[subgoal].moves(state.places, state.occupied) * self.cheapest
 
     def cost(self, step: Move) -> float:
         """Cost of the action."""
@@ -389,12 +396,17 @@ class NeuralModel:
         # keep clear of all places, present and future; failing that, of the present ones
         everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
         found = self.placement_sampler(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
-        if not found:
+        known = len(self.places)
+        self.places += [Place(i, box, here.visual) for box in found]
+        probability = self._compare(range(known, len(self.places)))
+        # a place that is right for a subgoal is not free space: bounds that were computed without it stay true
+        aside = np.all(probability[:, self._wanted] < self.models.threshold, axis=1)
+        self.places[known:] = [self.places[known + row] for row in np.flatnonzero(aside)]
+        fresh = range(known, len(self.places))
+        if not fresh:
             self.no_room.add(i)
             return []
-        fresh = range(len(self.places), len(self.places) + len(found))
-        self.places += [Place(i, box, here.visual) for box in found]
         self._free[i] += fresh
-        self._probability = np.concatenate([self._probability, self._compare(fresh)])
+        self._probability = np.concatenate([self._probability, probability[aside]])
         self._index()
         return list(fresh)
