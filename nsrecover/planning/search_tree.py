@@ -196,18 +196,19 @@ class SearchTree(Generic[State, Step]):
         """Nodes whose `value` is not below this cannot lead to a better incumbent."""
         return self.incumbent_value
 
+    def weighted(self, node: Node[State, Step], weight: float) -> CostArray:
+        """Cost of a way through a node to each of the active subgoals, with the bound weighted."""
+        active = self.phase.active
+        return (node.cost + weight * node.bound[active]) * self.factor + self.to_go[active]
+
     def value(self, node: Node[State, Step], active: IndexArray | slice = EVERY) -> float:
         """Lower bound on the objective of any way through a node to one of the active subgoals."""
         return float(((node.cost + node.bound[active]) * self.factor + self.to_go[active]).min())
 
-    def weighted(self, node: Node[State, Step]) -> CostArray:
-        """(active,) cost of a way through a node to the active subgoals, with the bound weighted."""
-        active, weight, *_ = self.phase
-        return (node.cost + weight * node.bound[active]) * self.factor + self.to_go[active]
-
     def priority(self, node: Node[State, Step]) -> tuple[float, float]:
         """Place of a node in the open list, lowest first: its weighted value, then its discrepancy."""
-        return float(self.weighted(node).min()), float(node.discrepancy[self.phase.active].min())
+        least = float(self.weighted(node, self.phase.weight).min())
+        return least, float(node.discrepancy[self.phase.active].min())
 
     def push(self, node: Node[State, Step]) -> None:
         """Sort a node into the open list, or park it if it is of no use to the subgoals of this phase."""
@@ -229,16 +230,18 @@ class SearchTree(Generic[State, Step]):
     def ready(self, node: Node[State, Step]) -> bool:
         """Whether the node taken from the frontier is to be expanded now; if not, it was put back or dropped.
 
-        Its bound is tightened for the subgoal that decides its place, until that is a subgoal with a tight bound.
+        Its bound is tightened for the subgoals that decide its place, and whether it can lead to a better incumbent.
         """
         if self.tighter is None:
             return True
         asked = len(node.tightened)
-        while (subgoal := int(self.numbers[self.phase.active][self.weighted(node).argmin()])) not in node.tightened:
-            node.tightened.add(subgoal)
-            bound = node.bound.copy()
-            bound[subgoal] = max(bound[subgoal], self.tighter(node.state, subgoal))
-            node.bound = bound
+        for weight in (self.phase.weight, 1.0):
+            while weight > 1.0 or self.value(node, self.phase.active) < self.limit:
+                subgoal = int(self.numbers[self.phase.active][self.weighted(node, weight).argmin()])
+                if subgoal in node.tightened:
+                    break
+                node.tightened.add(subgoal)
+                self.raised(node, np.where(self.numbers == subgoal, self.tighter(node.state, subgoal), 0.0))
         if len(node.tightened) == asked:
             return True
         useless = self.value(node, self.phase.active) >= self.limit
