@@ -10,7 +10,8 @@ such cycles deadlocks.)
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from nsrecover.planning.symbolic.strips import bits_of
@@ -35,10 +36,13 @@ class Blocking(NamedTuple):
     carriers: Sequence[int]
 
 
-class _Arrival(NamedTuple):
-    """Where an object may end, what excludes all these places, and the object that carries it there, or -1."""
+Arcs = frozenset[tuple[int, int]]
+"""Pairs of events of which the first has to come before the second; leaving of object i is 2i, arriving 2i + 1."""
 
-    places: int
+
+class _Arrival(NamedTuple):
+    """What excludes all places where an object may end, and the object that carries it there, or -1."""
+
     excluded: int
     carrier: int
 
@@ -68,7 +72,7 @@ class MoveOrder:
             places: the place of each object.
             occupied: mask of them.
         """
-        before: dict[int, set[int]] = {}  # leaving i is 2i, arriving 2i + 1
+        before = set[tuple[int, int]]()
         twice, waiting = set[int](), [self.blocking.owner[place] for place in bits_of(occupied & ~self.right)]
         moving = set(waiting)
         while waiting:
@@ -79,7 +83,7 @@ class MoveOrder:
             for event, mask in ((2 * i, on_top), (2 * i + 1, excluded)):
                 for place in bits_of(mask & occupied & ~(1 << places[i])):
                     j = self.blocking.owner[place]
-                    before.setdefault(2 * j, set()).add(event)
+                    before.add((2 * j, event))
                     if j not in moving:
                         moving.add(j)
                         waiting.append(j)
@@ -88,51 +92,65 @@ class MoveOrder:
         for i in moving:
             carrier = self._arrival(i).carrier
             if carrier in moving:
-                before.setdefault(2 * carrier + 1, set()).add(2 * i + 1)
-        return len(moving) + len(twice) + (_second_moves(before, frozenset(twice), BRANCHINGS) if before else 0)
+                before.add((2 * carrier + 1, 2 * i + 1))
+        return len(moving) + len(twice) + _second_moves(_on_cycles(before), frozenset(twice), BRANCHINGS)
 
     def _arrival(self, i: int) -> _Arrival:
         """What has to be so before an object arrives, whichever of its places it goes to."""
         known = self._arrivals.get(i)
         if known is not None:
             return known
-        ends, excluded, carriers, carried = self._places[i], -1, 0, True
-        for place in bits_of(ends):
+        excluded, carriers, carried = -1, 0, True
+        for place in bits_of(self._places[i]):
             below = self.blocking.carriers[place]
             excluded &= self.blocking.clash[place]
             carried &= below != 0
             carriers |= below & self.right  # a carrier cannot move any more
         owners = {self.blocking.owner[place] for place in bits_of(carriers)} if carried else set()
-        known = _Arrival(ends, excluded if ends else 0, owners.pop() if len(owners) == 1 else -1)
+        known = _Arrival(excluded, owners.pop() if len(owners) == 1 else -1)
         self._arrivals[i] = known
         return known
 
 
-def _second_moves(before: dict[int, set[int]], twice: frozenset[int], branchings: int) -> int:
+def _on_cycles(before: Iterable[tuple[int, int]]) -> Arcs:
+    """Those of some arcs that may be on cycles: between objects that arcs lead to and from."""
+    arcs, count = list(before), -1
+    while len(arcs) != count:
+        count = len(arcs)
+        both = {first // 2 for first, _ in arcs} & {second // 2 for _, second in arcs}
+        arcs = [arc for arc in arcs if arc[0] // 2 in both and arc[1] // 2 in both]
+    return frozenset(arcs)
+
+
+@lru_cache(maxsize=10_000)
+def _second_moves(before: Arcs, twice: frozenset[int], branchings: int) -> int:
     """Least number of further objects that have to move twice.
 
+    Most moves leave the cycles as they are; therefore answers are kept.
+
     Args:
-        before: event -> the events that it has to precede.
+        before: what has to come before what.
         twice: objects that move twice.
         branchings: cycles of which each object is tried; then whole cycles are broken.
     """
     cycle = _cycle(before, twice)
     if not cycle:
         return 0
-    if len(cycle) == 1:
+    if len(cycle) == 1 or branchings == 0:
         return 1 + _second_moves(before, twice | cycle, branchings)
-    if branchings == 0:
-        return 1 + _second_moves(before, twice | cycle, 0)
     return 1 + min(_second_moves(before, twice | {i}, branchings - 1) for i in sorted(cycle))
 
 
-def _cycle(before: dict[int, set[int]], twice: frozenset[int]) -> frozenset[int]:
+def _cycle(before: Arcs, twice: frozenset[int]) -> frozenset[int]:
     """Fewest objects of which one has to move twice; none if there is no cycle."""
-    arriving = set[int]().union(*before.values())
+    later: dict[int, list[int]] = {}
+    for first, second in sorted(before):
+        later.setdefault(first, []).append(second)
+    arriving = {second for _, second in before}
     best: frozenset[int] = frozenset()
-    for leaving in sorted(before):
+    for leaving in later:
         if leaving % 2 == 0 and leaving // 2 not in twice and leaving + 1 in arriving:
-            found = _way_round(before, twice, leaving)
+            found = _way_round(later, twice, leaving)
             if found and (not best or len(found) < len(best)):
                 best = found
                 if len(best) == 1:
@@ -140,7 +158,7 @@ def _cycle(before: dict[int, set[int]], twice: frozenset[int]) -> frozenset[int]
     return best
 
 
-def _way_round(before: dict[int, set[int]], twice: frozenset[int], start: int) -> frozenset[int]:
+def _way_round(later: dict[int, list[int]], twice: frozenset[int], start: int) -> frozenset[int]:
     """The fewest objects that must move once for an object's leaving to come before its arriving; itself among them.
 
     An object with one move arrives before it leaves, too; every object leaves before it arrives.
@@ -152,10 +170,7 @@ def _way_round(before: dict[int, set[int]], twice: frozenset[int], start: int) -
         passed, j = once[event], event // 2
         if event == start + 1:
             return passed
-        later = set(before.get(event, ()))
-        if event % 2 == 0 and event != start:
-            later.add(event + 1)
-        for each in later:
+        for each in (*later.get(event, ()), *((event + 1,) if event % 2 == 0 and event != start else ())):
             if each not in once or len(passed) < len(once[each]):
                 once[each] = passed
                 events.appendleft(each)

@@ -171,9 +171,10 @@ class NeuralModel:
             owner, box, _ = self.places[place]
             if owner in self.ignored:
                 continue
-            for t, goal in enumerate(self._goal_place[:, owner]):
-                if goal != place and not np.array_equal(box, self.places[goal].box):
-                    pairs.setdefault((place, int(goal)), []).append((row, t))
+            here = box.tobytes()
+            for t, goal in enumerate(self._goal_place[:, owner].tolist()):
+                if goal != place and here != self.places[goal].box.tobytes():
+                    pairs.setdefault((place, goal), []).append((row, t))
         if pairs:
             compared = [[self.places[pair[side]] for pair in pairs] for side in (1, 0)]
             nodes = [
