@@ -130,11 +130,6 @@ class LazySearchTree(SearchTree[State, Step]):
             node.least = node.cost + float((node.bound + self.to_go).min())
         return node.least
 
-    def raised(self, node: Node[State, Step], bound: CostArray) -> None:
-        """Raise the bound of a node."""
-        super().raised(node, bound)
-        node.least = None
-
     def priority(self, node: Node[State, Step]) -> tuple[float, float]:
         """Place of a node in the frontier: by its estimate in phases that look for a way, by its bound in proofs."""
         if self.phase.weight == 1.0:

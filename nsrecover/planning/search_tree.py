@@ -112,7 +112,7 @@ class Node(Generic[State, Step]):
         tightened: subgoals for which the model was asked for a tighter bound.
         detoured: its applicable steps were tried; its detours are left.
         outdated: a cheaper way to its state was found.
-        least: `value` for all subgoals, if it is known; only `LazySearchTree` keeps it.
+        least: `value` for all subgoals, if it is known.
     """
 
     state: State
@@ -203,7 +203,11 @@ class SearchTree(Generic[State, Step]):
 
     def value(self, node: Node[State, Step], active: IndexArray | slice = EVERY) -> float:
         """Lower bound on the objective of any way through a node to one of the active subgoals."""
-        return float(((node.cost + node.bound[active]) * self.factor + self.to_go[active]).min())
+        if active is not EVERY:
+            return float(((node.cost + node.bound[active]) * self.factor + self.to_go[active]).min())
+        if node.least is None:
+            node.least = float(((node.cost + node.bound) * self.factor + self.to_go).min())
+        return node.least
 
     def priority(self, node: Node[State, Step]) -> tuple[float, float]:
         """Place of a node in the open list, lowest first: its weighted value, then its discrepancy."""
@@ -252,13 +256,13 @@ class SearchTree(Generic[State, Step]):
 
     def raised(self, node: Node[State, Step], bound: CostArray) -> None:
         """Raise the bound of a node."""
-        node.bound = np.maximum(node.bound, bound)
+        node.bound, node.least = np.maximum(node.bound, bound), None
 
     def reach(self, node: Node[State, Step]) -> bool:
         """Make a node the incumbent if it is at a subgoal and nothing better is known."""
-        at = np.flatnonzero(node.bound <= 0.0)
-        if len(at) == 0:
+        if node.plain.min() > 0.0:
             return False
+        at = np.flatnonzero(node.plain <= 0.0)
         values = node.cost * (1.0 + REJOIN_EARLY) + self.to_go[at]
         if values.min() >= self.incumbent_value:
             return False
@@ -298,18 +302,18 @@ class SearchTree(Generic[State, Step]):
         if not fresh:
             return False
         discrepancies, bounds = self.model.discrepancy([state for _, state, _, _ in fresh])
+        plain, spent = bounds.astype(np.float64), np.array([[cost - node.cost] for _, _, cost, _ in fresh])
+        raised = np.maximum(plain, node.bound - spent)  # no step lowers the bound by more than its cost
         improved = False
-        for (step, state, cost, key), discrepancy, bound in zip(fresh, discrepancies, bounds, strict=True):
+        for row, (step, state, cost, key) in enumerate(fresh):
             known = self.best.get(key)
             if known is not None:
                 if known.cost <= cost:  # a sibling with the same key
                     continue
                 known.outdated = True
-            plain = bound.astype(np.float64)
-            child = Node(state, node, step, cost, discrepancy, plain, plain, node.estimate)
+            child = Node(state, node, step, cost, discrepancies[row], raised[row], plain[row], node.estimate)
             self.best[key] = child
             improved |= self.reach(child)
-            self.raised(child, node.bound - (cost - node.cost))
             if self.value(child) < self.limit:
                 self.push(child)
         return improved
