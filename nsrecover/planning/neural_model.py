@@ -200,21 +200,18 @@ class NeuralModel:
         # but boxes of objects that lie askew may overlap so far that no robot could put one back next to the other
         together = ((right.astype(np.float32) @ right.T.astype(np.float32)) > 0) & ~deep
         together[: len(self.graph), : len(self.graph)] = True
-        self._clash = masks(clash & other & ~together)
+        clash &= other & ~together
         carriers = self._carriers(owner, right)
         above = rests & other
         above |= carriers  # i rests on j if a subgoal says so
-        self._above = masks(above.T.copy())
-        self._carriers_of = masks(carriers)
+        self.blocking = Blocking(owner.tolist(), masks(clash), masks(above.T.copy()), masks(carriers))
         wanted = right[:, self._wanted]
         self._misplaced = np.where(wanted, 0.0, 1.0)
         for i in self.fixed:  # what cannot be moved stays wrong for good
             self._misplaced[i] = np.where(wanted[i], 0.0, np.inf)
-        blocking = Blocking(owner.tolist(), self._clash, self._above, self._carriers_of)
-        self._orders = [MoveOrder(blocking, mask, self.fixed) for mask in masks(wanted.T.copy())]
+        self._orders = [MoveOrder(self.blocking, mask, self.fixed) for mask in masks(wanted.T.copy())]
         self._distance = (1.0 - self._probability[:, self._wanted]).astype(np.float32)
         self._wrong: list[bool] = np.any(~wanted, axis=1).tolist()
-        self._owner = [int(i) for i in owner]
         self._targets = self._target_places(right)
         self._restore = [Action(PUT_BACK, (self.graph.names[place.owner],), as_box(place.box)) for place in self.places]
         self._texts = self._plan_texts(owner, right)
@@ -278,8 +275,8 @@ class NeuralModel:
             here = state.places[i]
             rest = state.occupied & ~(1 << here)
             for place in self._targets[i]:
-                below = self._carriers_of[place]
-                if place != here and not self._clash[place] & rest and (not below or below & rest):
+                below = self.blocking.carriers[place]
+                if place != here and not self.blocking.clash[place] & rest and (not below or below & rest):
                     moves.append(self._move(i, place, rest, here))
         return moves
 
@@ -332,8 +329,8 @@ class NeuralModel:
 
     def carried_by(self, move: Move, state: State) -> int | None:
         """The object that carries the moved one at its new place, in the state before the move; None for the table."""
-        below = self._carriers_of[move.place] & state.occupied & ~(1 << state.places[move.owner])
-        return self._owner[below.bit_length() - 1] if below else None
+        below = self.blocking.carriers[move.place] & state.occupied & ~(1 << state.places[move.owner])
+        return self.blocking.owner[below.bit_length() - 1] if below else None
 
     # -- helpers
 
@@ -342,7 +339,9 @@ class NeuralModel:
         return [
             i
             for i in sorted(objects, key=lambda j: (self._ranks[j], j))
-            if i not in self.fixed and i not in self.ignored and not self._above[state.places[i]] & state.occupied
+            if i not in self.fixed
+            and i not in self.ignored
+            and not self.blocking.above[state.places[i]] & state.occupied
         ]
 
     def _needed(self, state: State) -> tuple[set[int], set[int]]:
@@ -357,12 +356,12 @@ class NeuralModel:
         while waiting:
             i = waiting.pop()
             here = state.places[i]
-            blocking = self._above[here]
+            blocking = self.blocking.above[here]
             for place in self._targets[i]:
                 if place != here:
-                    blocking |= self._clash[place]
+                    blocking |= self.blocking.clash[place]
             blocking &= state.occupied & ~(1 << here)
-            found = {self._owner[j] for j in bits_of(blocking)}
+            found = {self.blocking.owner[j] for j in bits_of(blocking)}
             in_way |= found
             waiting += found - needed
             needed |= found
