@@ -29,7 +29,7 @@ from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
 from nsrecover.planning.move_order import Blocking, MoveOrder
-from nsrecover.planning.places import BoolArray, Place, carriers_along, contained, masks, pairwise
+from nsrecover.planning.places import BoolArray, Place, carried, carriers_along, contained, masks, pairwise
 from nsrecover.planning.setting_aside import PlacementSampler, nearest_place
 from nsrecover.planning.subgoals import Subgoal
 from nsrecover.planning.symbolic.strips import bits_of
@@ -200,11 +200,10 @@ class NeuralModel:
         # but boxes of objects that lie askew may overlap so far that no robot could put one back next to the other
         together = ((right.astype(np.float32) @ right.T.astype(np.float32)) > 0) & ~deep
         together[: len(self.graph), : len(self.graph)] = True
-        clash &= other & ~together
-        carriers = self._carriers(owner, right)
-        above = rests & other
-        above |= carriers  # i rests on j if a subgoal says so
-        self.blocking = Blocking(owner.tolist(), masks(clash), masks(above.T.copy()), masks(carriers))
+        carriers = carried(owner, right, self._below, self.ignored)
+        above = rests & other | carriers  # i rests on j if a subgoal says so
+        tables = clash & other & ~together, above.T.copy(), carriers
+        self.blocking = Blocking(owner.tolist(), *map(masks, tables))
         wanted = right[:, self._wanted]
         self._misplaced = np.where(wanted, 0.0, 1.0)
         for i in self.fixed:  # what cannot be moved stays wrong for good
@@ -222,15 +221,6 @@ class NeuralModel:
             raise InvalidConfiguration(
                 f"expected action costs > 0, found {self.cheapest}; give actions that should be free a small cost"
             )
-
-    def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
-        """(places, places): place j is right for the object that carries place i in some imagined scene."""
-        carriers = np.zeros((len(owner), len(owner)), dtype=np.bool_)
-        for t, known in enumerate(self._below.tolist()):
-            for i, below in enumerate(known):
-                if below >= 0 and i not in self.ignored and below not in self.ignored:
-                    carriers |= ((owner == i) & right[:, t])[:, None] & ((owner == below) & right[:, t])[None]
-        return carriers
 
     def _target_places(self, right: BoolArray) -> list[list[int]]:
         """For each object the places that subgoals have for it, one for each that tells apart; seen ones stand in."""
@@ -299,7 +289,7 @@ class NeuralModel:
         return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * self.cheapest
 
     def least_cost(self, state: State, subgoal: int) -> float:
-        """A tighter lower bound for one subgoal: moves that the order of moves demands, times the cheapest action."""
+        """A tighter lower bound for one subgoal: the moves of `MoveOrder`, times the cheapest action."""
         return self._orders[subgoal].moves(state.places, state.occupied) * self.cheapest
 
     def cost(self, step: Move) -> float:
@@ -396,8 +386,7 @@ class NeuralModel:
         # keep clear of all places, present and future; failing that, of the present ones
         everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
         found = self.placement_sampler(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
-        known = len(self.places)
-        self.places += [Place(i, box, here.visual) for box in found]
+        known, self.places = len(self.places), self.places + [Place(i, box, here.visual) for box in found]
         probability = self._compare(range(known, len(self.places)))
         # a place that is right for a subgoal is not free space: bounds that were computed without it stay true
         aside = np.all(probability[:, self._wanted] < self.models.threshold, axis=1)
