@@ -125,8 +125,7 @@ class NeuralModel:
         means: Means | None = None,
     ) -> None:
         untouched, means = untouched or Untouched(), means or Means()
-        self.models = models
-        self.graph = graph
+        self.models, self.graph = models, graph
         self.traces = tuple(traces)
         self.plan = traces[0].plan
         self.scenes = {Subgoal(c, t): scene for c, trace in enumerate(traces) for t, scene in enumerate(trace.graphs)}
