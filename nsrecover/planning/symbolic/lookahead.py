@@ -16,8 +16,8 @@ from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Atom, Formula, Not, State
 from nsrecover.domains.properties import values_of, with_properties_of
 from nsrecover.monitoring.facts.outlook import Outlook, imagine, outlook, unmet_conditions
-from nsrecover.planning.symbolic.domain_model import solve
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, involved
+from nsrecover.planning.symbolic.solving import solve
 
 MOST_MISSING = 4
 """Steps that a plan may lack at one place."""
