@@ -17,11 +17,11 @@ from nsrecover.domains.costs import cost_of
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with, literal, property_of
-from nsrecover.monitoring.facts.outlook import outlook, unmet_conditions, unmet_goal
+from nsrecover.monitoring.facts.outlook import imagine, outlook, unmet_conditions, unmet_goal
 from nsrecover.planning.symbolic.solving import Limits, Solution, solve
 from nsrecover.planning.vetoes import another_way
 
-_TIDY = 0.5
+_TIDY = 0.75
 """Share of the time in which a way is looked for that leaves tidy what the plan tidies up."""
 
 _AROUND = 2
@@ -39,6 +39,15 @@ def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[st
         named |= {name for pair in links if pair[0] in named or pair[1] in named - means for name in pair}
     held = {fact[1] for fact in facts_with((Role.HELD,), state, instance.domain)}
     return tuple(name for name in instance.objects if name in named | means | held)
+
+
+def works(instance: Instance, state: State, actions: Sequence[Action], goal: Sequence[StateFact]) -> bool:
+    """Whether actions can be done from a state and reach a goal; like `outlook`, but ends with the first that fails."""
+    for action in actions:
+        if unmet_conditions(instance, state, action):
+            return False
+        state = imagine(instance, state, action)
+    return not unmet_goal(instance, state, goal)
 
 
 class FactPlanner:
@@ -277,12 +286,7 @@ class FactPlanner:
     def _resumes(self, state: State, plan: Sequence[Action], goal: Sequence[StateFact]) -> int | None:
         """The last step of the plan with which to go on from a state without anything else; None if there is none."""
         for step in range(len(plan), -1, -1):
-            rest = plan[step:]
-            if (rest and unmet_conditions(self.instance, state, rest[0])) or (
-                not rest and unmet_goal(self.instance, state, goal)
-            ):
-                continue
-            if outlook(self.instance, state, rest, goal).good:
+            if works(self.instance, state, plan[step:], goal):
                 return step
         return None
 

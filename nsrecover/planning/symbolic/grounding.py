@@ -159,19 +159,16 @@ class _Grounder:
 
     def _plainly(self, formulas: Sequence[Formula], at: Binding) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Needed and forbidden facts of formulas, those included that can never be as they are wanted."""
-        needs, forbids = dict[int, None](), dict[int, None]()
+        parts = list[Ground]()
         for part in (part for formula in formulas for part in conjuncts(formula)):
             inner, positive = (part.part, False) if isinstance(part, base.Not) else (part, True)
             if isinstance(inner, base.Atom) and inner.predicate not in self._theory.derived:
-                fact = grounded((inner.predicate, *inner.terms), at)
-                self._atom(fact, positive)
-                found = self._literal(fact, positive)
+                parts.append(("is", (grounded((inner.predicate, *inner.terms), at), positive)))
             else:
-                more = self._needs(self._ground(part, at, True))
-                found = ((self._number(_NEVER),), ()) if more is None else more
-            needs |= dict.fromkeys(found[0])
-            forbids |= dict.fromkeys(found[1])
-        return tuple(needs), tuple(forbids)
+                parts.append(self._ground(part, at, True) or ("is", (_NEVER, True)))
+        found = self._needs(_joined(iter(parts), True))
+        assert found is not None
+        return found
 
     def _completed(self, step: Action, made: _Made) -> bool:
         """Add all facts that an action changes whatever the state is; false if it changes others in some states."""
@@ -182,11 +179,13 @@ class _Grounder:
             if when is not True:
                 exact &= when is False
                 continue
-            made.adds.update(numbers[fact] for fact in (grounded(f, at) for f in effect.adds) if fact in numbers)
+            made.adds.update([numbers[fact] for fact in [grounded(f, at) for f in effect.adds] if fact in numbers])
             for pattern in effect.deletes:
                 fact = grounded(pattern, at)
-                gone = () if "*" in fact and self._theory.laws else self._facts[fact[0]] if "*" in fact else (fact,)
-                made.deletes.update(numbers[f] for f in gone if f in numbers and unified(fact, f) == {})
+                if fact in numbers:
+                    made.deletes.add(numbers[fact])
+                elif "*" in fact and not self._theory.laws:
+                    made.deletes.update(numbers[f] for f in self._facts[fact[0]] if unified(fact, f) is not None)
         return exact
 
     def _action(self, step: Action, needs: tuple[int, ...], forbids: tuple[int, ...], made: _Made) -> GroundAction:
@@ -208,6 +207,8 @@ class _Grounder:
                 return self._atom((predicate, *[at.get(term, term) for term in terms]), positive)
             case base.Not(part):
                 return self._ground(part, at, not positive)
+            case base.And(()):
+                return positive
             case base.And(parts) | base.Or(parts):
                 grounds = (self._ground(part, at, positive) for part in parts)
                 return _joined(grounds, isinstance(formula, base.And) is positive)
@@ -264,20 +265,19 @@ class _Grounder:
             return ((), ()) if ground else None
         needs, forbids = dict[int, None](), dict[int, None]()
         for part in ground[1] if ground[0] == "and" else (ground,):  # type: ignore[attr-defined]
-            more = self._literal(*part[1]) if part[0] == "is" else ((self._number(part),), ())
-            needs |= dict.fromkeys(more[0])
-            forbids |= dict.fromkeys(more[1])
+            number, positive = self._literal(part[1]) if part[0] == "is" else (self._number(part), True)
+            (needs if positive else forbids)[number] = None
         return tuple(needs), tuple(forbids)
 
-    def _literal(self, fact: StateFact, positive: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """A literal as needed and forbidden facts; from now on what makes it true is wanted."""
+    def _literal(self, literal: Literal) -> tuple[int, bool]:
+        """A literal as number of a fact that is needed or forbidden; from now on what makes it true is wanted."""
+        fact, positive = literal
         if fact[0] in self._theory.derived:
-            return (self._number((fact, positive)),), ()
-        number = self._number(fact)
-        if (fact, positive) not in self._wanted:
-            self._wanted.add((fact, positive))
-            self._waiting.append(("is", (fact, positive)))
-        return ((number,), ()) if positive else ((), (number,))
+            return self._number(literal), True
+        if literal not in self._wanted:
+            self._wanted.add(literal)
+            self._waiting.append(("is", literal))
+        return self._number(fact), positive
 
     def _number(self, key: object) -> int:
         number = self._numbers.get(key)

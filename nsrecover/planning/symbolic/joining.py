@@ -140,23 +140,21 @@ class Parameters:
         if key not in self._fills:
             self._fills[key] = self._planned(effect, at)
         tests, fills = self._fills[key]
-        if not any(self._impossible(test, at) for test in tests):
-            yield from self._filled(fills, 0, at)
-
-    def _filled(self, fills: Sequence[_Fill], depth: int, at: dict[str, str]) -> Iterator[dict[str, str]]:
-        self._check()
-        if depth == len(fills):
-            yield at
+        if any(self._impossible(test, at) for test in tests):
             return
-        variables, known, rows, tests = fills[depth]
+        yield from self._filled(fills, at) if fills else (at,)
+
+    def _filled(self, fills: Sequence[_Fill], at: dict[str, str]) -> Iterator[dict[str, str]]:
+        variables, known, rows, tests = fills[0]
         for row in rows.get(tuple([at.get(term, term) for term in known]), ()):
+            self._check()
             more = {**at, **dict(zip(variables, row, strict=True))}
-            for test in tests:
-                if self._impossible(test, more):
-                    self._check()
-                    break
+            if any(self._impossible(test, more) for test in tests):
+                continue
+            if len(fills) > 1:
+                yield from self._filled(fills[1:], more)
             else:
-                yield from self._filled(fills, depth + 1, more)
+                yield more
 
     def _planned(self, effect: Achiever, bound: Collection[str]) -> tuple[tuple[Formula, ...], list[_Fill]]:
         """Conditions on the known parameters, and the order in which the others are filled: fewest ways first."""
@@ -175,11 +173,7 @@ class Parameters:
             best: tuple[tuple[str, ...], tuple[str, ...], Rows] = (name,), (), {(): [(each,) for each in names]}
             least = float(len(names))
             for each in conditions:
-                if (
-                    isinstance(each, base.Atom)
-                    and each.predicate not in self._may_change
-                    and _free(each) <= parameters.keys()
-                ):
+                if isinstance(each, base.Atom) and each.predicate not in self._may_change:
                     fill = self._rows(each, known, parameters)
                     ways = sum(map(len, fill[2].values())) / max(1, len(fill[2]))
                     if ways <= least:

@@ -90,7 +90,7 @@ def repair(
     unit = min([1.0, *(float(action.cost) for action in (*task.actions, *plan) if action.cost > 0)])
     costs, planned = ([max(float(a.cost) / unit, LEAST_COST) for a in actions] for actions in (task.actions, plan))
     rest = [*itertools.accumulate(reversed(planned), initial=0.0)][::-1]
-    model = SymbolicModel(task, subgoals, rest, plan, costs)
+    model = SymbolicModel(task, subgoals, rest, plan, costs, stopping(budget_s, cancelled, began))
 
     def finished(result: SearchResult[int, int]) -> Repair:
         return replace(_repair(task, plan, model, result, unit), seconds=time.perf_counter() - began)

@@ -131,7 +131,7 @@ def solve(
         task, unusable = grounding.task, usable_from(grounding.task.goal, grounding.steps)
         planned, plan = grounding.steps[unusable:], plan[unusable:] if grounding.steps else ()
         rest = [*itertools.accumulate(map(counted, reversed(planned)), initial=0.0)][::-1]
-        model = SymbolicModel(task, kernels(task.facts, task.goal, planned), rest, _wished(prefer), costs)
+        model = SymbolicModel(task, kernels(task.facts, task.goal, planned), rest, _wished(prefer), costs, limits.over)
         start = task.initial
     else:
         model, plan, rest, start = (

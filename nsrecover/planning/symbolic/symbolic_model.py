@@ -54,6 +54,7 @@ class SymbolicModel:
         costs_to_go: what reaching the goal costs from each of them, 0 for the last.
         preferred: actions in the order in which they are to be tried, for example the old plan's.
         costs: (A,) what each action counts, positive; the actions' own costs by default.
+        stop: asked regularly by what takes long; if it returns true, that ends without an answer.
     """
 
     def __init__(
@@ -63,8 +64,9 @@ class SymbolicModel:
         costs_to_go: Sequence[float],
         preferred: Sequence[GroundAction] = (),
         costs: Sequence[float] | None = None,
+        stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.actions = task.actions
+        self.actions, self._stop = task.actions, stop
         self.costs = [float(action.cost) for action in task.actions] if costs is None else list(costs)
         self.cheapest = min(self.costs, default=1.0)
         self.costs_to_go = np.asarray(costs_to_go, dtype=np.float64)
@@ -217,7 +219,7 @@ class SymbolicModel:
 
     def use_symmetries(self) -> bool:
         """Look for symmetries; False if there are none."""
-        found = Symmetries(len(self._facts), self.actions, self.costs, self._goal, self._start)
+        found = Symmetries(len(self._facts), self.actions, self.costs, self._goal, self._start, self._stop)
         self._symmetries = found if found.generators else None
         return self._symmetries is not None
 
@@ -240,7 +242,7 @@ class SymbolicModel:
         """Pairs of propositions that exclude each other in every state that can be reached from the start."""
         relaxed = self._relaxation
         holds = bits_of(self._propositions.bits(self._start))
-        return Mutexes(len(self._propositions), relaxed.before, relaxed.achieved, relaxed.undone, holds)
+        return Mutexes(len(self._propositions), relaxed.before, relaxed.achieved, relaxed.undone, holds, self._stop)
 
     @property
     def settling(self) -> int:
