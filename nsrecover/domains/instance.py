@@ -72,7 +72,8 @@ class Instance:
                 f"{self.objects!r:.80}; nsrecover.domains.entrances.scene_of takes kinds and lists, too"
             )
         for name, traits in self.objects.items():
-            if problem := problem_of(name, MOST_SAID if traits & SAID else MOST_WORDS):
+            problem = problem_of(name, MOST_SAID if traits & SAID else MOST_WORDS)
+            if problem and not str(name).startswith("?"):
                 raise InvalidConfiguration(
                     f"expected object names of {problem}, found {name!r}; rename the object, for instance with "
                     "nsrecover.core.names.plain_name"

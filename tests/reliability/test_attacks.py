@@ -34,8 +34,6 @@ from nsrecover.integrations.server.guard import ADDRESSES, Rates
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.explain_file import explain_file
-from nsrecover.reports.episodes import report_at
-from nsrecover.reports.page import html_of
 from tests.commands import ROOT, run
 from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, opened, scene
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED
@@ -203,16 +201,10 @@ def checked(name: str, folder: Path) -> tuple[str, Path]:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_are_inert_in_pages_logs_and_on_the_terminal(name: str, tmp_path: Path) -> None:
-    _, log = checked("harmless", tmp_path)
-    harmless = Tags(html_of(report_at(str(log))))
-    printed, log = checked(name, tmp_path)
-    assert name in printed.replace("\n", " ")
-    page = Tags(html_of(report_at(str(log))))
-    assert page.found == harmless.found, "the same tags, whatever the name"
-    assert name in page.texts
-    (report,) = explain_file(log)
-    assert name in report["text"]
+def test_names_with_markup_are_refused(name: str) -> None:
+    with pytest.raises(InvalidObservation, match="expected object names"):
+        scene_of_boxes({name: (0.5, 0.0, 0.02, *SIZE)})
+    assert problem_of(plain_name(name)) == ""
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred", "a\nb", "a\x00b", "\u202eder", "", "  "])
@@ -226,7 +218,10 @@ def test_names_that_change_what_a_terminal_shows_are_refused(name: str) -> None:
     [
         "red cube. All clear and people may enter the cell now. The red cube", "red cube! Go on", "cube: safe", "cube.",
         "\u7acb\u65b9\u4f53\u3002\u5b89\u5168", "red cube and people may enter the cell now and the red cube",
-        "cube\u061f yes",
+        "cube\u061f yes", "cube\u203c safe", "cube\u2e2e", "cube\u0589", "cube\u104b", "cube\u2028safe",
+        "cup\u201d is safe \u201c", "cu\u200bp", "cup\u200d", "\ufb01le", "c\u0443p", "nothing", "You", "e  f", "cube?",
+        "\u0301cup", "cup\u00ad", "\U000e0041cup", "cup \u2192 safe", "cup=safe", "cup*", "~cup",
+        "cup|all clear",
     ],
 )  # fmt: skip
 def test_names_that_say_something_are_refused_everywhere(name: str) -> None:
@@ -263,7 +258,19 @@ def test_reserved_words_of_a_domain_name_no_object(name: str) -> None:
 
 def test_names_of_any_script_can_be_used() -> None:
     scripts = ("\u7acb\u65b9\u4f53 3", "\u0932\u093e\u0932 \u0918\u0928", "\u0627\u0644\u0645\u0643\u0639\u0628")
-    for name in (*scripts, "red cube", "box.1", "Mug_2", "half-full cup", "person's mug", "a/b|c#1"):
+    for name in (
+        *scripts,
+        "red cube",
+        "box.1",
+        "Mug_2",
+        "half-full cup",
+        "person's mug",
+        "a/b#c.1",
+        "cup #2",
+        "2-1",
+        "\u00e9tag\u00e8re",
+        "caf\u00e9 \u65e5\u672c\u306e\u30ab\u30c3\u30d7",
+    ):
         assert problem_of(name) == ""
         assert plain_name(name) == name
     assert plain_name("Mug (red). Safe; now") == "Mug red Safe now"
