@@ -202,9 +202,7 @@ class FactPlanner:
         """A plan to the goal of a trace that leaves what its plan tidies up tidy, if there is one."""
         plan, goal = trace.plan.actions, trace.goal
         if trace.tidy:
-            left = limits.budget_s
-            until = None if left is None else time.perf_counter() + _TIDY * left
-            found = self.search(state, goal, names, plan, trace.tidy, forbidden, replace(limits, until=until))
+            found = self.search(state, goal, names, plan, trace.tidy, forbidden, replace(limits, share=_TIDY))
             if found.found:
                 return found
         return self.search(state, goal, names, plan, (), forbidden, limits)

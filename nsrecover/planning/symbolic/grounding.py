@@ -103,6 +103,7 @@ class _Grounder:
         self._atoms: dict[Literal, Ground] = {}
         self._rules: dict[tuple[tuple[int, ...], tuple[int, ...], int, bool], None] = {}
         self._made: dict[Action, _Made | None] = {}
+        self._complete: list[base.Operator | None] = []  # all their actions are made
 
     # -- the task
 
@@ -173,19 +174,20 @@ class _Grounder:
     def _completed(self, step: Action, made: _Made) -> bool:
         """Add all facts that an action changes whatever the state is; false if it changes others in some states."""
         operator, numbers, exact = self._theory.operators[step.operator], self._numbers, True
-        at = dict(zip((each.variable for each in operator.parameters), step.arguments, strict=True))
+        at = {each.variable: name for each, name in zip(operator.parameters, step.arguments, strict=True)}
         for effect in operator.effects:
             when = self._ground(effect.when, at, True) if not effect.for_each else None
             if when is not True:
                 exact &= when is False
                 continue
-            made.adds.update([numbers[fact] for fact in [grounded(f, at) for f in effect.adds] if fact in numbers])
-            for pattern in effect.deletes:
-                fact = grounded(pattern, at)
-                if fact in numbers:
-                    made.deletes.add(numbers[fact])
-                elif "*" in fact and not self._theory.laws:
-                    made.deletes.update(numbers[f] for f in self._facts[fact[0]] if unified(fact, f) is not None)
+            for patterns, numbered in ((effect.adds, made.adds), (effect.deletes, made.deletes)):
+                for predicate, *terms in patterns:
+                    fact = (predicate, *[at.get(term, term) for term in terms])
+                    number = numbers.get(fact)
+                    if number is not None:
+                        numbered.add(number)
+                    elif "*" in fact and not self._theory.laws:
+                        numbered.update(numbers[f] for f in self._facts[predicate] if unified(fact, f) is not None)
         return exact
 
     def _action(self, step: Action, needs: tuple[int, ...], forbids: tuple[int, ...], made: _Made) -> GroundAction:
@@ -261,12 +263,19 @@ class _Grounder:
 
     def _needs(self, ground: Ground) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """The needed and forbidden facts that a formula is made of; None if it is never true."""
-        if isinstance(ground, bool):
-            return ((), ()) if ground else None
         needs, forbids = dict[int, None](), dict[int, None]()
-        for part in ground[1] if ground[0] == "and" else (ground,):  # type: ignore[attr-defined]
-            number, positive = self._literal(part[1]) if part[0] == "is" else (self._number(part), True)
-            (needs if positive else forbids)[number] = None
+        waiting = [ground]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, bool):
+                if not part:
+                    return None
+            elif part[0] == "and":
+                waiting += reversed(cast("Sequence[Ground]", part[1]))
+            else:
+                is_literal = part[0] == "is"
+                number, positive = self._literal(cast("Literal", part[1])) if is_literal else (self._number(part), True)
+                (needs if positive else forbids)[number] = None
         return tuple(needs), tuple(forbids)
 
     def _literal(self, literal: Literal) -> tuple[int, bool]:
@@ -308,6 +317,10 @@ class _Grounder:
         """Add the actions and laws that make a fact true, or false, with their conditions."""
         number = self._numbers[fact]
         for each, at in self._achieving(fact, positive):
+            if each.plain and each.operator in self._complete:
+                continue
+            if each.plain and not at:
+                self._complete.append(each.operator)
             for binding in self._parameters.bindings(each, at):
                 when = self._ground(each.effect.when, binding, True)
                 if when is False:
@@ -330,7 +343,13 @@ class _Grounder:
         if step not in self._made:
             usable = step not in self._forbidden and self._theory.cost(operator, step.arguments) < math.inf
             usable = usable and (operator.repeats or len(set(step.arguments)) == len(step.arguments))
-            needs = self._needs(self._ground(base.And(operator.preconditions), at, True)) if usable else None
+            parts = list[Ground]()
+            for need in operator.preconditions if usable else ():
+                parts.append(self._ground(need, at, True))
+                usable = parts[-1] is not False
+                if not usable:
+                    break
+            needs = self._needs(("and", parts)) if usable else None
             self._made[step] = None if needs is None else _Made(*needs, set(), set())
         return self._made[step]
 

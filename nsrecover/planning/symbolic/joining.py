@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from nsrecover.core.actions import Action
@@ -43,6 +44,13 @@ class Theory:
     laws: Sequence[base.Law] = ()
     cost: Callable[[base.Operator, tuple[str, ...]], float] = base.Operator.cost_of
 
+    @cached_property
+    def changing(self) -> frozenset[str]:
+        """The predicates that are derived, or that an effect changes."""
+        effects = [law.effect for law in self.laws]
+        effects += [effect for operator in self.operators.values() for effect in operator.effects]
+        return frozenset(self.derived) | {fact[0] for effect in effects for fact in (*effect.adds, *effect.deletes)}
+
     @classmethod
     def of(cls, instance: Instance) -> Theory:
         """The theory of a domain over the objects of a scene."""
@@ -73,6 +81,12 @@ class Achiever(NamedTuple):
     pattern: StateFact
     parameters: tuple[base.Parameter, ...]
     conditions: tuple[Formula, ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether every action of an operator whose parameters may be any object has it, whatever the state is."""
+        own = self.operator is not None and not any(each.usual for each in self.parameters)
+        return own and not self.effect.for_each and self.effect.when == base.And(())
 
 
 class _Fill(NamedTuple):
@@ -115,14 +129,10 @@ class Parameters:
         for name in ordered:
             for trait in theory.objects[name]:
                 self.having.setdefault(trait, []).append(name)
-        effects = [law.effect for law in theory.laws]
-        effects += [effect for operator in theory.operators.values() for effect in operator.effects]
-        changing = {fact[0] for effect in effects for fact in (*effect.adds, *effect.deletes)}
         self._lasting = defaultdict[str, list[StateFact]](list)
         for fact in sorted(start):
-            if fact[0] not in changing:
+            if fact[0] not in theory.changing:
                 self._lasting[fact[0]].append(fact)
-        self._may_change = changing | theory.derived.keys()
         self._fills: dict[tuple[int, frozenset[str]], tuple[tuple[Formula, ...], list[_Fill]]] = {}
 
     def fits(self, parameter: base.Parameter, name: str) -> bool:
@@ -173,7 +183,7 @@ class Parameters:
             best: tuple[tuple[str, ...], tuple[str, ...], Rows] = (name,), (), {(): [(each,) for each in names]}
             least = float(len(names))
             for each in conditions:
-                if isinstance(each, base.Atom) and each.predicate not in self._may_change:
+                if isinstance(each, base.Atom):
                     fill = self._rows(each, known, parameters)
                     ways = sum(map(len, fill[2].values())) / max(1, len(fill[2]))
                     if ways <= least:
@@ -208,12 +218,13 @@ class Parameters:
 def achievers(theory: Theory) -> dict[tuple[str, bool], list[Achiever]]:
     """Predicate, and whether it becomes true or false -> the effects of operators and laws on it."""
     found: dict[tuple[str, bool], list[Achiever]] = {}
+    changing = theory.changing
     sources: list[tuple[base.Operator | None, base.Effect]] = [(None, law.effect) for law in theory.laws]
     sources += [(each, effect) for each in theory.operators.values() for effect in each.effects]
     for operator, effect in sources:
         own, needs = (operator.parameters, operator.preconditions) if operator else ((), ())
         parts = (part for formula in (*needs, effect.when) for part in conjuncts(formula))
-        conditions = tuple(part for part in parts if _quick(part, theory))
+        conditions = tuple(part for part in parts if _lasts(part, changing))
         for positive, patterns in ((True, effect.adds), (False, effect.deletes)):
             for pattern in patterns:
                 made = Achiever(operator, effect, pattern, (*own, *effect.for_each), conditions)
@@ -221,12 +232,10 @@ def achievers(theory: Theory) -> dict[tuple[str, bool], list[Achiever]]:
     return found
 
 
-def _quick(formula: Formula, theory: Theory) -> bool:
-    """Whether a formula is a literal of the state, or says what an object is."""
+def _lasts(formula: Formula, changing: Collection[str]) -> bool:
+    """Whether a formula is a literal that never changes."""
     part = formula.part if isinstance(formula, base.Not) else formula
-    return isinstance(part, base.Has | base.Same) or (
-        isinstance(part, base.Atom) and part.predicate not in theory.derived
-    )
+    return isinstance(part, base.Has | base.Same) or (isinstance(part, base.Atom) and part.predicate not in changing)
 
 
 def conjuncts(formula: Formula) -> Iterator[Formula]:

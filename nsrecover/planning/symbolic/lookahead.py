@@ -24,7 +24,7 @@ from nsrecover.planning.symbolic.solving import Limits, solve
 MOST_MISSING = 4
 """Steps that a plan may lack at one place."""
 
-SEARCHING_S = 1.0
+SEARCHING_S = 5.0
 """Wall time of all searches and simulations for one answer, seconds; what is not found by then counts as unknown."""
 
 

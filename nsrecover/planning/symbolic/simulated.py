@@ -33,9 +33,6 @@ class SimulatedModel(SymbolicModel):
         costs: (A,) what each action counts, positive.
     """
 
-    settling = 0
-    """Every way is announced at once."""
-
     def __init__(
         self,
         instance: Instance,

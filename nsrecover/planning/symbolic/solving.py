@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -66,11 +67,13 @@ class Limits:
         max_expansions: states that it expands at most; with that alone the outcome is deterministic. None: no limit.
         cancelled: called now and then; if it returns true, the search ends.
         until: time at which it ends, seconds of `time.perf_counter`; None: no limit.
+        share: of the time that is left after grounding, as long as no plan is found; the rest is for another search.
     """
 
     max_expansions: int | None = EXPANSIONS
     cancelled: Callable[[], bool] | None = None
     until: float | None = None
+    share: float = 1.0
 
     @property
     def budget_s(self) -> float | None:
@@ -81,6 +84,12 @@ class Limits:
         """Whether the search has to end."""
         late = self.until is not None and time.perf_counter() >= self.until
         return late or (self.cancelled is not None and self.cancelled())
+
+    def first_by(self, grounding_s: float) -> float:
+        """Time by which a plan has to be found; inf if the time that is left then is too short to ground once more."""
+        left = math.inf if self.budget_s is None else self.budget_s
+        spent = self.share * left
+        return math.inf if left - spent < grounding_s or self.share == 1.0 else time.perf_counter() + spent
 
 
 def solve(
@@ -106,7 +115,7 @@ def solve(
         objects: the objects that may be used; all if None.
         limits: of the search.
     """
-    ranked = dict[str, int]()
+    began, ranked = time.perf_counter(), dict[str, int]()
     for name in (*(name for step in prefer for name in step.arguments), *familiar):
         ranked.setdefault(name, len(ranked))
     if all(instance.holds(state, part) for part in goal):
@@ -118,6 +127,7 @@ def solve(
     except Interrupted:
         code = ReasonCode.CANCELLED if cancelled is not None and cancelled() else ReasonCode.TIME_BUDGET
         return Solution(RecoveryStatus.BUDGET_EXHAUSTED, reason_code=code)
+    first_by = limits.first_by(time.perf_counter() - began)
     # in units of the cheapest action, so that tie-breaking and rounding stay far below every difference
     unit = min([1.0, *(action.cost for action in grounding.task.actions if action.cost > 0.0)])
 
@@ -140,7 +150,7 @@ def solve(
             [0.0],
             0,
         )
-    improvements: list[Improvement] = []
+    model.settling, improvements = 0, list[Improvement]()
 
     def steps_of(found: SearchResult[int, int]) -> tuple[Action, ...]:
         taken = (model.actions[a] for a in found.path)
@@ -158,7 +168,7 @@ def solve(
         max_expansions=limits.max_expansions,
         budget_s=limits.budget_s,
         on_improvement=improved,
-        cancelled=cancelled,
+        cancelled=lambda: limits.over() or (not improvements and time.perf_counter() >= first_by),
         settle=False,
     )
     found = result.subgoal is not None

@@ -67,6 +67,8 @@ class SymbolicModel:
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.actions, self._stop = task.actions, stop
+        # fewer in large tasks, where each takes longer
+        self.settling = min(SETTLING, SETTLING_ACTIONS // max(1, len(task.actions)))
         self.costs = [float(action.cost) for action in task.actions] if costs is None else list(costs)
         self.cheapest = min(self.costs, default=1.0)
         self.costs_to_go = np.asarray(costs_to_go, dtype=np.float64)
@@ -243,11 +245,6 @@ class SymbolicModel:
         relaxed = self._relaxation
         holds = bits_of(self._propositions.bits(self._start))
         return Mutexes(len(self._propositions), relaxed.before, relaxed.achieved, relaxed.undone, holds, self._stop)
-
-    @property
-    def settling(self) -> int:
-        """At most `SETTLING` expansions, fewer in large tasks, where each takes longer."""
-        return min(SETTLING, SETTLING_ACTIONS // max(1, len(self.actions)))
 
     def solvable(self) -> bool:
         """False if pairs of propositions prove that there is no way from the start; True if they say nothing."""

@@ -10,6 +10,7 @@ from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation import reason_text
 from nsrecover.planning.lazy import LazyModel
+from nsrecover.planning.symbolic import symbolic_model
 from nsrecover.planning.symbolic.repair import Repair, repair
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, first_failure, kernels, mask
 from nsrecover.planning.symbolic.symbolic_model import SymbolicModel
@@ -127,7 +128,7 @@ def tower(count: int) -> tuple[StripsTask, list[GroundAction]]:
 
 
 def test_a_fallen_tower_is_rebuilt_without_a_detour(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SymbolicModel, "settling", 0)  # announce what is found first
+    monkeypatch.setattr(symbolic_model, "SETTLING", 0)  # announce what is found first
     task, plan = tower(10)
     fallen = replace(task, initial=plan[4].apply(task.initial))  # one block stands on another that has to move yet
     improvements: list[Repair] = []
