@@ -85,9 +85,6 @@ def rigid_shift(boxes: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
     return np.asarray(np.sign(centre) * np.maximum(np.abs(centre) - grown, 0.0), dtype=np.float32)
 
 
-ASKEW_M = 0.01
-"""Sides that no turn about the vertical explains up to this are as likely as not those of a leaning object."""
-
 TURNS = np.linspace(0.0, np.pi / 2, 19, dtype=np.float32)
 """Turns about the vertical with which sides are compared, radians."""
 
@@ -95,8 +92,8 @@ TURNS = np.linspace(0.0, np.pi / 2, 19, dtype=np.float32)
 def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """P(boxes (..., 6) stand upright on the same side as others (..., 6)): (...,).
 
-    0.5 if the sides are those of another side up that differs by `SAME_SIZE_M` in height, or if they are `ASKEW_M`
-    from those around an object that stands upright. Part of an object may be hidden: less of it says nothing.
+    0.5 if they have the sides of an object with another side up, `SAME_SIZE_M` higher or lower, or if they are that far
+    from the sides around an upright one. Part of an object may be hidden: less of it says nothing.
     """
     first, second = np.asarray(boxes, dtype=np.float32), np.asarray(others, dtype=np.float32)
     a, b = first[..., 3:], second[..., 3:]
@@ -106,7 +103,7 @@ def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.
     higher = np.abs(a[..., 2] - b[..., 2])
     comparable = apart < np.minimum(higher / 2, SAME_SIZE_M)
     turned = np.where(comparable, np.exp2(-((higher / SAME_SIZE_M) ** 4)), 1.0)
-    return np.minimum(turned, np.exp2(-((_askew(first, second) / ASKEW_M) ** 4))).astype(np.float32)
+    return np.minimum(turned, np.exp2(-((_askew(first, second) / SAME_SIZE_M) ** 4))).astype(np.float32)
 
 
 def _askew(boxes: FloatArray, seen: FloatArray) -> FloatArray:
