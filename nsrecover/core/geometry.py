@@ -103,7 +103,8 @@ def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.
     higher = np.abs(a[..., 2] - b[..., 2])
     comparable = apart < np.minimum(higher / 2, SAME_SIZE_M)
     turned = np.where(comparable, np.exp2(-((higher / SAME_SIZE_M) ** 4)), 1.0)
-    return np.minimum(turned, np.exp2(-((_askew(first, second) / SAME_SIZE_M) ** 4))).astype(np.float32)
+    leaning = np.exp2(-((_askew(first, second) / SAME_SIZE_M) ** 4))
+    return np.asarray(np.minimum(turned, leaning), dtype=np.float32)
 
 
 def _askew(boxes: FloatArray, seen: FloatArray) -> FloatArray:

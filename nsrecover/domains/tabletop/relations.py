@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.geometry import CONTACT_M, bottom, footprint_overlap, gaps, top
+from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, footprint_overlap, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.util.python310 import StrEnum
 
@@ -86,6 +86,24 @@ def landed(graph: SceneGraph, index: int, box: npt.ArrayLike, within_m: float) -
     if near.any():
         found[2] += gap[near].max()
     return found
+
+
+def grounded_box(graph: SceneGraph, index: int, sides: FloatArray) -> FloatArray:
+    """The box (6,) of an object that seems to float, down to what is below it: nothing floats, its underside is hidden.
+
+    Args:
+        graph: the scene.
+        index: the object.
+        sides: (3,) of the object as it was seen before. Unless one of them is as long as the object would be high, the
+            box stays as it is: what bears the object may be hidden, too.
+    """
+    box = graph.boxes[index].copy()
+    under = (footprint_overlap(box, graph.boxes) >= SUPPORT_OVERLAP) & (top(graph.boxes) < bottom(box) + CONTACT_M)
+    under[index] = False
+    gap = float(bottom(box)) - float(np.append(top(graph.boxes)[under], 0.0).max())
+    if gap > CONTACT_M and np.abs(sides - (box[5] + gap)).min() < SAME_SIZE_M:
+        box[[2, 5]] += np.array([-gap / 2, gap], dtype=np.float32)
+    return box
 
 
 def support_name(graph: SceneGraph, index: int) -> str:

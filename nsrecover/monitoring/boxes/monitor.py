@@ -17,7 +17,7 @@ from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.relations import TABLE
+from nsrecover.domains.tabletop.relations import TABLE, grounded_box
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.models.protocols import SceneModels
@@ -111,6 +111,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         self._now = MonitorState(perceiver, graph, expected_trace, places, goal, goal.believed({}, (), [graph]))
         # what appears later, a hand for instance, or has no name may leave again without being missed
         named = set(graph.names) - perceiver.reported.unnamed
+        self._sides = dict(zip(graph.names, graph.boxes[:, 3:], strict=True))
         self._belonging = named | {name for action in plan for name in action.arguments}
         self._judged: Judged[Seen] | None = None
 
@@ -316,7 +317,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         seen = seen.with_objects_of(replace(absent, seen=nothing, occluded=None, unknown=None))
         there = [name for row, name in enumerate(seen.names) if name in self._belonging or _is_there(seen, row)]
         known = [name for name in expected.names if name in there]
-        state.graph = seen.chosen([*known, *(name for name in there if name not in known)])
+        state.graph = self._grounded(seen.chosen([*known, *(name for name in there if name not in known)]))
         state.expected.forget([name for name in expected.names if name not in there], number)
         state.expected.add_objects_of(state.graph)
         state.expected.place(state.graph, self._newcomers(state.graph))
@@ -327,6 +328,13 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
             state.places.update(seen, unmoved)
         state.unseen, state.sensors = dict(reported.unseen), reported.findings
         state.changed = frozenset(reported.changed)
+
+    def _grounded(self, graph: SceneGraph) -> SceneGraph:
+        """The scene without objects that seem to float, since others hide their undersides."""
+        for row, name in enumerate(graph.names):
+            if graph.seen[row] and row != graph.held and name in self._sides:
+                graph = graph.with_node(row, grounded_box(graph, row, self._sides[name]))
+        return graph
 
     def _newcomers(self, graph: SceneGraph) -> tuple[str, ...]:
         return tuple(name for name in graph.names if name not in self._belonging)
