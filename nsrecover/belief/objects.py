@@ -20,6 +20,10 @@ ALIKE = 0.2
 """Correlation of the errors of looks at one unchanged scene."""
 DISTURBED = 0.03
 """Probability that an action, or somebody meanwhile, changes an object that the action does not move."""
+HELPED = 0.3
+"""Probability that an object is as the goal has it after an action that does not move it, if it was not before.
+
+People help rarely. What says so here is that two looks have shown it: with less, they would not be believed."""
 STEEP = 8.0
 """Factor of the log-odds of a look: its probability says on which side of the threshold the object is, and how often
 that is wrong `MISREAD` says. Only near the threshold it is open."""
@@ -54,7 +58,7 @@ def changed(wrong: float = 0.0, moved: bool = False) -> float:
         wrong: the same before the action.
         moved: whether the action moves the object.
     """
-    return PRIOR if moved else wrong * (1.0 - DISTURBED) + (1.0 - wrong) * DISTURBED
+    return PRIOR if moved else wrong * (1.0 - HELPED) + (1.0 - wrong) * DISTURBED
 
 
 def after_looks(wrong: float, looks: Sequence[float]) -> float:
