@@ -18,7 +18,7 @@ from nsrecover.core.protocols import GlancingWorld, LookingWorld, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look, Question, Stopped, Unusable
-from nsrecover.core.sessions.settings import MAX_RECOVERIES, SessionSettings
+from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener, Supervisor
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
@@ -47,7 +47,7 @@ class RecoveryAgent(Generic[SceneT]):
         system: System[SceneT],
         world: World[Any],
         budget_s: float | None = 1.0,
-        max_recoveries: int = MAX_RECOVERIES,
+        max_recoveries: int | None = None,
         check_sensors: bool = True,
         confirm: Callable[[str], bool] | None = None,
         action_limit_s: float | None = None,

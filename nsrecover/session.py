@@ -12,41 +12,70 @@
                 session.answered(person.decide(decision))
     session.episode
 
-The policy is here and nowhere else: when to look again, when an alarm counts, when to stop repeating, what a veto
-leads to, what may be done although it was not seen, and when a plan is done. A session never sleeps, reads a clock,
-prints or starts a thread. It can be pickled between two calls and goes on after a restart.
+The turns of the loop are here, what they depend on is in `nsrecover.policy`: which observations count, when to stop
+repeating, what a veto leads to, and when a plan is done. A session never sleeps, reads a clock, prints or starts a
+thread. It can be pickled between two calls; after a restart it looks before it acts.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import Any, cast
+from enum import Enum, auto
+from typing import Any, Generic, cast
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.entrance import check_kind
-from nsrecover.core.episode import Decided, Fate, StepRecord, StopCode
+from nsrecover.core.episode import Decided, Episode, EpisodeStatus, Fate, StepRecord, StopCode
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import OtherWays
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.sessions import requests
-from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Interrupt, Look, Question, Stopped
+from nsrecover.core.sessions.requests import (
+    Act,
+    Answer,
+    Ask,
+    Decision,
+    Done,
+    Interrupt,
+    Look,
+    Question,
+    Request,
+    Stopped,
+)
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
-from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
-from nsrecover.explanation.giving_up import Alarms, proposal
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, OutOfTurn, UnknownObject
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.monitoring.during import During
-from nsrecover.monitoring.monitor import LOOKS
+from nsrecover.monitoring.monitor import Monitor
 from nsrecover.monitoring.parts import Parts
-from nsrecover.monitoring.session_state import Purpose, SessionState
-from nsrecover.planning.vetoes import other_way
-from nsrecover.util.english import objects
+from nsrecover.policy.goal import at_the_end
+from nsrecover.policy.looking import Clock
+from nsrecover.policy.stopping import most_recoveries, proposal, repeated, why_stop
+from nsrecover.policy.vetoes import other_way
 
 
-class Session(SessionState[SceneT]):
+class Purpose(Enum):
+    """What the next observation is for."""
+
+    START = auto()
+    CHECK = auto()
+    """The scene has to be observed again before an action."""
+    ANEW = auto()
+    """A person has changed the scene that was judged."""
+    JUDGE = auto()
+    """An action was executed."""
+    CONFIRM = auto()
+    """A verdict has to be settled."""
+    FINISH = auto()
+    """Parts of the goal must be observed."""
+
+
+class Session(Generic[SceneT]):
     """Says what to do next so that a plan is carried out, and recovers it; see the module.
 
     Args:
@@ -74,12 +103,106 @@ class Session(SessionState[SceneT]):
     ) -> None:
         if not isinstance(settings, SessionSettings | None):
             raise InvalidConfiguration(f"expected nsrecover.session.SessionSettings, found {type(settings).__name__}")
-        super().__init__(system, plan, settings or SessionSettings(), listener or Listener())
-        self._perceiver = perceiver
+        system.check_plan(plan)
+        self.system, self.settings, self.listener = system, settings or SessionSettings(), listener or Listener()
+        self._plan, self._perceiver = plan, perceiver
+        self._monitor: Monitor[SceneT] | None = None
+        self._request: Request[SceneT] = Look()
+        self._stage, self._attempts, self._executed, self._kept = Purpose.START, 0, False, False
+        self._turn: StepRecord[SceneT] | None = None
+        self._vetoed: tuple[Recovery[SceneT], ...] = ()
+        self._records: list[StepRecord[SceneT]] = []
+        self._helped_at = 0
+        self._recovering, self._stopped = 0, False
+        self._start: SceneT | None = None
+        self._start_s, self._clock = 0.0, Clock()
         self._during: During | None = None
-        self._alarms = Alarms(system.domain, self.settings.max_recoveries)
+        self.problem = ""
+        """Why the last observation could not be used; empty if it could."""
+        self.same_program = False
+        """Set before it is pickled for another process of a program that goes on: no look is needed afterwards."""
         if observation is not None:
             self.observed(observation)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "listener": Listener()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if not self.same_program and isinstance(self._request, Act | Interrupt | Ask):
+            # whether the action was done, and what happened since, is not known
+            self._turn, self._during = None, None
+            self._look(Purpose.CHECK if isinstance(self._request, Act | Interrupt) else Purpose.ANEW)
+        self.same_program = False
+
+    @property
+    def request(self) -> Request[SceneT]:
+        """What to do next."""
+        return self._request
+
+    @property
+    def plan(self) -> Plan:
+        """The current plan: the recovery, if there is one, then what is left of the given plan."""
+        return self._plan if self._monitor is None else self._monitor.plan
+
+    @property
+    def num_executed(self) -> int:
+        """How many actions of the current plan are done."""
+        return 0 if self._monitor is None else self._monitor.num_executed
+
+    @property
+    def num_inserted(self) -> int:
+        """How many of the first actions of the current plan belong to a recovery."""
+        return self._recovering
+
+    @property
+    def monitor(self) -> Monitor[SceneT]:
+        """The monitor of the plan.
+
+        Raises:
+            OutOfTurn: there was no observation that could be used.
+        """
+        if self._monitor is None:
+            raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
+        return self._monitor
+
+    @property
+    def scene(self) -> SceneT | None:
+        """The scene as it was seen last; None before the first observation."""
+        return None if self._monitor is None else self._monitor.graph
+
+    @property
+    def time_s(self) -> float:
+        """Time of the last observation, by the clock of the observations, seconds."""
+        return max(self._clock.time_s, 0.0) if math.isinf(self._clock.time_s) else self._clock.time_s
+
+    @property
+    def discrepancy(self) -> Discrepancy[SceneT] | None:
+        """The last comparison; None before the first one of the current plan."""
+        return None if self._monitor is None else self._monitor.last_found
+
+    @property
+    def records(self) -> tuple[StepRecord[SceneT], ...]:
+        """The turns so far."""
+        return tuple(self._records)
+
+    @property
+    def episode(self) -> Episode[SceneT]:
+        """What has happened so far.
+
+        Raises:
+            OutOfTurn: there was no observation that could be used.
+        """
+        if self._start is None:
+            raise OutOfTurn("expected a session with an observation, found none; report one with observed()")
+        request, status, reason, why = self._request, EpisodeStatus.RUNNING, "", None
+        if self.settings.reviews:
+            status = EpisodeStatus.REVIEWED
+        elif isinstance(request, Stopped):
+            status, reason, why = EpisodeStatus.ASKED_FOR_HELP, request.reason, request.why
+        elif request.final:
+            status = EpisodeStatus.COMPLETED
+        return Episode(self._plan, status, reason, self._start, self.records, self._start_s, why)
 
     def observed(self, observation: object, time_s: float | None = None) -> None:
         """Report what is seen after an action, or after a request to look.
@@ -176,7 +299,7 @@ class Session(SessionState[SceneT]):
         self._expect(Stopped)
         assert isinstance(self._request, Stopped)
         self._note(Decided(Answer.LOOK_AGAIN, by))
-        self._alarms = Alarms(self.system.domain, self.settings.max_recoveries)
+        self._helped_at = len(self._records)
         stages = {StopCode.EXECUTION_FAILED: Purpose.CHECK, StopCode.NO_OBSERVATION: self._stage}
         self._look(stages.get(self._request.why, Purpose.ANEW))
 
@@ -241,14 +364,14 @@ class Session(SessionState[SceneT]):
 
     def _unusable(self, problem: InvalidObservation | UnknownObject) -> None:
         """Ask for another observation, or end if there were too many that cannot be used."""
-        self.problem = str(problem)
-        if self._stage is Purpose.CONFIRM:
+        self.problem, most = str(problem), self.settings.max_unusable
+        if self._stage is Purpose.CONFIRM and not self.monitor.found.deviates:
             self.monitor.look_failed()
             self._settle()
             return
-        self._attempts = LOOKS if self.settings.reviews else self._attempts + 1
-        if self._attempts < LOOKS:
-            self._request = Look()
+        self._attempts = most if self.settings.reviews else self._attempts + 1
+        if self._attempts < most:
+            self._request = self._request if isinstance(self._request, Look) else Look()
         elif self._stage is Purpose.START or self.settings.reviews:
             raise problem
         elif self._stage is Purpose.FINISH:
@@ -275,7 +398,7 @@ class Session(SessionState[SceneT]):
         """Look again until the verdict is settled, then draw the conclusion."""
         names = self.monitor.wanted
         if names is not None and not self.settings.reviews:
-            self._stage, self._request = Purpose.CONFIRM, Look(names)
+            self._look(Purpose.CONFIRM, names)
             return
         found = self.monitor.found
         if not found.as_expected or self._executed:
@@ -316,7 +439,7 @@ class Session(SessionState[SceneT]):
             recovery = planner.recover(
                 seen, monitor.trace, found, budget_s=budget_s, on_improvement=self.listener.improves, cancelled=cancels
             )
-        if self._alarms.seen(found, recovery) and isinstance(planner, OtherWays):
+        if repeated(found, recovery, self._records[self._helped_at :]) and isinstance(planner, OtherWays):
             self.listener.searches()
             other = planner.otherwise(seen, monitor.trace, found, budget_s=budget_s, cancelled=cancels)
             return cast("Recovery[SceneT] | None", other) or recovery
@@ -330,13 +453,18 @@ class Session(SessionState[SceneT]):
         self.listener.turned(turn)
         if recovery is None or self.settings.reviews:
             self._go_on(turn)
-        elif (stopped := self._alarms.count(turn, recovery, self._records)) is not None:
+        elif (stopped := self._why_stop(turn)) is not None:
             self._keep(turn)
             self._request = stopped
         elif self.settings.approve:
             self._ask_approval(turn)
         else:
             self._follow(turn)
+
+    def _why_stop(self, turn: StepRecord[SceneT]) -> Stopped | None:
+        most = most_recoveries(self.settings, len(self._plan))
+        earlier = self._records[self._helped_at :]
+        return why_stop(turn, earlier, most, self.settings.certainty.hopeless, self.system.domain)
 
     def _go_on(self, turn: StepRecord[SceneT]) -> None:
         """After a turn without deviation: next action, unless what it needs was not seen."""
@@ -356,9 +484,9 @@ class Session(SessionState[SceneT]):
     def _other_way(self, turn: StepRecord[SceneT]) -> None:
         """After a veto, ask about another recovery; stop if there is none."""
         found = turn.discrepancy
-        planner, budget_s, cancels = self.system.planner, self.settings.budget_s, self.listener.cancels
+        planner, cancels = self.system.planner, self.listener.cancels
         self.listener.searches()
-        other = other_way(planner, self.monitor.trace, found, self._vetoed, budget_s, cancels)
+        other = other_way(planner, self.monitor.trace, found, self._vetoed, self.settings, cancels)
         if not isinstance(other, str):
             turn = replace(turn, recovery=other, explanation=self.system.explainer(found, other), vetoed=self._vetoed)
             self.listener.reconsiders(turn)
@@ -381,20 +509,47 @@ class Session(SessionState[SceneT]):
 
     def _finish(self) -> None:
         """End; parts of the goal that were not seen since they may have changed are looked for first."""
-        unseen = self.monitor.unconfirmed
         if self.settings.reviews:
             self._request = Done()
-        elif unseen and self._attempts < LOOKS and not self.monitor.passing and self.monitor.last_found is not None:
-            self._stage, self._request = Purpose.FINISH, Look(unseen)
-            self._attempts = max(self._attempts, 1)
-        elif unseen:
-            text = f"every action is done, but {objects(unseen)} could not be seen in place afterwards"
-            self._stop(StopCode.GOAL_UNSEEN, text)
-        elif missed := self.monitor.missed:
-            text = "; ".join(map(self.system.domain.text, missed))
-            self._stop(StopCode.GOAL_MISSED, f"every action is done, but the goal does not hold: {text}")
-        else:
-            self._request = Done()
+            return
+        self._attempts = max(self._attempts, 1)
+        self._request = at_the_end(self.monitor, self._attempts, self.settings, self.system.domain)
+        if isinstance(self._request, Look):
+            self._stage = Purpose.FINISH
+
+    def _look(self, stage: Purpose, names: tuple[str, ...] = ()) -> None:
+        self._stage, self._attempts, self._request = stage, 0, Look(names)
+
+    def _keep(self, turn: StepRecord[SceneT]) -> None:
+        """Add a turn to the episode; it is over."""
+        self._turn, self._kept, self._vetoed = None, True, ()
+        self._records.append(turn)
+        self.listener.recorded(turn)
+
+    def _stop(self, why: StopCode, reason: str) -> None:
+        if self._turn is not None:
+            self._keep(self._turn)
+        self._request = Stopped(why, reason)
+
+    def _note(self, decided: Decided) -> None:
+        """Add what a person decided to the last turn, if there is one."""
+        if self._records:
+            last = self._records[-1]
+            self._records[-1] = replace(last, decided=(*last.decided, decided))
+
+    def _where_stopped(self) -> str:
+        action = self._monitor.next_action if self._monitor is not None else None
+        return f"it was stopped before {action}" if action is not None else "it was stopped"
+
+    def _expect(self, *kinds: type) -> None:
+        if not isinstance(self._request, kinds):
+            raise OutOfTurn(
+                f"expected the answer to a request to {self._request.code}, found another one; see session.request"
+            )
+
+    def _is_recovering(self) -> bool:
+        step = self.monitor.num_executed - (1 if self._executed else 0)
+        return step < self._recovering
 
 
 AnySession = Session[Any]

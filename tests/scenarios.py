@@ -237,7 +237,7 @@ class Scenario:
         shows: see `ScriptedWorld`.
         requests: all that is asked for, the end included; numbers stand for actions of the plan.
         vetoes: whether a person is asked about every way back, and says no.
-        resumes: whether the session is pickled and read again before every request.
+        resumes: whether the session is pickled and read again once, when it looks.
     """
 
     acts: Mapping[int, str] = field(default_factory=dict)
@@ -248,7 +248,7 @@ class Scenario:
 
 
 DROP = {1: "drops"}
-THIRD_ALARM = (1, "look", 1, "look", 1, "look", "stopped repeated")
+HOPELESS = (1, "look", 1, "look", 1, "look", 1, "look", "stopped repeated")
 UNSEEN = ("look", "look", "look", "look", "stopped cannot_tell")
 """Two looks for what an action did, and two more for the next action, which needs it."""
 
@@ -258,7 +258,7 @@ SURE = ("look", "done")
 BOXES: Mapping[str, Scenario] = {
     "works": Scenario(requests=(1, 2, 3, *SURE)),
     "drop": Scenario(DROP, requests=(1, "look", 1, 2, 3, *SURE)),
-    "never lifts": Scenario({0: "fails"}, requests=THIRD_ALARM),
+    "never lifts": Scenario({0: "fails"}, requests=HOPELESS),
     "one bad look": Scenario(shows={1: "wrong"}, requests=(1, "look", "look", 2, 3, *SURE)),
     "cannot tell, then seen": Scenario(shows={1: "unseen"}, requests=(1, "look", 2, 3, *SURE)),
     "unseen and needed": Scenario(shows={-1: "unseen"}, requests=(1, *UNSEEN)),
@@ -282,7 +282,7 @@ FACTS: Mapping[str, Scenario] = {
     **{name: _once(scenario) for name, scenario in BOXES.items()},
     # after it has failed twice, another way is tried: first take it away from where it is
     "never lifts": Scenario(
-        {0: "fails"}, requests=(1, "look", 1, "look", "act put(tube, bench)", "look", "stopped repeated")
+        {0: "fails"}, requests=(1, "look", 1, "look", "act put(tube, bench)", "look", 1, "look", "stopped repeated")
     ),
     "one bad look": Scenario(shows={2: "wrong"}, requests=(1, 2, "look", "look", 3, "done")),
     "cannot tell, then seen": Scenario(shows={2: "unseen"}, requests=(1, 2, "look", "look", 3, "done")),

@@ -20,7 +20,6 @@ from nsrecover.core.episode import EpisodeStatus, Fate, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.facts import violated_texts
@@ -107,7 +106,7 @@ class Recovering:
     checkpoint: str | None = None
     max_expansions: int = 20_000
     budget_s: float | None = None
-    max_recoveries: int = MAX_RECOVERIES
+    max_recoveries: int = 10
     rules: Sequence[str] = ()
 
     def __post_init__(self) -> None:

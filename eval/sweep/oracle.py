@@ -21,7 +21,6 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.geometry import as_box, gaps
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.reasons import reason_text
 from sim.tabletop.placing import boxes
@@ -61,7 +60,7 @@ class Oracle:
     """
 
     name: str = "oracle"
-    max_recoveries: int = MAX_RECOVERIES
+    max_recoveries: int = 10
 
     def __post_init__(self) -> None:
         require("planner=oracle")

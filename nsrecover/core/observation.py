@@ -81,7 +81,8 @@ class Observation:
         labels: instance number -> object name, as the detector reports them.
         gripper_opening_m: distance between the fingers.
         holding: whether the gripper feels an object.
-        time_s: when it was taken.
+        time_s: when it was taken, by a clock that is never set back, seconds; 0: not known. A session takes no frame
+            that is not later than the last one.
         shared_ids: whether an instance number means the same object in every view. If not (one detector for each
             camera), every number belongs to one view, and perception joins the views; numbers need no labels then, and
             labels with the same name in different views are one object, in one view an error.

@@ -7,43 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.protocols import TakesVetoes
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
-from nsrecover.core.traces import Trace
-from nsrecover.util.english import counted
 
 MOST_SEARCHES = 24
 """Searches for one other way."""
-MOST_VETOES = 5
-"""After this many vetoes of the recoveries from one error there is no other way."""
 Part = TypeVar("Part")
-
-
-def other_way(
-    planner: object,
-    trace: Trace[SceneT],
-    found: Discrepancy[SceneT],
-    vetoed: Sequence[Recovery[SceneT]],
-    budget_s: float | None,
-    cancelled: Callable[[], bool],
-) -> Recovery[SceneT] | str:
-    """Another recovery than those that a person does not want; if there is none, why.
-
-    Args:
-        planner: finds other ways if it takes vetoes (`TakesVetoes`).
-        trace: what the plan was expected to lead through.
-        found: what is wrong.
-        vetoed: the recoveries that are not wanted.
-        budget_s: time of one search, seconds; None: no limit.
-        cancelled: ends the searches.
-    """
-    reason = f"a person vetoed {'the recovery' if len(vetoed) == 1 else counted(len(vetoed), 'recovery')}"
-    if len(vetoed) >= MOST_VETOES or not isinstance(planner, TakesVetoes):
-        return reason
-    other = planner.instead(found.observed, trace, found, vetoed, budget_s=budget_s, cancelled=cancelled)
-    return other or f"{reason}, and no other one exists"
 
 
 def another_way(

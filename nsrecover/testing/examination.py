@@ -56,7 +56,8 @@ class Examination:
         observation_rules.check_leaks(log, observation, self.setting.state_words)
         observation_rules.check_fields(log, observation, self._known)
         log.check(
-            Rule.TIME_FORWARD, observation.time_s >= self._time_s, f"time_s of at least {self._time_s:.3f}",
+            Rule.TIME_FORWARD, observation.time_s > self._time_s or not observation.time_s,
+            f"a time_s later than {self._time_s:.3f}",
             f"{observation.time_s:.3f}", "use a single clock that is never set back",
         )  # fmt: skip
         if self._heard is not None:

@@ -76,7 +76,7 @@ class Rule(CodeWithMeaning):
         "world_from_camera is where the camera was when it took the image, also while a robot drives with it.",
     )
     OBSERVATIONS_KEPT = "observations-kept", "The arrays of an observation do not change after it was taken."
-    TIME_FORWARD = "time-forward", "time_s never decreases, and increases with every action."
+    TIME_FORWARD = "time-forward", "time_s increases with every observation; 0 says that it is not known."
     AUDIO_COVERS_TIME = (
         "audio-covers-time",
         "Either no observation has audio, or all have, at one rate and as long as the time since the last one.",

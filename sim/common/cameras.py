@@ -19,6 +19,19 @@ NEAR_M = 0.2
 FAR_M = 4.0
 """Farthest depth the renderer resolves."""
 
+NEXT_FRAME_S = 0.001
+"""A frame that is taken while the simulated time stands still is stamped this much later than the last one."""
+
+
+def stamp_s(time_s: float, last_s: float) -> float:
+    """The time of a frame.
+
+    Args:
+        time_s: simulated time.
+        last_s: the time of the last frame; -inf if there was none.
+    """
+    return time_s if time_s > last_s else last_s + NEXT_FRAME_S
+
 
 @dataclass(frozen=True)
 class Light:

@@ -18,7 +18,7 @@ from nsrecover.errors import InvalidAction, require_known
 from nsrecover.util.closing import ClosedByWith
 from nsrecover.util.english import amount
 from sim.common.arm import Arm
-from sim.common.cameras import CameraRig, take_picture
+from sim.common.cameras import CameraRig, stamp_s, take_picture
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.disturbed import acting
@@ -144,7 +144,7 @@ class KitchenWorld(ClosedByWith):
         self.cell = KitchenCell(self.spec)
         self.failures: list[str] = []
         self._done: list[Action] = []
-        self._carried_out = frozenset[int]()
+        self._carried_out, self._stamp_s = frozenset[int](), -math.inf
         self.last_faults: tuple[Fault, ...] = ()
         self.hearing = None if self._microphone is None else KitchenHearing(self.cell, self._microphone)
         self._frames_heard: list[npt.NDArray[np.float32]] = []
@@ -188,7 +188,7 @@ class KitchenWorld(ClosedByWith):
 
     def observe_from(self, offsets: Sequence[npt.NDArray[np.float64] | None]) -> Observation:
         """The same from cameras that are moved (4, 4), each in its frame, from where they are believed to be."""
-        cell = self.cell
+        cell, self._stamp_s = self.cell, stamp_s(self.cell.time_s, self._stamp_s)
         cell.visuals.update(cell.states)
         seen = observe(
             cell.client,
@@ -198,7 +198,7 @@ class KitchenWorld(ClosedByWith):
             cell.visuals.owners,
             cell.robot.opening_m(),
             cell.robot.feels(),
-            cell.time_s,
+            self._stamp_s,
             offsets,
         )
         if self.hearing is None:

@@ -17,7 +17,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import OPEN_M
-from sim.common.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, take_picture
+from sim.common.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, stamp_s, take_picture
 from sim.sound.microphone import Microphone
 from sim.tabletop.execution import Execution
 from sim.tabletop.external_agent import ExternalAgent
@@ -117,7 +117,7 @@ class TabletopWorld(PhysicsScene):
         self.last_faults: tuple[Fault, ...] = ()
         self._seed, self._rng = seed, np.random.default_rng(seed)
         self._saved: set[int] = set()
-        self.moving = False
+        self.moving, self._stamp_s = False, -math.inf
         super().__init__(scene, with_arm=self.fidelity is Fidelity.PHYSICS)
         self._grip = self.arm or FrictionGrip()
         self.external_agent = ExternalAgent(self)
@@ -137,7 +137,7 @@ class TabletopWorld(PhysicsScene):
             offsets: for every camera the motion (4, 4) from its believed to its true pose, in the camera's frame; None:
                 there is none.
         """
-        rig = self.rig
+        rig, self._stamp_s = self.rig, stamp_s(self.time_s, self._stamp_s)
         pictures = [
             take_picture(self.client, view, rig.width, rig.height, rig.light, offset)
             for view, offset in zip(rig.views, offsets, strict=True)
@@ -158,7 +158,7 @@ class TabletopWorld(PhysicsScene):
             labels={i: names[i - 1] for i in visible},
             gripper_opening_m=OPEN_M if self.arm is None else self.arm.measured_opening_m(),
             holding=False,
-            time_s=self.time_s,
+            time_s=self._stamp_s,
             audio=audio,
             audio_rate_hz=audio_rate_hz,
         )
@@ -238,7 +238,7 @@ class TabletopWorld(PhysicsScene):
         if self.arm is not None:
             self.arm.rest()
         self.step, self._carried_out, self.time_s = saved.step, saved.carried_out, saved.time_s
-        self.ticks = saved.ticks
+        self.ticks, self._stamp_s = saved.ticks, -math.inf
         self._rng.bit_generator.state = copy.deepcopy(saved.generator)
         if self.hearing is not None and saved.sound is not None:
             self.hearing.restore(saved.sound)

@@ -1,11 +1,13 @@
 """The session: what it asks for, beyond the scenarios that every driver shares."""
 
+import pickle
 from dataclasses import replace
 from typing import Any
 
 from nsrecover import Plan, geometric
 from nsrecover.core import ReasonCode
-from nsrecover.core.sessions.requests import Act, Ask, Done, Look
+from nsrecover.core.episode import StopCode
+from nsrecover.core.sessions.requests import Act, Ask, Done, Look, Stopped
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.session import Session, SessionSettings
 from tests.scenarios import Facts
@@ -97,3 +99,34 @@ def test_a_plan_that_a_helper_has_finished_has_no_comparison() -> None:
         session.observed(blocks(green=box(0.45, 0.2, 1), blue=box(0.45, 0.2, 2)))
     assert isinstance(session.request, Done)
     assert session.discrepancy is None
+
+
+def test_a_frame_that_is_delivered_again_is_no_second_look() -> None:
+    session = geometric().session(PLAN)
+    session.observed(blocks(), time_s=1.0)
+    wrong = blocks(green=(*box(0.45, 0.2, 1),), grey=box(0.3, -0.1))
+    for _ in range(4):
+        if not session.request.final:
+            session.observed(wrong, time_s=2.0)
+    assert isinstance(session.request, Stopped)
+    assert session.request.why is StopCode.NO_OBSERVATION
+    assert "later than 2.000 s" in session.request.reason
+
+
+def test_after_a_restart_it_looks_before_it_acts() -> None:
+    session = pickle.loads(pickle.dumps(geometric().session(PLAN, blocks())))
+    assert session.request == Look()
+    session.observed(blocks(green=box(0.6, 0.2)))  # somebody was there meanwhile
+    assert session.request == Look()
+    session.observed(blocks(green=box(0.6, 0.2)))
+    assert isinstance(session.request, Act)
+
+
+def test_a_question_is_asked_again_after_a_restart_once_the_scene_was_seen() -> None:
+    session = geometric().session(PLAN, blocks(), SessionSettings(budget_s=None, approve=True))
+    fallen(session, grey=box(0.6, 0.2, 1))
+    assert isinstance(session.request, Ask)
+    session = pickle.loads(pickle.dumps(session))
+    assert session.request == Look()
+    fallen(session, grey=box(0.6, 0.2, 1))
+    assert isinstance(session.request, Ask)

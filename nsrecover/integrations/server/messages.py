@@ -22,7 +22,6 @@ from nsrecover.core import (
 )
 from nsrecover.core.episode import StopCode
 from nsrecover.core.sessions.requests import Answer, Question
-from nsrecover.core.sessions.settings import MAX_RECOVERIES
 from nsrecover.integrations.server.limits import (
     ACTIONS,
     ARGUMENTS,
@@ -103,7 +102,7 @@ class NewSession(NewPlan):
         allow_inf_nan=False,
         description="Planning time, limited by the server.",
     )
-    max_recoveries: int = Field(default=MAX_RECOVERIES, ge=0, le=1000, description="More end the session.")
+    max_recoveries: int | None = Field(default=None, ge=0, le=1000, description="More end the session.")
 
 
 class Camera(Message):

@@ -1,7 +1,6 @@
 """Scripted worlds of the contract of all drivers, driven through Gymnasium, ROS 2, BehaviorTree.CPP and HTTP."""
 
 import json
-import pickle
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,13 +67,11 @@ def by_gymnasium(world: ScriptedWorld, scenario: Scenario, person: Refusing) -> 
             env.session.failed(str(error))
         if stops:
             env.session.stop()
-        if scenario.resumes:
-            env._session = pickle.loads(pickle.dumps(env.session))
     return env.session.episode
 
 
 class _Executor:
-    """Reports to the core of the node by the service; to be resumed, the node is started again after every report."""
+    """Reports to the core of the node by the service; to be resumed, the node is started again when it looks."""
 
     def __init__(self, world: ScriptedWorld, scenario: Scenario, kept_in: str) -> None:
         self._world, self._moments, self._number, self._stops = world, count(1), 0, list[bool]()
@@ -101,7 +98,8 @@ class _Executor:
             self.core.take(FACTS if facts else BOXES, message)
         told: dict[str, Any] = answer.result(timeout=60)
         self._request, self._number = told["request"], told["number"]
-        if self._resumes and self._request["code"] not in ("done", "stopped"):
+        if self._resumes and self._request["code"] == "look":
+            self._resumes = False
             self.core.stop()
             self.begin()
         return self._request

@@ -12,10 +12,12 @@ import nsrecover
 import nsrecover.live
 from nsrecover.core import EpisodeStatus, Phase, Plan, Recovery
 from nsrecover.core.episode import Decided
+from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.vetoes import MOST_VETOES
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, at_once, number_in, pushed
+
+MOST_VETOES = SessionSettings().max_vetoes
 
 
 def agent_on(world: BoxTable) -> nsrecover.RecoveryAgent:

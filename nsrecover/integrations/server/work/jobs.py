@@ -109,6 +109,9 @@ def stored(session: object, systems: Systems) -> bytes:
             view = _as_view(part)
             return NotImplemented if view is None else view
 
+    for part in session if isinstance(session, tuple) else (session,):
+        if isinstance(part, Session):
+            part.same_program = True
     file = io.BytesIO()
     Pickler(file, pickle.HIGHEST_PROTOCOL).dump(session)
     return file.getvalue()
