@@ -97,7 +97,7 @@ def grounded_box(graph: SceneGraph, index: int, sides: FloatArray) -> FloatArray
         sides: (3,) of the object as it was seen before. Unless one of them is as long as the object would be high, the
             box stays as it is: what bears the object may be hidden, too.
     """
-    box = graph.boxes[index].copy()
+    box: FloatArray = graph.boxes[index].copy()
     under = (footprint_overlap(box, graph.boxes) >= SUPPORT_OVERLAP) & (top(graph.boxes) < bottom(box) + CONTACT_M)
     under[index] = False
     gap = float(bottom(box)) - float(np.append(top(graph.boxes)[under], 0.0).max())
