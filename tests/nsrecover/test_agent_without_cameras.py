@@ -76,7 +76,7 @@ def test_without_a_clock_of_the_world_records_have_seconds_since_the_start(
 
 def slip(scene: SceneGraph) -> SceneGraph:
     """The blue brick comes to rest beside its place on the green block."""
-    x, y, *rest = scene.boxes[scene.index("green")]
+    x, y = scene.boxes[scene.index("green"), :2]
     return scene.with_node(scene.index("blue"), (x + 0.025, y, *scene.boxes[scene.index("blue"), 2:]))
 
 

@@ -6,7 +6,8 @@ Directions are the robot's own: it looks along +x, so `behind` is farther from t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -88,22 +89,28 @@ def landed(graph: SceneGraph, index: int, box: npt.ArrayLike, within_m: float) -
     return found
 
 
-def grounded_box(graph: SceneGraph, index: int, sides: FloatArray) -> FloatArray:
-    """The box (6,) of an object that seems to float, down to what is below it: nothing floats, its underside is hidden.
+def without_gaps(graph: SceneGraph, sides: Mapping[str, FloatArray]) -> SceneGraph:
+    """The scene in which the boxes of objects that seem to float reach down to what is below: nothing floats.
+
+    Their undersides are hidden. A box stays as it is unless the object would then be as high as one of its sides: what
+    bears it may be hidden, too.
 
     Args:
         graph: the scene.
-        index: the object.
-        sides: (3,) of the object as it was seen before. Unless one of them is as long as the object would be high, the
-            box stays as it is: what bears the object may be hidden, too.
+        sides: object -> its sides (3,) as they were seen before.
     """
-    box: FloatArray = graph.boxes[index].copy()
-    under = (footprint_overlap(box, graph.boxes) >= SUPPORT_OVERLAP) & (top(graph.boxes) < bottom(box) + CONTACT_M)
-    under[index] = False
-    gap = float(bottom(box)) - float(np.append(top(graph.boxes)[under], 0.0).max())
-    if gap > CONTACT_M and np.abs(sides - (box[5] + gap)).min() < SAME_SIZE_M:
-        box[[2, 5]] += np.array([-gap / 2, gap], dtype=np.float32)
-    return box
+    boxes = graph.boxes.copy()
+    for row in np.flatnonzero(graph.seen):
+        box = boxes[row]
+        under = (footprint_overlap(box, boxes) >= SUPPORT_OVERLAP) & (top(boxes) < bottom(box) + CONTACT_M)
+        under[row] = False
+        gap = float(bottom(box)) - float(np.append(top(boxes)[under], 0.0).max())
+        known = sides.get(graph.names[row])
+        if known is None or row == graph.held or gap <= CONTACT_M:
+            continue
+        if np.abs(known - (box[5] + gap)).min() < SAME_SIZE_M:
+            boxes[row, [2, 5]] += np.array([-gap / 2, gap], dtype=np.float32)
+    return replace(graph, boxes=boxes)
 
 
 def support_name(graph: SceneGraph, index: int) -> str:

@@ -14,12 +14,11 @@ from nsrecover.core.facts import StateFact
 from nsrecover.core.geometry import CONTACT_M, bottom, intersects, same_side_up, top
 from nsrecover.core.scene import Box, SceneGraph, Visibility
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.domains.tabletop.relations import TABLE, Relation, support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain, related
 
-SLACK = 1.5
-"""An object reaches its target within this many times `REACHED_M`: what is in its place may drift half as far."""
+TARGET_M = 0.03
+"""An object is at its target within this distance: the tolerance, and half as much for drift."""
 
 IN_PLACE, UPRIGHT = "in_place", "upright"
 """Predicates of conditions that are no relations: that an object is at its target, and stands on the planned side."""
@@ -33,40 +32,36 @@ class Goal:
         scene: the last scene, as imagined from the first one.
         relations: object of the plan -> the relations that hold of it in the end.
         targets: object -> where the last action that moves it leads, if that is a place.
-        given_up: conditions that nobody expects any more.
     """
 
     scene: SceneGraph
     relations: Mapping[str, tuple[StateFact, ...]]
     targets: Mapping[str, Box]
-    given_up: tuple[StateFact, ...] = ()
 
     @classmethod
     def of(cls, trace: Trace, domain: SpatialDomain) -> Goal:
         """The goal of a trace: what its actions promise and later ones do not end, and what its objects stand on."""
         scene, moves = trace.graphs[-1], {action.arguments[0]: action for action in trace.plan}
         found: dict[str, tuple[StateFact, ...]] = {}
-        for name in _named(trace.plan):
-            operator = domain.operator_of(moves[name]) if name in moves else None
-            promised = operator.promised(moves[name]) if operator is not None else None
+        for name in named(trace.plan):
+            promised = domain.operator_of(moves[name]).promised(moves[name]) if name in moves else None
+            stacked = promised is not None and promised[0] == Relation.ON
             row, below = scene.index(name), support_name(scene, scene.index(name))
-            stands = (Relation.ON.value, name, below)
-            if promised is not None and promised[0] == Relation.ON:
-                found[name] = (promised,)
-                continue
             resting = below != TABLE or abs(float(bottom(scene.boxes[row]))) < CONTACT_M
-            holds = promised is not None and related(scene, promised)
-            found[name] = (*((stands,) if resting else ()), *((promised,) if promised and holds else ()))
+            found[name] = ((Relation.ON.value, name, below),) if resting and not stacked else ()
+            if promised is not None and (stacked or related(scene, promised)):
+                found[name] += (promised,)
         return cls(scene, found, {name: action.target for name, action in moves.items() if action.target})
 
     def without(self, conditions: Collection[StateFact]) -> Goal:
         """The goal without conditions that were given up."""
-        return replace(self, given_up=(*self.given_up, *conditions))
+        kept = {name: tuple(fact for fact in facts if fact not in conditions) for name, facts in self.relations.items()}
+        return replace(self, relations={name: facts for name, facts in kept.items() if facts or not conditions})
 
     def unmet(self, graph: SceneGraph, name: str) -> Fact | None:
         """The first condition of an object that does not hold in a scene; None if all do."""
         if name not in graph.names:
-            return Fact(Relation.ON, self.relations[name][0][1:]) if self.relations[name] else Fact(IN_PLACE, (name,))
+            return Fact(IN_PLACE, (name,))
         row, planned = graph.index(name), self.scene.boxes[self.scene.index(name)].copy()
         for fact in self.relations[name]:
             if not (set(fact[1:]) <= {*graph.names, TABLE} and related(graph, fact)):
@@ -76,16 +71,15 @@ class Goal:
         if same_side_up(planned, graph.boxes[row]) < 0.5:
             return Fact(UPRIGHT, (name,))
         target = self.targets.get(name)
-        if target is not None and np.linalg.norm(graph.boxes[row, :2] - np.array(target[:2])) > SLACK * REACHED_M:
-            return Fact(IN_PLACE, (name,))
-        return None
+        away = target is not None and np.linalg.norm(graph.boxes[row, :2] - np.array(target[:2])) > TARGET_M
+        return Fact(IN_PLACE, (name,)) if away else None
 
     def believed(
         self,
         wrong: Mapping[str, float],
         moved: Collection[str],
         looks: Sequence[SceneGraph],
-        newcomers: Collection[str] = (),
+        newcomers: Collection[str],
     ) -> dict[str, float]:
         """Probability of each object of the plan that it is not as the goal has it, after some looks.
 
@@ -96,12 +90,8 @@ class Goal:
             newcomers: objects that were not there before.
         """
         shown = [self._evidence(graph, newcomers) for graph in looks]
-        return {
-            name: after_looks(
-                changed(wrong.get(name, 0.0), name in moved), [each[name] for each in shown if name in each]
-            )
-            for name in self.relations
-        }
+        before = {name: changed(wrong.get(name, 0.0), name in moved) for name in self.relations}
+        return {name: after_looks(doubt, [one[name] for one in shown if name in one]) for name, doubt in before.items()}
 
     def _evidence(self, graph: SceneGraph, newcomers: Collection[str]) -> dict[str, float]:
         """What one look says of each object of the plan that it shows, or that bears one that it shows."""
@@ -113,13 +103,13 @@ class Goal:
             visibility = graph.visibility(graph.index(name)) if name in graph.names else Visibility.MISSING
             if visibility is Visibility.MISSING:
                 found[name] = evidence(0.0, misread=OVERLOOKED)
-            elif visibility is Visibility.SEEN or (
-                name in bearing and not intersects(graph.boxes[graph.index(name)], there).any()
-            ):
-                unmet = self.unmet(graph, name)
-                found[name] = evidence(float(unmet is None or (unmet.predicate, *unmet.arguments) in self.given_up))
+                continue
+            implied = name in bearing and not intersects(graph.boxes[graph.index(name)], there).any()
+            if implied or visibility is Visibility.SEEN:
+                found[name] = evidence(float(self.unmet(graph, name) is None))
         return found
 
 
-def _named(plan: Plan) -> tuple[str, ...]:
+def named(plan: Plan) -> tuple[str, ...]:
+    """The objects of a plan, in the order in which it names them."""
     return tuple(dict.fromkeys(name for action in plan for name in action.arguments))

@@ -122,7 +122,9 @@ class Judged(Generic[Seen]):
     def unsure(self) -> bool:
         """Whether observations tell of some object, and not surely enough, whether it deviates."""
         names = set(self.found.observed.names) - set(self.found.newcomers)
-        return any(self.alarm < doubt < 1.0 - self.alarm for doubt in doubts(self.looks, names, self.moved).values())
+        return any(
+            self.alarm < _doubt(_told(self.looks, name), name in self.moved) < 1.0 - self.alarm for name in names
+        )
 
     @property
     def settled(self) -> bool:
@@ -133,43 +135,25 @@ class Judged(Generic[Seen]):
         old = self.before.unconfirmed - set(self.found.action.arguments)
         if any(isinstance(each, Unseen) and each.name not in old for each in self.found.missing_to_tell):
             return False
-        if self.unsure:
-            return False
-        if not self.found.deviates:
-            return True
-        return len(self.looks) > 1 and self.looks[-1].shown == self.looks[-2].shown
+        alike = len(self.looks) > 1 and self.looks[-1].shown == self.looks[-2].shown
+        return not self.unsure and (alike or not self.found.deviates)
 
 
-def doubts(looks: Sequence[Look[Seen]], names: Collection[str], moved: Collection[str]) -> dict[str, float]:
-    """Probability that objects deviate, of those of which a look tells.
-
-    Args:
-        looks: the observations of one scene.
-        names: the objects.
-        moved: what the last action moved.
-    """
-    shown = {name: [each for look in looks if (each := _evidence(look, name, looks)) is not None] for name in names}
-    return {name: after_looks(changed(moved=name in moved), told) for name, told in shown.items() if told}
-
-
-def agreement(
-    looks: Sequence[Look[Seen]], newcomers: Collection[str], moved: Collection[str], alarm: float
-) -> MonitorState[Seen]:
+def agreement(judged: Judged[Seen], newcomers: Collection[str]) -> MonitorState[Seen]:
     """The state after several observations of the same scene, before any conclusions.
 
     An object of which nothing is sure enough counts as not seen, if an observation says that it deviates. One that
     deviates is where it was seen last, if half of the observations see it.
 
     Args:
-        looks: the observations in order, at least one.
+        judged: the step or check, with its observations in order.
         newcomers: objects that do not count.
-        moved: what the last action moved.
-        alarm: accepted probability that an object deviates, or does not.
     """
+    looks, moved, alarm = judged.looks, judged.moved, judged.alarm
     names = [name for name in looks[-1].graph.names if name not in newcomers]
-    votes = {name: [_deviates(look, name, looks) for look in looks] for name in names}
-    doubted = doubts(looks, names, moved)
-    verdicts = {name: _verdict(votes[name], doubted.get(name, 0.5), alarm) for name in names}
+    told = {name: _told(looks, name) for name in names}
+    votes = {name: [None if each is None else each < 0.0 for each in told[name]] for name in names}
+    verdicts = {name: _verdict(votes[name], _doubt(told[name], name in moved), alarm) for name in names}
 
     def differs(number: int) -> tuple[int, int, int]:
         against = sum(votes[name][number] is not verdicts[name] for name in names)
@@ -202,15 +186,20 @@ def agreement(
 def _verdict(votes: Sequence[bool | None], doubt: float, alarm: float) -> bool | None:
     """Whether an object deviates; None if that is not sure enough, and the observations do not all say the same."""
     cast = [vote for vote in votes if vote is not None]
-    if not alarm < doubt < 1.0 - alarm:
+    if cast and not alarm < doubt < 1.0 - alarm:
         return doubt > 0.5
     return cast[0] if len(cast) >= min(len(votes), 2) and len(set(cast)) == 1 else None
 
 
-def _deviates(look: Look[Seen], name: str, looks: Sequence[Look[Seen]]) -> bool | None:
-    """Whether an object deviates according to one observation; None if that does not tell."""
-    told = _evidence(look, name, looks)
-    return None if told is None else told < 0.0
+def _doubt(told: Sequence[float | None], moved: bool) -> float:
+    """Probability that an object deviates, by what each observation says of it; 0 if none tells."""
+    known = [each for each in told if each is not None]
+    return after_looks(changed(moved=moved), known) if known else 0.0
+
+
+def _told(looks: Sequence[Look[Seen]], name: str) -> list[float | None]:
+    """What each observation of a scene says of an object."""
+    return [_evidence(look, name, looks) for look in looks]
 
 
 def _evidence(look: Look[Seen], name: str, looks: Sequence[Look[Seen]]) -> float | None:
@@ -218,14 +207,11 @@ def _evidence(look: Look[Seen], name: str, looks: Sequence[Look[Seen]]) -> float
     if name not in look.graph.names:
         return None
     row = look.graph.index(name)
-    probability = float(look.found.probabilities[row])
-    match look.graph.visibility(row):
-        case Visibility.SEEN:
-            return evidence(probability, look.found.threshold)
-        case Visibility.MISSING if name in look.found.deviating:
-            return evidence(0.0, misread=OVERLOOKED)
-        case Visibility.UNKNOWN if name not in look.found.deviating:
-            # something in its place speaks against an observation that its place is empty, and against nothing else
-            gone = [each for each in looks if name in each.found.deviating]
-            return evidence(1.0) if gone and all(each.graph.missing[each.graph.index(name)] for each in gone) else None
-    return evidence(probability, look.found.threshold) if name in look.found.deviating else None
+    visibility, deviates = look.graph.visibility(row), name in look.found.deviating
+    if visibility is Visibility.MISSING and deviates:
+        return evidence(0.0, misread=OVERLOOKED)
+    if visibility is Visibility.SEEN or deviates:
+        return evidence(float(look.found.probabilities[row]), look.found.threshold)
+    # something in its place speaks against an observation that its place is empty, and against nothing else
+    gone = [each for each in looks if name in each.found.deviating and visibility is Visibility.UNKNOWN]
+    return evidence(1.0) if gone and all(each.graph.missing[each.graph.index(name)] for each in gone) else None

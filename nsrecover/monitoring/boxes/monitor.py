@@ -17,13 +17,13 @@ from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.relations import TABLE, grounded_box
+from nsrecover.domains.tabletop.relations import TABLE, without_gaps
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.boxes.comparison import Circumstances, Comparison
 from nsrecover.monitoring.boxes.expected_trace import ExpectedTrace, RestingPlaces, rejoined
-from nsrecover.monitoring.boxes.goal import Goal
+from nsrecover.monitoring.boxes.goal import Goal, named
 from nsrecover.monitoring.boxes.imagination import Imagination
 from nsrecover.monitoring.boxes.looking_again import Judged, Look, MonitorState, agreement
 from nsrecover.monitoring.boxes.repetition import accept_scene, repeats_itself
@@ -96,23 +96,22 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
 
     def _start(self, perceiver: ReportingPerceiver[Seen], plan: Plan, observation: Seen) -> None:
         graph = perceiver.reset(observation)
-        found, expected = graph.visual.shape[1], self._models.feature_size
-        if expected is not None and found not in (expected, self._models.learned_size):
+        found, length = graph.visual.shape[1], self._models.feature_size
+        if length is not None and found not in (length, self._models.learned_size):
             raise InvalidObservation(
-                f"expected appearance features of length {expected}, as the checkpoint's encoder makes them, found "
+                f"expected appearance features of length {length}, as the checkpoint's encoder makes them, found "
                 f"{found}; hand in camera images, or use nsrecover.geometric(), which needs boxes only"
             )
         check_boxes(graph)
         check_reserved(graph.names, (TABLE,))
         self._domain.check(plan, graph)
-        trace = replace(self._imagination.trace(graph, plan), named=_named(plan))
+        trace = replace(self._imagination.trace(graph, plan), named=named(plan))
         goal = Goal.of(trace, self._domain)
-        expected_trace, places = ExpectedTrace(self._imagination, trace), RestingPlaces(graph)
-        self._now = MonitorState(perceiver, graph, expected_trace, places, goal, goal.believed({}, (), [graph]))
+        expected, doubts = ExpectedTrace(self._imagination, trace), goal.believed({}, (), [graph], ())
+        self._now = MonitorState(perceiver, graph, expected, RestingPlaces(graph), goal, doubts)
         # what appears later, a hand for instance, or has no name may leave again without being missed
-        named = set(graph.names) - perceiver.reported.unnamed
         self._sides = dict(zip(graph.names, graph.boxes[:, 3:], strict=True))
-        self._belonging = named | {name for action in plan for name in action.arguments}
+        self._belonging = (set(graph.names) - perceiver.reported.unnamed) | set(named(plan))
         self._judged: Judged[Seen] | None = None
 
     @property
@@ -146,13 +145,13 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
 
         Those of the goal count, and what was moved and not seen since.
         """
-        sure, now = self.certainty, self._now
-        open_ = {name for name, doubt in now.doubts.items() if sure.done < doubt < 1.0 - sure.alarm}
-        return tuple(name for name in self.graph.names if name in now.unconfirmed | open_)
+        now, missed = self._now, {fact.arguments[0] for fact in self.missed}
+        unsure = {name for name, doubt in now.doubts.items() if doubt > self.certainty.done and name not in missed}
+        return tuple(name for name in self.graph.names if name in now.unconfirmed | unsure)
 
     @property
     def missed(self) -> tuple[Fact, ...]:
-        """Conditions of the plan's own last scene that surely do not hold now, one of each object."""
+        """Conditions of the plan's own last scene that surely do not hold now: one of each object, named first."""
         now, sure = self._now, 1.0 - self.certainty.alarm
         found = (now.goal.unmet(self.graph, name) for name, doubt in now.doubts.items() if doubt >= sure)
         return tuple(fact for fact in found if fact is not None)
@@ -166,8 +165,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     def wanted(self) -> tuple[str, ...] | None:
         """What another observation should show: nothing in particular; None: the verdict is settled."""
         last = self._last_judged()
-        most = max(LOOKS, self.certainty.looks) if last.unsure else LOOKS
-        return None if last.settled or last.made >= most else ()
+        return None if last.settled or last.made >= (self.certainty.looks if last.unsure else LOOKS) else ()
 
     def _check(self, observation: Seen | None) -> Discrepancy:
         return self._begin(Phase.BEFORE, None, observation)
@@ -195,8 +193,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         last = self._last_judged()
         last.looks.append(self._look(last.before.fork(), last.phase, last.action, observation)[0])
         last.made += 1
-        newcomers = self._newcomers(last.looks[-1].graph)
-        self._now = agreement(last.looks, newcomers, last.moved, last.alarm)
+        self._now = agreement(last, self._newcomers(last.looks[-1].graph))
         last.found = self._concluded(self._now, last.phase, last.action, len(last.looks))
         self._believe(last)
         return last.found
@@ -250,14 +247,14 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         known = executed == self.plan.actions[:num_executed]
         earlier = now.expected.up_to(now.num_executed).graphs if known else (now.graph,) * num_executed
         graphs = earlier[:num_executed] + rest.graphs
-        trace = Trace(Plan(executed + rest.plan.actions), graphs, named=_named(plan))
+        trace = Trace(Plan(executed + rest.plan.actions), graphs, named=named(plan))
         if plan.actions != self.plan.actions:
             now.goal = Goal.of(trace, self._domain)
             now.doubts = now.goal.believed({}, (), [now.graph], self._newcomers(now.graph))
         now.expected = ExpectedTrace(self._imagination, trace)
         now.places = RestingPlaces(now.graph)
         now.num_executed = num_executed
-        self._belonging |= {name for action in plan for name in action.arguments}
+        self._belonging |= set(named(plan))
         self._judged = None
 
     def _rejoin(self, recovery: Recovery) -> None:
@@ -289,10 +286,8 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
 
     def _believe(self, judged: Judged[Seen]) -> None:
         """Take over what the looks at a step or check say of the goal."""
-        looks = [look.graph for look in judged.looks]
-        self._now.doubts = self._now.goal.believed(
-            judged.before.doubts, judged.moved, looks, self._newcomers(looks[-1])
-        )
+        looks, doubts = [look.graph for look in judged.looks], judged.before.doubts
+        self._now.doubts = self._now.goal.believed(doubts, judged.moved, looks, self._newcomers(looks[-1]))
 
     def _look(
         self, state: MonitorState[Seen], phase: Phase, action: Action | None, observation: Seen
@@ -313,11 +308,11 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         check_boxes(seen)
         check_reserved(seen.names, (TABLE,))
         absent = expected.chosen([name for name in expected.names if name in self._belonging - set(seen.names)])
-        nothing = np.zeros(len(absent), np.bool_)
-        seen = seen.with_objects_of(replace(absent, seen=nothing, occluded=None, unknown=None))
+        absent = replace(absent, seen=np.zeros(len(absent), np.bool_), occluded=None, unknown=None)
+        seen = without_gaps(seen.with_objects_of(absent), self._sides)
         there = [name for row, name in enumerate(seen.names) if name in self._belonging or _is_there(seen, row)]
         known = [name for name in expected.names if name in there]
-        state.graph = self._grounded(seen.chosen([*known, *(name for name in there if name not in known)]))
+        state.graph = seen.chosen([*known, *(name for name in there if name not in known)])
         state.expected.forget([name for name in expected.names if name not in there], number)
         state.expected.add_objects_of(state.graph)
         state.expected.place(state.graph, self._newcomers(state.graph))
@@ -328,13 +323,6 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
             state.places.update(seen, unmoved)
         state.unseen, state.sensors = dict(reported.unseen), reported.findings
         state.changed = frozenset(reported.changed)
-
-    def _grounded(self, graph: SceneGraph) -> SceneGraph:
-        """The scene without objects that seem to float, since others hide their undersides."""
-        for row, name in enumerate(graph.names):
-            if graph.seen[row] and row != graph.held and name in self._sides:
-                graph = graph.with_node(row, grounded_box(graph, row, self._sides[name]))
-        return graph
 
     def _newcomers(self, graph: SceneGraph) -> tuple[str, ...]:
         return tuple(name for name in graph.names if name not in self._belonging)
@@ -386,10 +374,6 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
             graph = graph.with_node(graph.index(name), box)
         state.expected.start_from(step, graph)
         return bool(drifted)
-
-
-def _named(plan: Plan) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for action in plan for name in action.arguments))
 
 
 def _stays(name: str, earlier: SceneGraph, expected: SceneGraph) -> bool:

@@ -36,10 +36,8 @@ def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain)
     row = now.observed.index(moved[0])
     if not all(found.observed.seen[found.observed.index(moved[0])] for found in (before, now)):
         return False
-    if turned_over(now.expected.boxes[row], now.observed.boxes[row]):
-        return False
     places = [found.observed.boxes[found.observed.index(moved[0])] for found in (before, now)]
-    same = np.allclose(places[0], places[1], atol=REACHED_M)
+    same = np.allclose(places[0], places[1], atol=REACHED_M) and not turned_over(now.expected.boxes[row], places[1])
     start = now.observed if now.before is None else now.before
     return same and domain.operator_of(now.action).achieved(start, now.observed, now.action)
 
