@@ -5,7 +5,7 @@ The worlds keep the truth themselves, by rules of a few lines, and write down wh
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nsrecover import Action, FactScene, Plan, geometric, symbolic
@@ -252,24 +252,34 @@ HOPELESS = (1, "look", 1, "look", 1, "look", 1, "look", "stopped repeated")
 UNSEEN = ("look", "look", "look", "look", "stopped cannot_tell")
 """Two looks for what an action did, and two more for the next action, which needs it."""
 
+SURE = ("look", "done")
+"""What the last action did is seen twice."""
+
 BOXES: Mapping[str, Scenario] = {
-    "works": Scenario(requests=(1, 2, 3, "done")),
-    "drop": Scenario(DROP, requests=(1, "look", 1, 2, 3, "done")),
+    "works": Scenario(requests=(1, 2, 3, *SURE)),
+    "drop": Scenario(DROP, requests=(1, "look", 1, 2, 3, *SURE)),
     "never lifts": Scenario({0: "fails"}, requests=HOPELESS),
-    "one bad look": Scenario(shows={1: "wrong"}, requests=(1, "look", "look", 2, 3, "done")),
-    "cannot tell, then seen": Scenario(shows={1: "unseen"}, requests=(1, "look", 2, 3, "done")),
+    "one bad look": Scenario(shows={1: "wrong"}, requests=(1, "look", "look", 2, 3, *SURE)),
+    "cannot tell, then seen": Scenario(shows={1: "unseen"}, requests=(1, "look", 2, 3, *SURE)),
     "unseen and needed": Scenario(shows={-1: "unseen"}, requests=(1, *UNSEEN)),
-    "helper": Scenario({1: "helped"}, requests=(1, "look", 3, "done")),
+    "helper": Scenario({1: "helped"}, requests=(1, "look", 3, *SURE)),
     "veto": Scenario(DROP, requests=(1, "look", "ask approve", "stopped vetoed"), vetoes=True),
     "impossible": Scenario({1: "is lost"}, requests=(1, "look", "stopped no_way_back")),
     "executor raises": Scenario({2: "raises"}, requests=(1, 2, "stopped execution_failed")),
     "stop": Scenario({1: "stops"}, requests=(1, "stopped stopped")),
-    "resumed": Scenario(DROP, requests=(1, "look", 1, 2, 3, "done"), resumes=True),
+    "resumed": Scenario(DROP, requests=(1, "look", 1, 2, 3, *SURE), resumes=True),
 }
 """The scenarios for boxes."""
 
+
+def _once(scenario: Scenario) -> Scenario:
+    """The scenario if what the last action did need not be seen twice."""
+    requests = scenario.requests
+    return replace(scenario, requests=(*requests[:-2], "done")) if requests[-2:] == SURE else scenario
+
+
 FACTS: Mapping[str, Scenario] = {
-    **BOXES,
+    **{name: _once(scenario) for name, scenario in BOXES.items()},
     # after it has failed twice, another way is tried: first take it away from where it is
     "never lifts": Scenario(
         {0: "fails"}, requests=(1, "look", 1, "look", "act put(tube, bench)", "look", 1, "look", "stopped repeated")

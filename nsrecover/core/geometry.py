@@ -85,19 +85,42 @@ def rigid_shift(boxes: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
     return np.asarray(np.sign(centre) * np.maximum(np.abs(centre) - grown, 0.0), dtype=np.float32)
 
 
-def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """P(boxes (..., 6) stand on the same side as others (..., 6)): (...,); 0.5 if they differ `SAME_SIZE_M` in height.
+TURNS = np.linspace(0.0, np.pi / 2, 19, dtype=np.float32)
+"""Turns about the vertical with which sides are compared, radians."""
 
-    Where the sides themselves differ, and a turn about the vertical of one of them does not say why, nothing is said
-    (1): part of an object may be hidden, or it lies askew.
+
+def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """P(boxes (..., 6) stand upright on the same side as others (..., 6)): (...,).
+
+    0.5 if they have the sides of an object with another side up, `SAME_SIZE_M` higher or lower, or if they are that far
+    from the sides around an upright one. Part of an object may be hidden: less of it says nothing.
     """
-    a, b = np.asarray(boxes, dtype=np.float32)[..., 3:], np.asarray(others, dtype=np.float32)[..., 3:]
+    first, second = np.asarray(boxes, dtype=np.float32), np.asarray(others, dtype=np.float32)
+    a, b = first[..., 3:], second[..., 3:]
     apart = np.abs(np.sort(a, axis=-1) - np.sort(b, axis=-1)).max(axis=-1)
     # a turn fits many sides: those have to be twice as near
     apart = np.minimum(apart, 2 * np.minimum(_apart_if_turned(a, b), _apart_if_turned(b, a)))
     higher = np.abs(a[..., 2] - b[..., 2])
     comparable = apart < np.minimum(higher / 2, SAME_SIZE_M)
-    return np.where(comparable, np.exp2(-((higher / SAME_SIZE_M) ** 4)), 1.0).astype(np.float32)
+    turned = np.where(comparable, np.exp2(-((higher / SAME_SIZE_M) ** 4)), 1.0)
+    leaning = np.exp2(-((_askew(first, second) / SAME_SIZE_M) ** 4))
+    return np.asarray(np.minimum(turned, leaning), dtype=np.float32)
+
+
+def _askew(boxes: FloatArray, seen: FloatArray) -> FloatArray:
+    """How far seen boxes (..., 6) are from those of upright objects (..., 6), turned about the vertical or not: (...,).
+
+    A leaning object is wider, or higher, than an upright one. Its top has moved and its height has changed: a hidden
+    underside changes only its height, and an error of depth moves its underside, too. A turn widens both sides; one of
+    them may be hidden in part.
+    """
+    higher = np.minimum(top(seen) - top(boxes), seen[..., 5] - boxes[..., 5])
+    p, q = boxes[..., 3, None], boxes[..., 4, None]
+    around = np.stack([p * np.cos(TURNS) + q * np.sin(TURNS), p * np.sin(TURNS) + q * np.cos(TURNS)], axis=-1)
+    wider = seen[..., None, 3:5] - around
+    beyond = np.maximum(wider, -wider / 2).max(axis=-1).min(axis=-1)
+    beyond = np.minimum(beyond, wider[..., 0, :].max(axis=-1))
+    return np.asarray(np.hypot(np.maximum(beyond, 0.0), np.maximum(higher, 0.0)), dtype=np.float32)
 
 
 def _apart_if_turned(sides: FloatArray, seen: FloatArray) -> FloatArray:

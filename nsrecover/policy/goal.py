@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nsrecover.core.discrepancy import UnseenReason
 from nsrecover.core.episode import StopCode
 from nsrecover.core.sessions.requests import Done, Look, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
@@ -39,9 +40,8 @@ def at_the_end(monitor: Monitor[Any], looks: int, settings: SessionSettings, dom
 
 
 def _hidden(monitor: Monitor[Any], names: tuple[str, ...]) -> bool:
-    """Whether the last look did not show some objects."""
+    """Whether the last look did not show some objects; those on which looks disagree were seen."""
     found = monitor.last_found
-    missing = (
-        set() if found is None else {getattr(each, "name", "") for each in (*found.missing_to_tell, *found.unseen)}
-    )
-    return bool(missing & set(names))
+    missing = () if found is None else (*found.missing_to_tell, *found.unseen)
+    disputed = UnseenReason.LOOKS_DISAGREE
+    return any(getattr(each, "name", "") in names and getattr(each, "reason", None) is not disputed for each in missing)

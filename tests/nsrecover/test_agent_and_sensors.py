@@ -67,8 +67,8 @@ def test_an_error_of_one_observation_changes_nothing(error: Seen, when: int) -> 
     assert episode.status is EpisodeStatus.COMPLETED
     assert world.executed == list(map(str, PLAN))
     assert verdicts(episode) == 2 * [Verdict.AS_EXPECTED]
-    # what is not seen after the last action is looked for once more
-    assert world.observations - 3 == sum(record.discrepancy.looks - 1 for record in episode.records) or when == 2
+    # what the last action did is looked at once more
+    assert world.observations - 4 == sum(record.discrepancy.looks - 1 for record in episode.records) or when == 2
 
 
 def test_a_real_deviation_is_confirmed_and_corrected() -> None:
@@ -207,7 +207,7 @@ def _actions(episode: Episode) -> Sequence[Action]:
     return [action for record in episode.records if record.recovery for action in record.recovery.actions]
 
 
-@pytest.mark.parametrize(("kinds", "fewest"), [(12, 60), (6, 20)])
+@pytest.mark.parametrize(("kinds", "fewest"), [(12, 25), (6, 4)])
 def test_no_error_of_sensors_makes_a_run_raise_or_move_what_is_not_part_of_it(kinds: int, fewest: int) -> None:
     completed = 0
     for seed in range(60):

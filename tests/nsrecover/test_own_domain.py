@@ -62,9 +62,9 @@ def test_it_imagines_monitors_plans_and_explains(rejoin: Rejoin) -> None:
 def test_an_action_that_changes_nothing_is_accepted_by_its_own_promise() -> None:
     parking = system()
     monitor = parking.monitor(PLAN, BOXES)
-    on_end = {**BOXES, "red cube": (*PLACE[:2], 0.045, 0.04, 0.04, 0.09)}
+    beside = {**BOXES, "red cube": (PLACE[0] + 0.018, PLACE[1] + 0.018, *PLACE[2:])}
     for _ in range(2):
-        found = monitor.step(PLAN[0], on_end)
+        found = monitor.step(PLAN[0], beside)
         assert found.deviates
         monitor.set_plan(PLAN)
         accepted = monitor.accepted()

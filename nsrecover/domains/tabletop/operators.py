@@ -200,6 +200,8 @@ TABLETOP = SpatialDomain(
         "same": Words("{0} is named twice"),
         "in_the_way": Words("{0} stands where {1} has to go"),
         "nothing_below": Words("there is no support for {0}"),
+        "in_place": Words("{0} is in its place"),
+        "upright": Words("{0} stands on the side that the plan has it on"),
         "on": Words("{0} stands on {1}"),
         **{side.value: Words(f"{{0}} stands {where} {{1}}") for side, (where, *_) in _SIDES.items()},
     },

@@ -6,13 +6,14 @@ Directions are the robot's own: it looks along +x, so `behind` is farther from t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.geometry import CONTACT_M, bottom, footprint_overlap, gaps, top
+from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, footprint_overlap, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.util.python310 import StrEnum
 
@@ -86,6 +87,30 @@ def landed(graph: SceneGraph, index: int, box: npt.ArrayLike, within_m: float) -
     if near.any():
         found[2] += gap[near].max()
     return found
+
+
+def without_gaps(graph: SceneGraph, sides: Mapping[str, FloatArray]) -> SceneGraph:
+    """The scene in which the boxes of objects that seem to float reach down to what is below: nothing floats.
+
+    Their undersides are hidden. A box stays as it is unless the object would then be as high as one of its sides: what
+    bears it may be hidden, too.
+
+    Args:
+        graph: the scene.
+        sides: object -> its sides (3,) as they were seen before.
+    """
+    boxes = graph.boxes.copy()
+    for row in np.flatnonzero(graph.seen):
+        box = boxes[row]
+        under = (footprint_overlap(box, boxes) >= SUPPORT_OVERLAP) & (top(boxes) < bottom(box) + CONTACT_M)
+        under[row] = False
+        gap = float(bottom(box)) - float(np.append(top(boxes)[under], 0.0).max())
+        known = sides.get(graph.names[row])
+        if known is None or row == graph.held or gap <= CONTACT_M:
+            continue
+        if np.abs(known - (box[5] + gap)).min() < SAME_SIZE_M:
+            boxes[row, [2, 5]] += np.array([-gap / 2, gap], dtype=np.float32)
+    return replace(graph, boxes=boxes)
 
 
 def support_name(graph: SceneGraph, index: int) -> str:

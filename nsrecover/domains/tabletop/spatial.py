@@ -56,7 +56,12 @@ class SpatialOperator(base.Operator):
         """Whether the promise of an action holds, from the scene before it and the scene after it."""
         if self.promise is not None:
             return self.promise(before, after, action)
-        return related(after, grounded(self.effects[0].adds[0], self._binding(action)))
+        promised = self.promised(action)
+        return promised is not None and related(after, promised)
+
+    def promised(self, action: Action) -> StateFact | None:
+        """The relation that an action promises; None if its operator has a promise of its own."""
+        return grounded(self.effects[0].adds[0], self._binding(action)) if self.promise is None else None
 
     def _binding(self, action: Action) -> Binding:
         return dict(zip((parameter.variable for parameter in self.parameters), action.arguments, strict=True))

@@ -1,7 +1,7 @@
 """Several observations of the same scene, brought together object by object.
 
 Errors of sensors and segmenters (a missing, merged or split mask, noise) differ from one observation to the next; real
-deviations stay. What most observations agree on is therefore taken to be so.
+deviations stay. An object deviates, or is as expected, once the observations together say so surely enough.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
+from nsrecover.belief.objects import OVERLOOKED, after_looks, changed, evidence
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.monitoring.boxes.expected_trace import ExpectedTrace, RestingPlaces
+from nsrecover.monitoring.boxes.goal import Goal
 from nsrecover.util.python310 import Self
 
 Seen = TypeVar("Seen")
@@ -33,7 +35,8 @@ class MonitorState(Generic[Seen]):
         num_executed: number of actions that are done.
         errors: the last two discrepancies with deviations.
         unconfirmed: objects that an action should have moved and that have not been seen since.
-        hidden: objects of the original plan that have not been seen since the last action.
+        goal: what the plan should lead to.
+        doubts: object of the goal -> probability that it is not as the goal has it.
         unseen: why objects are not seen in the last observation, as far as the perceiver says so.
         sensors: what is wrong with the cameras, as far as the perceiver says so.
         changed: objects that look different than before, as far as the perceiver says so.
@@ -43,10 +46,11 @@ class MonitorState(Generic[Seen]):
     graph: SceneGraph
     expected: ExpectedTrace
     places: RestingPlaces
+    goal: Goal
+    doubts: Mapping[str, float] = field(default_factory=dict)
     num_executed: int = 0
     errors: tuple[Discrepancy, ...] = ()
     unconfirmed: frozenset[str] = frozenset()
-    hidden: frozenset[str] = frozenset()
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
     sensors: tuple[SensorFinding, ...] = ()
     changed: frozenset[str] = frozenset()
@@ -97,6 +101,7 @@ class Judged(Generic[Seen]):
         action: the action of a step; None for a check.
         looks: its observations.
         found: what they say together.
+        alarm: accepted probability that the verdict is wrong.
         made: how many observations were made, those that cannot be used included.
     """
 
@@ -105,7 +110,21 @@ class Judged(Generic[Seen]):
     action: Action | None
     looks: list[Look[Seen]]
     found: Discrepancy
+    alarm: float
     made: int = 1
+
+    @property
+    def moved(self) -> frozenset[str]:
+        """What the action moves."""
+        return frozenset(() if self.action is None else self.action.arguments[:1])
+
+    @property
+    def unsure(self) -> bool:
+        """Whether observations tell of some object, and not surely enough, whether it deviates."""
+        names = set(self.found.observed.names) - set(self.found.newcomers)
+        return any(
+            self.alarm < _doubt(_told(self.looks, name), name in self.moved) < 1.0 - self.alarm for name in names
+        )
 
     @property
     def settled(self) -> bool:
@@ -116,25 +135,25 @@ class Judged(Generic[Seen]):
         old = self.before.unconfirmed - set(self.found.action.arguments)
         if any(isinstance(each, Unseen) and each.name not in old for each in self.found.missing_to_tell):
             return False
-        if not self.found.deviates:
-            return True
-        return len(self.looks) > 1 and self.looks[-1].shown == self.looks[-2].shown
+        alike = len(self.looks) > 1 and self.looks[-1].shown == self.looks[-2].shown
+        return not self.unsure and (alike or not self.found.deviates)
 
 
-def agreement(looks: Sequence[Look[Seen]], newcomers: Collection[str]) -> MonitorState[Seen]:
+def agreement(judged: Judged[Seen], newcomers: Collection[str]) -> MonitorState[Seen]:
     """The state after several observations of the same scene, before any conclusions.
 
-    An object deviates if it does so in the last two observations that tell, or in most of them, and in two at least if
-    there are two. One on which they disagree counts as not seen. One that deviates is where it was seen last, if half
-    of the observations see it.
+    An object of which nothing is sure enough counts as not seen, if an observation says that it deviates. One that
+    deviates is where it was seen last, if half of the observations see it.
 
     Args:
-        looks: the observations in order, at least one.
+        judged: the step or check, with its observations in order.
         newcomers: objects that do not count.
     """
+    looks, moved, alarm = judged.looks, judged.moved, judged.alarm
     names = [name for name in looks[-1].graph.names if name not in newcomers]
-    votes = {name: [_deviates(look, name, looks) for look in looks] for name in names}
-    verdicts = {name: _majority(cast) for name, cast in votes.items()}
+    told = {name: _told(looks, name) for name in names}
+    votes = {name: [None if each is None else each < 0.0 for each in told[name]] for name in names}
+    verdicts = {name: _verdict(votes[name], _doubt(told[name], name in moved), alarm) for name in names}
 
     def differs(number: int) -> tuple[int, int, int]:
         against = sum(votes[name][number] is not verdicts[name] for name in names)
@@ -164,29 +183,35 @@ def agreement(looks: Sequence[Look[Seen]], newcomers: Collection[str]) -> Monito
     return state
 
 
-def _deviates(look: Look[Seen], name: str, looks: Sequence[Look[Seen]]) -> bool | None:
-    """Whether an object deviates according to one observation; None if that does not tell."""
-    if name in look.found.deviating:
-        return True
+def _verdict(votes: Sequence[bool | None], doubt: float, alarm: float) -> bool | None:
+    """Whether an object deviates; None if that is not sure enough, and the observations do not all say the same."""
+    cast = [vote for vote in votes if vote is not None]
+    if cast and not alarm < doubt < 1.0 - alarm:
+        return doubt > 0.5
+    return cast[0] if len(cast) >= min(len(votes), 2) and len(set(cast)) == 1 else None
+
+
+def _doubt(told: Sequence[float | None], moved: bool) -> float:
+    """Probability that an object deviates, by what each observation says of it; 0 if none tells."""
+    known = [each for each in told if each is not None]
+    return after_looks(changed(moved=moved), known) if known else 0.0
+
+
+def _told(looks: Sequence[Look[Seen]], name: str) -> list[float | None]:
+    """What each observation of a scene says of an object."""
+    return [_evidence(look, name, looks) for look in looks]
+
+
+def _evidence(look: Look[Seen], name: str, looks: Sequence[Look[Seen]]) -> float | None:
+    """What one observation says of an object, positive if it is as expected; None if that does not tell."""
     if name not in look.graph.names:
         return None
-    match look.graph.visibility(look.graph.index(name)):
-        case Visibility.SEEN:
-            return False
-        case Visibility.UNKNOWN:
-            # something in its place speaks against an observation that its place is empty, and against nothing else
-            gone = [each for each in looks if name in each.found.deviating]
-            return False if gone and all(each.graph.missing[each.graph.index(name)] for each in gone) else None
-        case _:
-            return None
-
-
-def _majority(votes: Sequence[bool | None]) -> bool | None:
-    """What the last two votes agree on, else what most say; None if they disagree, or a single one of several does."""
-    cast = [vote for vote in votes if vote is not None]
-    if len(cast) >= 2 and cast[-1] == cast[-2]:
-        return cast[-1]
-    against = 2 * sum(cast) - len(cast)
-    if against == 0 or (against > 0 and sum(cast) < min(len(votes), 2)):
-        return None
-    return against > 0
+    row = look.graph.index(name)
+    visibility, deviates = look.graph.visibility(row), name in look.found.deviating
+    if visibility is Visibility.MISSING and deviates:
+        return evidence(0.0, misread=OVERLOOKED)
+    if visibility is Visibility.SEEN or deviates:
+        return evidence(float(look.found.probabilities[row]), look.found.threshold)
+    # something in its place speaks against an observation that its place is empty, and against nothing else
+    gone = [each for each in looks if name in each.found.deviating and visibility is Visibility.UNKNOWN]
+    return evidence(1.0) if gone and all(each.graph.missing[each.graph.index(name)] for each in gone) else None

@@ -12,17 +12,18 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.certainty import CERTAINTY, Certainty
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.entrance import check_boxes, check_reserved
-from nsrecover.core.geometry import intersects
+from nsrecover.core.explanation import Fact
 from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.relations import TABLE, support_name
+from nsrecover.domains.tabletop.relations import TABLE, without_gaps
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.boxes.comparison import Circumstances, Comparison
 from nsrecover.monitoring.boxes.expected_trace import ExpectedTrace, RestingPlaces, rejoined
+from nsrecover.monitoring.boxes.goal import Goal, named
 from nsrecover.monitoring.boxes.imagination import Imagination
 from nsrecover.monitoring.boxes.looking_again import Judged, Look, MonitorState, agreement
 from nsrecover.monitoring.boxes.repetition import accept_scene, repeats_itself
@@ -95,20 +96,22 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
 
     def _start(self, perceiver: ReportingPerceiver[Seen], plan: Plan, observation: Seen) -> None:
         graph = perceiver.reset(observation)
-        found, expected = graph.visual.shape[1], self._models.feature_size
-        if expected is not None and found not in (expected, self._models.learned_size):
+        found, length = graph.visual.shape[1], self._models.feature_size
+        if length is not None and found not in (length, self._models.learned_size):
             raise InvalidObservation(
-                f"expected appearance features of length {expected}, as the checkpoint's encoder makes them, found "
+                f"expected appearance features of length {length}, as the checkpoint's encoder makes them, found "
                 f"{found}; hand in camera images, or use nsrecover.geometric(), which needs boxes only"
             )
         check_boxes(graph)
         check_reserved(graph.names, (TABLE,))
         self._domain.check(plan, graph)
-        trace = replace(self._imagination.trace(graph, plan), named=_named(plan))
-        self._now = MonitorState(perceiver, graph, ExpectedTrace(self._imagination, trace), RestingPlaces(graph))
+        trace = replace(self._imagination.trace(graph, plan), named=named(plan))
+        goal = Goal.of(trace, self._domain)
+        expected, doubts = ExpectedTrace(self._imagination, trace), goal.believed({}, (), [graph], ())
+        self._now = MonitorState(perceiver, graph, expected, RestingPlaces(graph), goal, doubts)
         # what appears later, a hand for instance, or has no name may leave again without being missed
-        named = set(graph.names) - perceiver.reported.unnamed
-        self._belonging = named | {name for action in plan for name in action.arguments}
+        self._sides = dict(zip(graph.names, graph.boxes[:, 3:], strict=True))
+        self._belonging = (set(graph.names) - perceiver.reported.unnamed) | set(named(plan))
         self._judged: Judged[Seen] | None = None
 
     @property
@@ -138,23 +141,20 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
-        """Objects of the plan that have not been seen since the last action, in scene order.
+        """Objects, in scene order, of which it is not sure enough after the last action that they are as planned.
 
-        An object that bears one that is seen is in its place, although it is not seen, unless a newcomer is seen there.
+        Those of the goal count, and what was moved and not seen since.
         """
-        graph, now = self.graph, self._now
-        bearing = {support_name(graph, int(row)) for row in np.flatnonzero(graph.seen)}
-        newcomers = [name for name in self._newcomers(graph) if graph.seen[graph.index(name)]]
-        there = graph.boxes[[graph.index(name) for name in newcomers]].reshape(-1, 6)
-        bearing -= {
-            name for name in set(graph.names) & bearing if intersects(graph.boxes[graph.index(name)], there).any()
-        }
-        hidden = {
-            name
-            for name in set(now.hidden) & set(graph.names) - bearing
-            if graph.visibility(graph.index(name)) in (Visibility.OCCLUDED, Visibility.UNKNOWN)
-        }
-        return tuple(name for name in graph.names if name in now.unconfirmed or name in hidden)
+        now, missed = self._now, {fact.arguments[0] for fact in self.missed}
+        unsure = {name for name, doubt in now.doubts.items() if doubt > self.certainty.done and name not in missed}
+        return tuple(name for name in self.graph.names if name in now.unconfirmed | unsure)
+
+    @property
+    def missed(self) -> tuple[Fact, ...]:
+        """Conditions of the plan's own last scene that surely do not hold now: one of each object, named first."""
+        now, sure = self._now, 1.0 - self.certainty.alarm
+        found = (now.goal.unmet(self.graph, name) for name, doubt in now.doubts.items() if doubt >= sure)
+        return tuple(fact for fact in found if fact is not None)
 
     @property
     def last_found(self) -> Discrepancy | None:
@@ -165,7 +165,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     def wanted(self) -> tuple[str, ...] | None:
         """What another observation should show: nothing in particular; None: the verdict is settled."""
         last = self._last_judged()
-        return None if last.settled or last.made >= LOOKS else ()
+        return None if last.settled or last.made >= (self.certainty.looks if last.unsure else LOOKS) else ()
 
     def _check(self, observation: Seen | None) -> Discrepancy:
         return self._begin(Phase.BEFORE, None, observation)
@@ -176,8 +176,8 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
     def look_again(self, observation: Seen) -> Discrepancy:
         """Judge the last step, or the last check, with one more observation of the same scene.
 
-        An object deviates if it does so in the last two observations that show it, or in most of them, and in two at
-        least; if they disagree, the verdict is *cannot tell*. What one observation does not show the next may.
+        An object deviates, or does not, if the observations together say so surely enough; otherwise the verdict is
+        *cannot tell*. What one observation does not show the next may.
         Each is perceived from the state before the step if the perceiver has a method `fork`, else one after the other.
 
         Args:
@@ -193,8 +193,9 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         last = self._last_judged()
         last.looks.append(self._look(last.before.fork(), last.phase, last.action, observation)[0])
         last.made += 1
-        self._now = agreement(last.looks, self._newcomers(last.looks[-1].graph))
+        self._now = agreement(last, self._newcomers(last.looks[-1].graph))
         last.found = self._concluded(self._now, last.phase, last.action, len(last.looks))
+        self._believe(last)
         return last.found
 
     def look_failed(self) -> None:
@@ -206,6 +207,7 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         last = self._last_judged()
         look, now = self._look(last.before.fork(), last.phase, last.action, observation)
         self._now, last.looks, last.found, last.made = now, [look], look.found, 1
+        self._believe(last)
         return last.found
 
     def accepted(self) -> Recovery | None:
@@ -245,16 +247,20 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         known = executed == self.plan.actions[:num_executed]
         earlier = now.expected.up_to(now.num_executed).graphs if known else (now.graph,) * num_executed
         graphs = earlier[:num_executed] + rest.graphs
-        trace = Trace(Plan(executed + rest.plan.actions), graphs, named=_named(plan))
+        trace = Trace(Plan(executed + rest.plan.actions), graphs, named=named(plan))
+        if plan.actions != self.plan.actions:
+            now.goal = Goal.of(trace, self._domain)
+            now.doubts = now.goal.believed({}, (), [now.graph], self._newcomers(now.graph))
         now.expected = ExpectedTrace(self._imagination, trace)
         now.places = RestingPlaces(now.graph)
         now.num_executed = num_executed
-        self._belonging |= {name for action in plan for name in action.arguments}
+        self._belonging |= set(named(plan))
         self._judged = None
 
     def _rejoin(self, recovery: Recovery) -> None:
         trace = rejoined(self.graph, self.trace, recovery)
         self._now.expected = ExpectedTrace(self._imagination, trace)
+        self._now.goal = self._now.goal.without(recovery.lost)
         self._now.num_executed = 0
         self._judged = None
 
@@ -273,8 +279,15 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
             look, self._now = self._look(self._now, phase, action, observation)
             found = look.found
             looks.append(look)
-        self._judged = Judged(before, phase, action, looks, found)
+        self._judged = Judged(before, phase, action, looks, found, self.certainty.alarm)
+        if looks:
+            self._believe(self._judged)
         return found
+
+    def _believe(self, judged: Judged[Seen]) -> None:
+        """Take over what the looks at a step or check say of the goal."""
+        looks, doubts = [look.graph for look in judged.looks], judged.before.doubts
+        self._now.doubts = self._now.goal.believed(doubts, judged.moved, looks, self._newcomers(looks[-1]))
 
     def _look(
         self, state: MonitorState[Seen], phase: Phase, action: Action | None, observation: Seen
@@ -295,8 +308,8 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
         check_boxes(seen)
         check_reserved(seen.names, (TABLE,))
         absent = expected.chosen([name for name in expected.names if name in self._belonging - set(seen.names)])
-        nothing = np.zeros(len(absent), np.bool_)
-        seen = seen.with_objects_of(replace(absent, seen=nothing, occluded=None, unknown=None))
+        absent = replace(absent, seen=np.zeros(len(absent), np.bool_), occluded=None, unknown=None)
+        seen = without_gaps(seen.with_objects_of(absent), self._sides)
         there = [name for row, name in enumerate(seen.names) if name in self._belonging or _is_there(seen, row)]
         known = [name for name in expected.names if name in there]
         state.graph = seen.chosen([*known, *(name for name in there if name not in known)])
@@ -338,10 +351,8 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
             state.places.update(state.graph, (action.arguments[0], *found.deviating))
             moved = frozenset(action.arguments[:1])
             state.num_executed = step + 1
-            state.hidden = frozenset(state.expected.named)
         possible = {each.name for each in found.unseen}
         state.unconfirmed = (state.unconfirmed | moved) & possible
-        state.hidden -= {name for name, seen in zip(state.graph.names, state.graph.seen, strict=True) if seen}
         if found.deviates:
             state.errors = (*state.errors[-1:], found)
         return found
@@ -363,10 +374,6 @@ class BoxMonitor(Monitor[SceneGraph, Seen]):
             graph = graph.with_node(graph.index(name), box)
         state.expected.start_from(step, graph)
         return bool(drifted)
-
-
-def _named(plan: Plan) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for action in plan for name in action.arguments))
 
 
 def _stays(name: str, earlier: SceneGraph, expected: SceneGraph) -> bool:

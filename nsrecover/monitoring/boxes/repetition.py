@@ -1,7 +1,7 @@
 """Detects a repeated action that cannot change the scene, and accepts the scene as it is.
 
-A brick put onto another one may stand on its end every time. Its relation to the other brick then holds and its place
-does not, and repeating the action leads to the same scene again.
+An arm may put a brick onto another one 25 mm off its place every time. Its relation to the other brick then holds and
+its place does not, and repeating the action leads to the same scene again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import numpy as np
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.geometry import turned_over
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import REACHED_M
@@ -21,7 +22,8 @@ def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain)
     """Whether repeating an action changed nothing, although it achieves its relation.
 
     The same action led to the same place of the moved object as the last time, nothing else deviates, and the relation
-    that the operator promises holds. Both errors must show the moved object: a remembered box says nothing.
+    that the operator promises holds, with the same side up. Both errors must show the moved object: a remembered box
+    says nothing.
 
     Args:
         before: the last error before this one.
@@ -31,10 +33,11 @@ def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain)
     moved = now.action.arguments[:1]
     if now.phase is not Phase.AFTER or before.action != now.action or not before.deviating == now.deviating == moved:
         return False
+    row = now.observed.index(moved[0])
     if not all(found.observed.seen[found.observed.index(moved[0])] for found in (before, now)):
         return False
     places = [found.observed.boxes[found.observed.index(moved[0])] for found in (before, now)]
-    same = np.allclose(places[0], places[1], atol=REACHED_M)
+    same = np.allclose(places[0], places[1], atol=REACHED_M) and not turned_over(now.expected.boxes[row], places[1])
     start = now.observed if now.before is None else now.before
     return same and domain.operator_of(now.action).achieved(start, now.observed, now.action)
 

@@ -41,5 +41,5 @@ def test_one_face_that_is_elsewhere_is_no_displacement() -> None:
     looks = np.ones((1, 1), dtype=np.float32)
     models = GeometricModels(tolerance_m=0.004)
     one_face, moved = (_changed(x=faces)[None] for faces in ((0.0, 0.01), (0.005, 0.005)))
-    assert same_place(models, looks, BOX[None], looks, one_face)[0] == pytest.approx(1.0)
+    assert same_place(models, looks, BOX[None], looks, one_face)[0] > 0.95
     assert same_place(models, looks, BOX[None], looks, moved)[0] < 0.5

@@ -79,12 +79,14 @@ def judged(monitor: Monitor[Any], *looks: Boxes) -> Discrepancy:
         ((SHIFTED, SHIFTED), Verdict.DEVIATING),
         ((SHIFTED, DONE), Verdict.CANNOT_TELL),
         ((SHIFTED, DONE, DONE), Verdict.AS_EXPECTED),
-        ((SHIFTED, DONE, SHIFTED), Verdict.DEVIATING),
+        ((SHIFTED, DONE, SHIFTED), Verdict.CANNOT_TELL),
+        ((SHIFTED, DONE, SHIFTED, SHIFTED, SHIFTED), Verdict.DEVIATING),
         ((SHIFTED, table(green=on("red"), grey=None)), Verdict.CANNOT_TELL),
-        ((SHIFTED, SHIFTED, DONE, DONE), Verdict.AS_EXPECTED),
+        ((SHIFTED, SHIFTED, DONE, DONE), Verdict.CANNOT_TELL),
+        ((SHIFTED, SHIFTED, DONE, DONE, DONE), Verdict.AS_EXPECTED),
     ],
 )
-def test_what_most_looks_or_the_last_two_agree_on_is_so(
+def test_what_the_looks_together_say_surely_enough_is_so(
     monitor: Monitor[Any], looks: tuple[Boxes, ...], verdict: Verdict
 ) -> None:
     found = judged(monitor, *looks)
@@ -177,8 +179,8 @@ def test_it_looks_again_until_the_verdict_is_settled_and_no_longer(monitor: Moni
     assert (found.deviating, made) == (("grey",), 1)
     monitor.set_plan(PLAN, observation=table())
     monitor.step(PLAN[0], SHIFTED)
-    found, made = looks_of(None, DONE)
-    assert (found.verdict, made, found.looks) == (Verdict.CANNOT_TELL, 2, 2), "an unusable observation counts as made"
+    found, made = looks_of(None, DONE, None, None, None)
+    assert (found.verdict, made, found.looks) == (Verdict.CANNOT_TELL, 5, 2), "an unusable observation counts as made"
 
 
 def test_there_must_be_something_to_look_at_again(monitor: Monitor[Any]) -> None:

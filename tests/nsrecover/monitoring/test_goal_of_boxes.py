@@ -1,0 +1,122 @@
+"""A plan of boxes is done once each object was seen often enough as the plan's own last scene has it."""
+
+from collections.abc import Callable
+
+import pytest
+
+import nsrecover
+from nsrecover import Act, Plan
+from nsrecover.core.episode import StopCode
+from nsrecover.core.explanation import Fact
+from nsrecover.core.sessions.requests import Done, Look, Stopped
+from nsrecover.domains.tabletop.relations import without_gaps
+from nsrecover.monitoring.boxes.goal import Goal
+
+CUBE, BRICK, UPRIGHT = (0.04, 0.04, 0.04), (0.062, 0.037, 0.037), (0.037, 0.037, 0.062)
+RED, FREE, GREY = (0.4, 0.0, 0.02, *CUBE), (0.5, 0.15, 0.02, *CUBE), (0.3, -0.2, 0.02, *CUBE)
+ON_RED, ON_BLUE = (0.4, 0.0, 0.06, *CUBE), (0.4, 0.0, 0.10, *CUBE)
+Scene = dict[str, tuple[float, ...] | None]
+START: Scene = {"red": RED, "blue": FREE, "grey": GREY}
+
+
+def _run(plan: str, start: Scene, see: Callable[[int, int], Scene], most: int = 40) -> tuple[object, list[str]]:
+    """The last request, and what was asked for; `see` has the number of actions and of looks since the last one."""
+    session = nsrecover.geometric().session(Plan.parse(plan), start)
+    acts, looks, asked = 0, 0, list[str]()
+    while not session.request.final and len(asked) < most:
+        acting = isinstance(session.request, Act)
+        acts, looks = (acts + 1, 0) if acting else (acts, looks + 1)
+        asked.append("act" if acting else "look")
+        session.observed(see(acts, looks))
+    return session.request, asked
+
+
+def test_what_the_last_action_did_is_seen_twice_and_what_earlier_ones_did_is_not_looked_for() -> None:
+    scenes: list[Scene] = [START, {**START, "blue": ON_RED}, {**START, "blue": ON_RED, "grey": ON_BLUE}]
+    last, asked = _run("top(blue, red); top(grey, blue)", START, lambda acts, _: scenes[acts])
+    assert isinstance(last, Done)
+    assert asked == ["act", "act", "look"]
+
+
+def test_one_look_that_shows_the_goal_is_not_enough() -> None:
+    last, asked = _run(
+        "top(blue, red)", START, lambda acts, looks: {**START, "blue": START["blue"] if looks else ON_RED}
+    )
+    assert isinstance(last, Stopped)
+    assert asked.count("look") > asked.count("act") > 1
+
+
+def test_what_only_one_look_has_shown_is_named() -> None:
+    last, _ = _run("top(blue, red)", START, lambda acts, looks: {**START, "blue": None if looks else ON_RED})
+    assert isinstance(last, Stopped)
+    assert last.why is StopCode.GOAL_UNSEEN
+    assert "blue" in last.reason
+
+
+@pytest.mark.parametrize(
+    ("plan", "start", "seen", "unmet"),
+    [
+        ("top(blue, red)", START, {**START, "blue": ON_RED}, None),
+        ("top(blue, red)", START, {**START, "red": GREY, "grey": RED, "blue": ON_RED}, Fact("on", ("blue", "red"))),
+        ("top(blue, red)", START, {**START, "blue": (0.4, 0.0, 0.076, *CUBE)}, Fact("on", ("blue", "red"))),
+        ("left(blue, red)", START, {**START, "blue": (0.4, 0.3, 0.02, *CUBE)}, Fact("left", ("blue", "red"))),
+        (
+            "top(blue, red)",
+            {**START, "blue": (0.5, 0.15, 0.0185, *BRICK)},
+            {**START, "blue": (0.4, 0.0, 0.071, *UPRIGHT)},
+            Fact("upright", ("blue",)),
+        ),
+        (
+            "top(blue, red)",
+            {**START, "blue": (0.5, 0.15, 0.0185, *BRICK)},
+            {**START, "red": (0.6, 0.1, 0.02, *CUBE), "blue": (0.6, 0.1, 0.0585, *BRICK)},
+            None,
+        ),
+    ],
+)
+def test_the_goal_is_relations_and_heights_over_supports(
+    plan: str, start: Scene, seen: Scene, unmet: Fact | None
+) -> None:
+    system = nsrecover.geometric()
+    monitor = system.monitor(Plan.parse(plan), start)
+    goal = Goal.of(monitor.trace, system.domain)
+    assert goal.unmet(nsrecover.scene_of_boxes(seen), "blue") == unmet
+    assert goal.unmet(nsrecover.scene_of_boxes(seen), "red") is None
+
+
+def test_what_a_person_gave_up_is_no_part_of_the_goal() -> None:
+    system = nsrecover.geometric()
+    goal = Goal.of(system.monitor(Plan.parse("left(blue, red)"), START).trace, system.domain)
+    away = nsrecover.scene_of_boxes({**START, "blue": (0.4, 0.3, 0.02, *CUBE)})
+    assert goal.unmet(away, "blue") == Fact("left", ("blue", "red"))
+    assert goal.without([("left", "blue", "red")]).unmet(away, "blue") is None
+
+
+def test_the_box_of_an_object_that_seems_to_float_reaches_down_to_what_is_below() -> None:
+    half = nsrecover.scene_of_boxes({"die": RED, "brick": (0.635, 0.055, 0.048, 0.037, 0.037, 0.032), "blue": ON_BLUE})
+    sides = {name: nsrecover.scene_of_boxes({name: (0, 0, 0, *BRICK)}).boxes[0, 3:] for name in ("brick", "blue")}
+    found = without_gaps(half, sides).boxes
+    assert found[1].tolist() == pytest.approx((0.635, 0.055, 0.032, 0.037, 0.037, 0.064))
+    assert found[0].tolist() == half.boxes[0].tolist()
+    assert found[2].tolist() == half.boxes[2].tolist(), "what bears it may be hidden"
+
+
+def test_a_brick_that_fell_on_its_end_half_hidden_is_laid_down_and_not_put_upright_onto_its_place() -> None:
+    system = nsrecover.geometric()
+    brick, die = (0.38, -0.15, 0.0185, *BRICK), (0.635, -0.03, 0.02, *CUBE)
+    monitor = system.monitor(Plan.parse("top(brick, die)"), {"brick": brick, "die": die})
+    found = monitor.step(monitor.next_action, {"brick": (0.635, 0.055, 0.048, 0.037, 0.037, 0.032), "die": die})
+    (action,) = system.planner.recover(found.observed, monitor.trace, found).actions
+    assert (action.operator, action.arguments) == ("restore", ("brick",))
+    assert action.target is not None
+    assert action.target[5] == pytest.approx(BRICK[2])
+
+
+def test_a_look_at_the_end_may_show_that_the_goal_is_missed_and_then_it_is_recovered() -> None:
+    def see(acts: int, looks: int) -> Scene:
+        return {**START, "blue": ON_RED if acts >= 2 or looks == 0 else FREE}
+
+    last, asked = _run("top(blue, red)", START, see)
+    assert isinstance(last, Done)
+    assert asked.count("act") == 2
+    assert not isinstance(last, Look)
