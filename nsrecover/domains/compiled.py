@@ -8,6 +8,7 @@ them, all objects are tried.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple, Protocol, cast
@@ -22,6 +23,10 @@ Test = Callable[..., bool]
 
 Change = Callable[..., object]
 """Function of a view, a set to which it adds deleted facts, one to which it adds new facts, and objects."""
+
+
+_PARTS = {"S": "state", "O": "objects", "I": "index", "T": "static", "J": "static_index"}
+"""Name in the source of functions -> attribute of the view."""
 
 
 class Run:
@@ -104,7 +109,7 @@ class CompiledDomain:
             f"    key = {self._tuple((predicate, *variables), names)}",
             "    found = V.derived.get(key)",
             "    if found is None:",
-            "        S, O, I, T, J = V.state, V.objects, V.index, V.static, V.static_index",
+            f"        {_parts(worked_out)}",
             f"        found = V.derived[key] = {worked_out}" if circle is None else f"        found = {worked_out}",
             "    return found",
         ]
@@ -113,20 +118,14 @@ class CompiledDomain:
     def _condition(self, formula: Formula, variables: Sequence[str]) -> Test:
         """A formula as a function of a view and objects for its free variables."""
         names = _named(variables)
-        lines = [
-            f"def made({', '.join(('V', *names.values()))}):",
-            "    S, O, I, T, J = V.state, V.objects, V.index, V.static, V.static_index",
-            f"    return {self._expression(formula, names)}",
-        ]
-        return self._function(lines)
+        expression = self._expression(formula, names)
+        head = f"def made({', '.join(('V', *names.values()))}):"
+        return self._function([head, f"    {_parts(expression)}", f"    return {expression}"])
 
     def _change(self, effects: Sequence[Effect], variables: Sequence[str]) -> Change:
         """Effects of one action or law."""
         names = _named(variables)
-        lines = [
-            f"def made({', '.join(('V', 'gone', 'new', *names.values()))}):",
-            "    S, O, I, T, J = V.state, V.objects, V.index, V.static, V.static_index",
-        ]
+        lines = list[str]()
         for effect in effects:
             inner, indent = dict(names), "    "
             for each in effect.for_each:
@@ -142,7 +141,8 @@ class CompiledDomain:
                 gone = f"add({self._tuple(fact, inner)})" if "*" not in fact else f"update([{rest}])"
                 lines.append(f"{indent}    gone.{gone}")
             lines.append(f"{indent}    pass")
-        return self._function(lines)
+        head = f"def made({', '.join(('V', 'gone', 'new', *names.values()))}):"
+        return self._function([head, f"    {_parts(' '.join(lines))}", *lines])
 
     # -- expressions
 
@@ -274,6 +274,12 @@ def _fixpoint(view: _Deriving, circle: str, key: StateFact, rests_on: Callable[[
 def _named(variables: Sequence[str]) -> dict[str, str]:
     """The names of a function's arguments for variables."""
     return {variable: f"x{number}" for number, variable in enumerate(variables)}
+
+
+def _parts(source: str) -> str:
+    """The statement that names the parts of the view which some source uses; an index is made when it is asked for."""
+    used = [name for name in _PARTS if re.search(rf"\b{name}\b", source)]
+    return "; ".join(f"{name} = V.{_PARTS[name]}" for name in used) or "pass"
 
 
 def _breadth(lists: Sequence[str]) -> tuple[int, int]:

@@ -26,15 +26,17 @@ Index = dict[tuple[object, ...], list[StateFact]]
 class IndexedState:
     """A state of an instance, with an index of its facts and the derived facts worked out in it so far."""
 
-    __slots__ = ("derived", "having", "index", "objects", "runs", "state", "static", "static_index")
-
     def __init__(self, state: State, instance: Instance) -> None:
         lasting, self.static, self.static_index = instance.lasting
         self.state = state | lasting
         self.objects, self.having = instance.objects, instance.having
         self.derived: dict[StateFact, bool] = {}
         self.runs: dict[str, Run] = {}
-        self.index = _indexed(self.state)
+
+    @cached_property
+    def index(self) -> Index:
+        """Index of the facts."""
+        return _indexed(self.state)
 
 
 def _indexed(facts: State) -> Index:

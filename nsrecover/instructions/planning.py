@@ -14,7 +14,7 @@ from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Refusal, RefusalCode, Stage, Task
-from nsrecover.planning.symbolic.domain_model import Limits, solve
+from nsrecover.planning.symbolic.solving import Limits, solve
 
 EXPANSIONS = 400
 """States that the search for one stage expands at most."""

@@ -130,10 +130,6 @@ class LazySearchTree(SearchTree[State, Step]):
             node.least = node.cost + float((node.bound + self.to_go).min())
         return node.least
 
-    def raised(self, node: Node[State, Step], bound: CostArray) -> None:
-        """Raise the bound of a node."""
-        node.bound, node.least = np.maximum(node.bound, bound), None
-
     def priority(self, node: Node[State, Step]) -> tuple[float, float]:
         """Place of a node in the frontier: by its estimate in phases that look for a way, by its bound in proofs."""
         if self.phase.weight == 1.0:
@@ -190,10 +186,7 @@ class LazySearchTree(SearchTree[State, Step]):
         return improved
 
     def reach(self, node: Node[State, Step]) -> bool:
-        """Make a node the incumbent if it is at a subgoal and nothing better is known.
-
-        Afterwards its bound is raised to its parent's bound less the cost of the step between them.
-        """
+        """Make a node the incumbent if it is at a subgoal and nothing better is known; then raise its bound."""
         announce, self.on_improvement = self.on_improvement, None
         reached = super().reach(node)
         self.on_improvement = announce
@@ -201,10 +194,8 @@ class LazySearchTree(SearchTree[State, Step]):
             self._first = self.expansions if self._first is None else self._first
             self._pending = True
             self._announce()
-        if node.parent is not None:
-            self.raised(node, node.parent.bound - (node.cost - node.parent.cost))
-            if node.parent.tight and node.step is not None:
-                self.raised(node, self.model.bound_after(node.parent.state, node.step))
+        if node.parent is not None and node.parent.tight and node.step is not None:
+            self.raised(node, self.model.bound_after(node.parent.state, node.step))
         return reached
 
     def _announce(self) -> None:

@@ -28,7 +28,8 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
-from nsrecover.planning.places import BoolArray, Place, carriers_along, contained, masks, pairwise
+from nsrecover.planning.move_order import Blocking, MoveOrder
+from nsrecover.planning.places import BoolArray, Place, carried, carriers_along, contained, masks, pairwise
 from nsrecover.planning.setting_aside import PlacementSampler, nearest_place
 from nsrecover.planning.subgoals import Subgoal
 from nsrecover.planning.symbolic.strips import bits_of
@@ -124,8 +125,7 @@ class NeuralModel:
         means: Means | None = None,
     ) -> None:
         untouched, means = untouched or Untouched(), means or Means()
-        self.models = models
-        self.graph = graph
+        self.models, self.graph = models, graph
         self.traces = tuple(traces)
         self.plan = traces[0].plan
         self.scenes = {Subgoal(c, t): scene for c, trace in enumerate(traces) for t, scene in enumerate(trace.graphs)}
@@ -170,9 +170,10 @@ class NeuralModel:
             owner, box, _ = self.places[place]
             if owner in self.ignored:
                 continue
-            for t, goal in enumerate(self._goal_place[:, owner]):
-                if goal != place and not np.array_equal(box, self.places[goal].box):
-                    pairs.setdefault((place, int(goal)), []).append((row, t))
+            here = box.tobytes()
+            for t, goal in enumerate(self._goal_place[:, owner].tolist()):
+                if goal != place and here != self.places[goal].box.tobytes():
+                    pairs.setdefault((place, goal), []).append((row, t))
         if pairs:
             compared = [[self.places[pair[side]] for pair in pairs] for side in (1, 0)]
             nodes = [
@@ -198,19 +199,17 @@ class NeuralModel:
         # but boxes of objects that lie askew may overlap so far that no robot could put one back next to the other
         together = ((right.astype(np.float32) @ right.T.astype(np.float32)) > 0) & ~deep
         together[: len(self.graph), : len(self.graph)] = True
-        self._clash = masks(clash & other & ~together)
-        carriers = self._carriers(owner, right)
-        above = rests & other
-        above |= carriers  # i rests on j if a subgoal says so
-        self._above = masks(above.T.copy())
-        self._carriers_of = masks(carriers)
+        carriers = carried(owner, right, self._below, self.ignored)
+        above = rests & other | carriers  # i rests on j if a subgoal says so
+        tables = clash & other & ~together, above.T.copy(), carriers
+        self.blocking = Blocking(owner.tolist(), *map(masks, tables))
         wanted = right[:, self._wanted]
         self._misplaced = np.where(wanted, 0.0, 1.0)
         for i in self.fixed:  # what cannot be moved stays wrong for good
             self._misplaced[i] = np.where(wanted[i], 0.0, np.inf)
+        self._orders = [MoveOrder(self.blocking, mask, self.fixed) for mask in masks(wanted.T.copy())]
         self._distance = (1.0 - self._probability[:, self._wanted]).astype(np.float32)
         self._wrong: list[bool] = np.any(~wanted, axis=1).tolist()
-        self._owner = [int(i) for i in owner]
         self._targets = self._target_places(right)
         self._restore = [Action(PUT_BACK, (self.graph.names[place.owner],), as_box(place.box)) for place in self.places]
         self._texts = self._plan_texts(owner, right)
@@ -221,15 +220,6 @@ class NeuralModel:
             raise InvalidConfiguration(
                 f"expected action costs > 0, found {self.cheapest}; give actions that should be free a small cost"
             )
-
-    def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
-        """(places, places): place j is right for the object that carries place i in some imagined scene."""
-        carriers = np.zeros((len(owner), len(owner)), dtype=np.bool_)
-        for t, known in enumerate(self._below.tolist()):
-            for i, below in enumerate(known):
-                if below >= 0 and i not in self.ignored and below not in self.ignored:
-                    carriers |= ((owner == i) & right[:, t])[:, None] & ((owner == below) & right[:, t])[None]
-        return carriers
 
     def _target_places(self, right: BoolArray) -> list[list[int]]:
         """For each object the places that subgoals have for it, one for each that tells apart; seen ones stand in."""
@@ -274,8 +264,8 @@ class NeuralModel:
             here = state.places[i]
             rest = state.occupied & ~(1 << here)
             for place in self._targets[i]:
-                below = self._carriers_of[place]
-                if place != here and not self._clash[place] & rest and (not below or below & rest):
+                below = self.blocking.carriers[place]
+                if place != here and not self.blocking.clash[place] & rest and (not below or below & rest):
                     moves.append(self._move(i, place, rest, here))
         return moves
 
@@ -296,6 +286,10 @@ class NeuralModel:
         """D = N - sum of P(same) (section IV-C), and misplaced objects times the cheapest action, both (B, K)."""
         places = np.array([state.places for state in states])
         return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * self.cheapest
+
+    def least_cost(self, state: State, subgoal: int) -> float:
+        """A tighter lower bound for one subgoal: the moves of `MoveOrder`, times the cheapest action."""
+        return self._orders[subgoal].moves(state.places, state.occupied) * self.cheapest
 
     def cost(self, step: Move) -> float:
         """Cost of the action."""
@@ -324,8 +318,8 @@ class NeuralModel:
 
     def carried_by(self, move: Move, state: State) -> int | None:
         """The object that carries the moved one at its new place, in the state before the move; None for the table."""
-        below = self._carriers_of[move.place] & state.occupied & ~(1 << state.places[move.owner])
-        return self._owner[below.bit_length() - 1] if below else None
+        below = self.blocking.carriers[move.place] & state.occupied & ~(1 << state.places[move.owner])
+        return self.blocking.owner[below.bit_length() - 1] if below else None
 
     # -- helpers
 
@@ -334,7 +328,9 @@ class NeuralModel:
         return [
             i
             for i in sorted(objects, key=lambda j: (self._ranks[j], j))
-            if i not in self.fixed and i not in self.ignored and not self._above[state.places[i]] & state.occupied
+            if i not in self.fixed
+            and i not in self.ignored
+            and not self.blocking.above[state.places[i]] & state.occupied
         ]
 
     def _needed(self, state: State) -> tuple[set[int], set[int]]:
@@ -349,12 +345,12 @@ class NeuralModel:
         while waiting:
             i = waiting.pop()
             here = state.places[i]
-            blocking = self._above[here]
+            blocking = self.blocking.above[here]
             for place in self._targets[i]:
                 if place != here:
-                    blocking |= self._clash[place]
+                    blocking |= self.blocking.clash[place]
             blocking &= state.occupied & ~(1 << here)
-            found = {self._owner[j] for j in bits_of(blocking)}
+            found = {self.blocking.owner[j] for j in bits_of(blocking)}
             in_way |= found
             waiting += found - needed
             needed |= found
@@ -389,12 +385,16 @@ class NeuralModel:
         # keep clear of all places, present and future; failing that, of the present ones
         everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
         found = self.placement_sampler(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
-        if not found:
+        known, self.places = len(self.places), self.places + [Place(i, box, here.visual) for box in found]
+        probability = self._compare(range(known, len(self.places)))
+        # a place that is right for a subgoal is not free space: bounds that were computed without it stay true
+        aside = np.all(probability[:, self._wanted] < self.models.threshold, axis=1)
+        self.places[known:] = [self.places[known + row] for row in np.flatnonzero(aside)]
+        fresh = range(known, len(self.places))
+        if not fresh:
             self.no_room.add(i)
             return []
-        fresh = range(len(self.places), len(self.places) + len(found))
-        self.places += [Place(i, box, here.visual) for box in found]
         self._free[i] += fresh
-        self._probability = np.concatenate([self._probability, self._compare(fresh)])
+        self._probability = np.concatenate([self._probability, probability[aside]])
         self._index()
         return list(fresh)

@@ -7,6 +7,7 @@ by a few operations on integers.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +71,25 @@ def carriers_along(boxes: FloatArray) -> npt.NDArray[np.intp]:
         moved = changed[..., t - 1, :]
         along = moved | np.take_along_axis(moved, np.maximum(before, 0), -1) & (before >= 0)
         found[..., t, :] = np.where(along, found[..., t, :], before)
+    return found
+
+
+def carried(
+    owner: npt.NDArray[np.intp], right: BoolArray, below: npt.NDArray[np.intp], ignored: Collection[int]
+) -> BoolArray:
+    """Whether place j is right for the object that carries the object of place i in some imagined scene: (P, P).
+
+    Args:
+        owner: (P,) the object of each place.
+        right: (P, S) which places are right in which scenes.
+        below: (S, N) the carrier of each object in each scene, -1 for the table.
+        ignored: objects that carry nothing and are not carried.
+    """
+    found = np.zeros((len(owner), len(owner)), dtype=np.bool_)
+    for t, known in enumerate(below.tolist()):
+        for i, carrier in enumerate(known):
+            if carrier >= 0 and i not in ignored and carrier not in ignored:
+                found |= ((owner == i) & right[:, t])[:, None] & ((owner == carrier) & right[:, t])[None]
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,14 @@ class Phase(NamedTuple):
     until_better: bool = False
 
 
+@runtime_checkable
+class TighterModel(WorldModel[State, Step], Protocol[State, Step]):
+    """A world model with a better bound, which is slower: the search asks only where it decides."""
+
+    def least_cost(self, state: State, subgoal: int) -> float:
+        """A lower bound on the cost to one subgoal, not less than that of `discrepancy`; inf where there is no way."""
+
+
 @dataclass(frozen=True, eq=False)
 class SearchResult(Generic[State, Step]):
     """What the search found.
@@ -96,13 +104,15 @@ class Node(Generic[State, Step]):
         cost: of all steps from the start.
         discrepancy: (K,) distance to each subgoal, which orders nodes of equal cost.
         bound: (K,) lower bound on the cost to each subgoal.
+        plain: (K,) the bound of `discrepancy`, which no detour lowers.
         estimate: (K,) estimated cost to each subgoal, of its own state or, until it is `estimated`, of its parent's;
             only `LazySearchTree` has estimates.
         estimated: whether the estimate is of its own state.
-        tight: whether its bound has been tightened.
+        tight: whether its bound has been tightened, for a `LazySearchTree`.
+        tightened: subgoals for which the model was asked for a tighter bound.
         detoured: its applicable steps were tried; its detours are left.
         outdated: a cheaper way to its state was found.
-        least: `value` for all subgoals, if it is known; only `LazySearchTree` keeps it.
+        least: `value` for all subgoals, if it is known.
     """
 
     state: State
@@ -111,9 +121,11 @@ class Node(Generic[State, Step]):
     cost: float
     discrepancy: FloatArray
     bound: CostArray
+    plain: CostArray
     estimate: CostArray | None = None
     estimated: bool = False
     tight: bool = False
+    tightened: set[int] = field(default_factory=set)
     detoured: bool = False
     outdated: bool = False
     least: float | None = None
@@ -145,6 +157,7 @@ class SearchTree(Generic[State, Step]):
         interrupted: Callable[[], ReasonCode | None],
     ) -> None:
         self.model = model
+        self.tighter = model.least_cost if isinstance(model, TighterModel) else None
         self.to_go = np.asarray(costs_to_go, dtype=np.float64)
         self.on_improvement = on_improvement
         self.interrupted = interrupted
@@ -157,12 +170,14 @@ class SearchTree(Generic[State, Step]):
         self.parked: list[Node[State, Step]] = []  # open, but of no use to the subgoals of this phase
         self.best: dict[Hashable, Node[State, Step]] = {}
         self.phase = Phase(EVERY, 1.0)
+        self.numbers = np.arange(len(self.to_go))
         discrepancy, bound = model.discrepancy([start])
         if bound.shape != (1, len(self.to_go)):
             raise InvalidConfiguration(
                 f"expected one cost-to-go for each of the model's {bound.shape[1]} subgoals, found {len(self.to_go)}"
             )
-        self.root = Node[State, Step](start, None, None, 0.0, discrepancy[0], bound[0].astype(np.float64))
+        plain = bound[0].astype(np.float64)
+        self.root = Node[State, Step](start, None, None, 0.0, discrepancy[0], plain, plain)
         self.best[model.key(start)] = self.root
 
     def phases(self) -> Iterator[Phase]:
@@ -181,15 +196,23 @@ class SearchTree(Generic[State, Step]):
         """Nodes whose `value` is not below this cannot lead to a better incumbent."""
         return self.incumbent_value
 
+    def weighted(self, node: Node[State, Step], weight: float) -> CostArray:
+        """Cost of a way through a node to each of the active subgoals, with the bound weighted."""
+        active = self.phase.active
+        return (node.cost + weight * node.bound[active]) * self.factor + self.to_go[active]
+
     def value(self, node: Node[State, Step], active: IndexArray | slice = EVERY) -> float:
         """Lower bound on the objective of any way through a node to one of the active subgoals."""
-        return float(((node.cost + node.bound[active]) * self.factor + self.to_go[active]).min())
+        if active is not EVERY:
+            return float(((node.cost + node.bound[active]) * self.factor + self.to_go[active]).min())
+        if node.least is None:
+            node.least = float(((node.cost + node.bound) * self.factor + self.to_go).min())
+        return node.least
 
     def priority(self, node: Node[State, Step]) -> tuple[float, float]:
         """Place of a node in the open list, lowest first: its weighted value, then its discrepancy."""
-        active, weight, *_ = self.phase
-        weighted = (node.cost + weight * node.bound[active]) * self.factor + self.to_go[active]
-        return float(weighted.min()), float(node.discrepancy[active].min())
+        least = float(self.weighted(node, self.phase.weight).min())
+        return least, float(node.discrepancy[self.phase.active].min())
 
     def push(self, node: Node[State, Step]) -> None:
         """Sort a node into the open list, or park it if it is of no use to the subgoals of this phase."""
@@ -209,14 +232,37 @@ class SearchTree(Generic[State, Step]):
                 self.push(node)
 
     def ready(self, node: Node[State, Step]) -> bool:
-        """Whether the node taken from the frontier is to be expanded now; if not, it was put back or dropped."""
+        """Whether the node taken from the frontier is to be expanded now; if not, it was put back or dropped.
+
+        Its bound is tightened for the subgoals that decide its place, and whether it can lead to a better incumbent.
+        """
+        if self.tighter is None:
+            return True
+        asked = len(node.tightened)
+        for weight in (self.phase.weight, 1.0):
+            while weight > 1.0 or self.value(node, self.phase.active) < self.limit:
+                subgoal = int(self.numbers[self.phase.active][self.weighted(node, weight).argmin()])
+                if subgoal in node.tightened:
+                    break
+                node.tightened.add(subgoal)
+                self.raised(node, np.where(self.numbers == subgoal, self.tighter(node.state, subgoal), 0.0))
+        if len(node.tightened) == asked:
+            return True
+        useless = self.value(node, self.phase.active) >= self.limit
+        if useless or (self.frontier and self.priority(node) > self.frontier[0][:2]):
+            self.push(node)
+            return False
         return True
+
+    def raised(self, node: Node[State, Step], bound: CostArray) -> None:
+        """Raise the bound of a node."""
+        node.bound, node.least = np.maximum(node.bound, bound), None
 
     def reach(self, node: Node[State, Step]) -> bool:
         """Make a node the incumbent if it is at a subgoal and nothing better is known."""
-        at = np.flatnonzero(node.bound <= 0.0)
-        if len(at) == 0:
+        if node.plain.min() > 0.0:
             return False
+        at = np.flatnonzero(node.plain <= 0.0)
         values = node.cost * (1.0 + REJOIN_EARLY) + self.to_go[at]
         if values.min() >= self.incumbent_value:
             return False
@@ -229,19 +275,18 @@ class SearchTree(Generic[State, Step]):
     def expand(self, node: Node[State, Step]) -> bool:
         """Make the successors of a node; true if one of them became the incumbent.
 
-        Detours wait: since they lower no bound, a way through one costs at least the cheapest step more than the node
-        promised, so the node is put back with that much more and its detours are tried when its turn comes again.
+        Detours wait: since they do not lower the plain bound, a way through one costs at least the cheapest step more
+        than that, so the node is put back with that much and its detours are tried when its turn comes again.
         """
         self.expansions += 1
         if node.detoured:
-            steps = self.model.detours(node.state)
-        else:
-            steps = self.model.applicable(node.state)
-            node.detoured = True
-            node.bound = node.bound + self.model.cheapest
-            if self.value(node) < self.limit:
-                self.push(node)
-        return self.follow(node, steps)
+            return self.follow(node, self.model.detours(node.state))
+        improved = self.follow(node, self.model.applicable(node.state))
+        node.detoured = True
+        self.raised(node, node.plain + self.model.cheapest)
+        if self.value(node) < self.limit:
+            self.push(node)
+        return improved
 
     def follow(self, node: Node[State, Step], steps: Sequence[Step]) -> bool:
         """Make the successors by some steps; true if one of them became the incumbent."""
@@ -257,14 +302,16 @@ class SearchTree(Generic[State, Step]):
         if not fresh:
             return False
         discrepancies, bounds = self.model.discrepancy([state for _, state, _, _ in fresh])
+        plain, spent = bounds.astype(np.float64), np.array([[cost - node.cost] for _, _, cost, _ in fresh])
+        raised = np.maximum(plain, node.bound - spent)  # no step lowers the bound by more than its cost
         improved = False
-        for (step, state, cost, key), discrepancy, bound in zip(fresh, discrepancies, bounds, strict=True):
+        for row, (step, state, cost, key) in enumerate(fresh):
             known = self.best.get(key)
             if known is not None:
                 if known.cost <= cost:  # a sibling with the same key
                     continue
                 known.outdated = True
-            child = Node(state, node, step, cost, discrepancy, bound.astype(np.float64), node.estimate)
+            child = Node(state, node, step, cost, discrepancies[row], raised[row], plain[row], node.estimate)
             self.best[key] = child
             improved |= self.reach(child)
             if self.value(child) < self.limit:

@@ -22,7 +22,7 @@ from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of
 from nsrecover.domains.household.scene import Household, formula_of, holds
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.symbolic.domain_model import Limits, solve
+from nsrecover.planning.symbolic.solving import Limits, solve
 from sim.kitchen.scenes import DEFAULT_THINGS, NUM_LAYOUTS, TRAINING_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.task_list import Task, task_of
 from sim.kitchen.truth import household_of, start_state

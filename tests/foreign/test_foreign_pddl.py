@@ -13,7 +13,7 @@ from nsrecover.domains.base import Role, State
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
-from nsrecover.planning.symbolic.domain_model import Solution, solve
+from nsrecover.planning.symbolic.solving import Solution, solve
 
 PUSH = "(:action push :parameters (?b - box) :precondition () :effect (done ?b))"
 """A harmless action."""

@@ -72,8 +72,10 @@ def story_in_images(robot: int) -> Story:
     """The shipped episode, two views of 320 x 240 pixels."""
     own = f"r{robot} "
     episode = renamed(example("collapse"), own)
-    bodies = tuple(json.dumps(observation_message(each)).encode() for each in episode.observations)
-    return Story(own, tuple(map(str, episode.plan)), "tabletop", "observations", (*bodies, bodies[-1]), deviating=5)
+    last = episode.observations[-1]
+    seen = (*episode.observations, replace(last, time_s=last.time_s + 1.0))  # it is looked at again
+    bodies = tuple(json.dumps(observation_message(each)).encode() for each in seen)
+    return Story(own, tuple(map(str, episode.plan)), "tabletop", "observations", bodies, deviating=5)
 
 
 def renamed(recording: Recording, own: str) -> Recording:

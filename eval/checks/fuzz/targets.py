@@ -33,7 +33,7 @@ from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import HouseholdModels
-from nsrecover.planning.symbolic.domain_model import Limits, solve
+from nsrecover.planning.symbolic.solving import Limits, solve
 from nsrecover.records import episode_log, recording, scenes_recording
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.bags.reading import read_bag

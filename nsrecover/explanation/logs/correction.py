@@ -13,7 +13,7 @@ from nsrecover.domains.household.names import is_slice, noun, whole
 from nsrecover.domains.household.scene import Household, formula_of, holds, places
 from nsrecover.explanation.logs.effects import SWITCHES
 from nsrecover.explanation.logs.reading.things import state_after
-from nsrecover.planning.symbolic.domain_model import Limits, solve
+from nsrecover.planning.symbolic.solving import Limits, solve
 
 PLACING = ("at", "atop")
 """The relations of an object to where it is."""

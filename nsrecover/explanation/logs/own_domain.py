@@ -19,7 +19,7 @@ from nsrecover.domains.instance import Instance
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.reading.own_words import Claims, Vocabulary, claims_of, goal_in
 from nsrecover.explanation.logs.reading.records import HouseholdLog
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.solving import solve
 
 _WRONG, _LATE, _FINAL = 3.2, 2.0, 1.5
 """Costs: a claim that does not hold, a frame that shows the moment before; and the weight of the last observation."""

@@ -99,7 +99,8 @@ def repair(
         plan: the old plan; an empty one requests a new plan.
         state: the current state, or the fluents that differ from the expected state, with their values.
         after: for the latter, the number of executed steps, which defines the expected state.
-        budget_s: wall time in seconds; None: no limit. Grounding counts, but is not interrupted.
+        budget_s: wall time in seconds; None: no limit. Compiling and grounding count; only unified-planning's own
+            compilers are not interrupted.
         max_expansions: largest number of expanded nodes; with it and no time budget the result is deterministic.
         on_improvement: called with every better repair.
         cancelled: called regularly; if it returns true, the search ends with the best repair so far.
@@ -127,7 +128,11 @@ def repair(
                 f"expected actions of {problem.name!r}, found {step.action.name!r} as step {number}."
                 f"{did_you_mean(step.action.name, known)}"
             )
-    grounded = Grounded(problem, plan, _values(problem, plan, state, after))
+    values = _values(problem, plan, state, after)
+    try:
+        grounded = Grounded(problem, plan, values, stop=symbolic.stopping(budget_s, cancelled, began))
+    except symbolic.Interrupted:
+        return unfinished(cancelled, time.perf_counter() - began)
     grounding_s = time.perf_counter() - began
 
     def finished(found: symbolic.Repair) -> PlanRepair:
@@ -165,6 +170,20 @@ def plan_repair(grounded: Grounded, found: symbolic.Repair, seconds: float, grou
     return PlanRepair(
         found.status, actions, step, whole, found.cost, found.lower_bound, found.proven_optimal, found.expansions,
         seconds, grounding_s, reason_text(found), found.reason_code, found.blamed, found.conflicts,
+    )  # fmt: skip
+
+
+def unfinished(cancelled: Callable[[], bool] | None, seconds: float) -> PlanRepair:
+    """Return the answer that there was no time, or no wish, to ground the problem.
+
+    Args:
+        cancelled: tells whether the caller ended it.
+        seconds: wall time in total.
+    """
+    code = ReasonCode.CANCELLED if cancelled is not None and cancelled() else ReasonCode.TIME_BUDGET
+    found = symbolic.Repair(RecoveryStatus.BUDGET_EXHAUSTED, seconds=seconds, reason_code=code)
+    return PlanRepair(
+        found.status, (), None, None, found.cost, 0.0, False, 0, seconds, seconds, reason_text(found), code
     )  # fmt: skip
 
 

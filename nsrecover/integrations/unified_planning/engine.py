@@ -11,7 +11,7 @@ from warnings import warn
 
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.integrations.unified_planning import plan_repair
+from nsrecover.integrations.unified_planning import plan_repair, unfinished
 from nsrecover.integrations.unified_planning.grounding import Grounded
 from nsrecover.integrations.unified_planning.reduction import READ, REMOVED
 from nsrecover.planning import symbolic
@@ -160,10 +160,14 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
     ) -> PlanGenerationResult:
         """Search for a plan; with `keep`, a valid plan is returned unchanged even if there is a shorter one."""
         began = time.perf_counter()
+        limit_s = self._timeout_s if timeout_s is None else timeout_s
         try:
-            grounded = Grounded(problem, plan, {}, any_plan=True)
+            grounded = Grounded(problem, plan, {}, any_plan=True, stop=symbolic.stopping(limit_s, None, began))
         except InvalidConfiguration as refused:
             return self._result(PlanGenerationResultStatus.UNSUPPORTED_PROBLEM, None, str(refused), LogLevel.ERROR)
+        except symbolic.Interrupted:
+            late = unfinished(None, time.perf_counter() - began)
+            return self._result(PlanGenerationResultStatus.TIMEOUT, None, late.reason)
         grounding_s = time.perf_counter() - began
         if keep and grounded.valid:
             return self._result(PlanGenerationResultStatus.SOLVED_SATISFICING, plan)
@@ -177,7 +181,6 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         def enough() -> bool:
             return self._improve_s is not None and bool(first_s) and time.perf_counter() > first_s[0] + self._improve_s
 
-        limit_s = self._timeout_s if timeout_s is None else timeout_s
         found = symbolic.repair(
             grounded.task,
             grounded.steps,

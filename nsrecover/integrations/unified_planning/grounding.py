@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from nsrecover.core.actions import Action
+from nsrecover.domains.base import Formula, Not, Operator, Same
 from nsrecover.errors import InvalidPlan
 from nsrecover.integrations.unified_planning.reduction import instance_of, lifted, reduced, true_fluents
-from nsrecover.planning.symbolic.grounding import LiftedOperator, LiftedTask, instantiate
+from nsrecover.planning.symbolic.grounding import ground
+from nsrecover.planning.symbolic.joining import Theory
 from nsrecover.planning.symbolic.strips import GroundAction, first_failure, mask, usable_from
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ class Grounded:
         plan: the old plan.
         values: fluents that differ from the initial state, with their values.
         any_plan: accept any plan, even one for another problem, and use its last part that is still usable.
+        stop: asked regularly during grounding; if it returns true, grounding ends.
 
     Attributes:
         task: the problem from the state.
@@ -34,10 +38,16 @@ class Grounded:
     Raises:
         InvalidConfiguration: the problem cannot be reduced to STRIPS.
         InvalidPlan: the plan does not belong to the problem (not with `any_plan`).
+        Interrupted: grounding was stopped.
     """
 
     def __init__(
-        self, problem: Problem, plan: SequentialPlan, values: Mapping[FNode, FNode], any_plan: bool = False
+        self,
+        problem: Problem,
+        plan: SequentialPlan,
+        values: Mapping[FNode, FNode],
+        any_plan: bool = False,
+        stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.plan, self.first = plan, 0
         self._original = problem
@@ -51,14 +61,15 @@ class Grounded:
             for fluent, value in values.items():
                 changed.set_initial_value(fluent, value)
             now = dict(reduced(changed).problem.explicit_initial_values)
-        lift = lifted(self._reduction, now)
+        theory, state, goal = lifted(self._reduction, now)
         variants: dict[str | None, list[str]] = {}
         for name, original in self._reduction.original.items():
             variants.setdefault(original, []).append(name)
-        choices = [_instances(lift, variants.get(step.action.name, []), step) for step in plan.actions]
+        choices = [_instances(theory, variants.get(step.action.name, []), step) for step in plan.actions]
         # At most one action that only the compilers know may be needed at the end of the plan.
-        choices.append([(name, ()) for name in variants.get(None, [])])
-        self.task, actions = instantiate(lift, list(itertools.chain.from_iterable(choices)))
+        choices.append([Action(name, ()) for name in variants.get(None, [])])
+        found = ground(theory, state, goal, list(itertools.chain.from_iterable(choices)), stop=stop)
+        self.task, actions = found.task, found.steps
         self._known = all(choices[:-1])  # whether every step belongs to the problem
         iterator = iter(actions)
         grouped = [[next(iterator) for _ in choice] for choice in choices]
@@ -138,26 +149,23 @@ class Grounded:
         return steps
 
 
-def _instances(lift: LiftedTask, variants: Sequence[str], step: ActionInstance) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the variants of a step with the numbers of its objects; none if it does not belong to the problem."""
-    number = {name: i for i, name in enumerate(lift.objects)}
-    names = [argument.object().name if argument.is_object_exp() else "" for argument in step.actual_parameters]
-    if not all(name in number for name in names):
-        return []
-    row = tuple(number[name] for name in names)
-    return [(operator.name, row) for operator in lift.operators if operator.name in variants and _fits(operator, row)]
+def _instances(theory: Theory, variants: Sequence[str], step: ActionInstance) -> list[Action]:
+    """Return the variants of a step with its objects; none if it does not belong to the problem."""
+    names = tuple(argument.object().name if argument.is_object_exp() else "" for argument in step.actual_parameters)
+    return [Action(name, names) for name in variants if _fits(theory, theory.operators[name], names)]
 
 
-def _fits(operator: LiftedOperator, row: tuple[int, ...]) -> bool:
+def _fits(theory: Theory, operator: Operator, names: Sequence[str]) -> bool:
     """Return whether an operator accepts objects, by their number, types and identity."""
-
-    def same(pair: tuple[int, int]) -> bool:
-        first, second = (row[term] if term >= 0 else ~term for term in pair)
-        return first == second
-
-    return (
-        len(row) == len(operator.parameters)
-        and all(item in allowed for item, allowed in zip(row, operator.parameters, strict=True))
-        and all(map(same, operator.equal))
-        and not any(map(same, operator.different))
+    if len(names) != len(operator.parameters):
+        return False
+    at = dict(zip((each.variable for each in operator.parameters), names, strict=True))
+    return all(each.trait in theory.objects.get(at[each.variable], ()) for each in operator.parameters) and all(
+        _same(part.part, at) is not True if isinstance(part, Not) else _same(part, at) is not False
+        for part in operator.preconditions
     )
+
+
+def _same(part: Formula, at: Mapping[str, str]) -> bool | None:
+    """Return whether two terms are the same object; None for other formulas."""
+    return at.get(part.one, part.one) == at.get(part.other, part.other) if isinstance(part, Same) else None

@@ -12,8 +12,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import And, Atom, Effect, Formula, Not, Operator, Or, Parameter, Same, State, facts_of
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.symbolic.grounding import LiftedAtom, LiftedEffect, LiftedOperator, LiftedTask
+from nsrecover.planning.symbolic.joining import Theory
 
 if TYPE_CHECKING:
     from unified_planning.model import Action as UPAction
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
 
 MOST_ALTERNATIVES = 1000
 """Largest number of actions into which one action may be split, one for each way to meet its conditions."""
-
-NEVER = LiftedAtom("(never)")
-"""An atom that holds in no state."""
 
 READ = frozenset(
     {
@@ -118,8 +117,8 @@ def instance_of(problem: Problem, name: str, arguments: Iterable[str]) -> Action
     return ActionInstance(problem.action(name), tuple(map(problem.environment.expression_manager.ObjectExp, objects)))
 
 
-def lifted(reduction: Reduced, values: Mapping[FNode, FNode]) -> LiftedTask:
-    """Return a problem as operators and atoms.
+def lifted(reduction: Reduced, values: Mapping[FNode, FNode]) -> tuple[Theory, State, list[Formula]]:
+    """Return a problem as a theory, the facts that hold, and the conditions of its goal.
 
     Args:
         reduction: the compiled problem.
@@ -128,17 +127,19 @@ def lifted(reduction: Reduced, values: Mapping[FNode, FNode]) -> LiftedTask:
     Raises:
         InvalidConfiguration: a part of it is not STRIPS with negative preconditions.
     """
-    problem = reduction.problem
-    objects = tuple(item.name for item in problem.all_objects)
-    number = {name: i for i, name in enumerate(objects)}
-    operators = [
-        _operator(reduction, action, number) for action in problem.actions if action.name in reduction.original
-    ]
-    initial = map(_Reader("the state", number).atom, true_fluents(problem, values))
-    needs, forbids, equal, different = _Reader("the goal", number).conjunction(problem.goals)
-    if any(a != b for a, b in equal) or any(a == b for a, b in different):
-        needs.append(NEVER)
-    return LiftedTask(objects, tuple(operators), tuple(initial), tuple(needs), tuple(forbids))
+    problem, actions = reduction.problem, [a for a in reduction.problem.actions if a.name in reduction.original]
+    objects: dict[str, set[str]] = {item.name: set() for item in problem.all_objects}
+    for user_type in problem.user_types:
+        for item in problem.objects(user_type):
+            objects[item.name].add(user_type.name)
+    costs = {action.name: cost_of(reduction, action) for action in actions}
+    theory = Theory(
+        {action.name: _operator(action) for action in actions},
+        objects,
+        cost=lambda operator, names: costs[operator.name](names),
+    )
+    initial = frozenset(map(_Reader("the state").fact, true_fluents(problem, values)))
+    return theory, initial, _Reader("the goal").conjunction(problem.goals)
 
 
 def true_fluents(problem: Problem, values: Mapping[FNode, FNode]) -> list[FNode]:
@@ -165,25 +166,23 @@ def true_fluents(problem: Problem, values: Mapping[FNode, FNode]) -> list[FNode]
     return found
 
 
-def _operator(reduction: Reduced, action: UPAction, number: Mapping[str, int]) -> LiftedOperator:
-    """Return the operator of an action."""
-    reader = _Reader(f"action {action.name}", number, {p.name: i for i, p in enumerate(action.parameters)})
+def _operator(action: UPAction) -> Operator:
+    """Return an action as an operator."""
+    reader = _Reader(f"action {action.name}", {p.name: f"?{i}" for i, p in enumerate(action.parameters)})
     if action.simulated_effect is not None:
         raise reader.not_strips("a simulated effect")
-    needs, forbids, equal, different = reader.conjunction(action.preconditions)
-    adds, deletes = list[LiftedEffect](), list[LiftedEffect]()
+    effects = list[Effect]()
     for effect in action.effects:
-        if_needs, if_forbids, if_equal, if_different = reader.conjunction([effect.condition])
-        if not effect.is_assignment() or not effect.value.is_bool_constant() or if_needs or if_forbids:
+        when = reader.conjunction([effect.condition])
+        if not effect.is_assignment() or not effect.value.is_bool_constant() or any(map(facts_of, when)):
             raise reader.not_strips(effect)
-        changed = adds if effect.value.is_true() else deletes
-        changed.append(LiftedEffect(reader.atom(effect.fluent), tuple(if_equal), tuple(if_different)))
-    objects = (reduction.problem.objects(parameter.type) for parameter in action.parameters)
-    parameters = tuple(tuple(number[item.name] for item in items) for items in objects)
-    return LiftedOperator(
-        action.name, parameters, tuple(needs), tuple(forbids), tuple(adds), tuple(deletes), tuple(equal),
-        tuple(different), cost_of(reduction, action),
-    )  # fmt: skip
+        fact = (reader.fact(effect.fluent),)
+        adds, deletes = (fact, ()) if effect.value.is_true() else ((), fact)
+        effects.append(Effect(adds, deletes, And(tuple(when))))
+    parameters = tuple(Parameter(f"?{i}", p.type.name) for i, p in enumerate(action.parameters))
+    return Operator(
+        action.name, parameters, tuple(reader.conjunction(action.preconditions)), tuple(effects), repeats=True
+    )
 
 
 def cost_of(reduction: Reduced, action: UPAction) -> Callable[[tuple[str, ...]], float]:
@@ -226,47 +225,44 @@ def cost_of(reduction: Reduced, action: UPAction) -> Callable[[tuple[str, ...]],
     return lambda _: value
 
 
-Pairs = list[tuple[int, int]]
-
-
 @dataclass
 class _Reader:
     """Reads the expressions of one part of a problem, whose name is `where`.
 
     Attributes:
-        number: object -> its number.
-        position: parameter -> its position.
+        variables: parameter -> variable.
     """
 
     where: str
-    number: Mapping[str, int]
-    position: Mapping[str, int] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
-    def conjunction(self, conditions: Iterable[FNode]) -> tuple[list[LiftedAtom], list[LiftedAtom], Pairs, Pairs]:
-        """Return atoms that must hold, atoms that must not, terms that must be equal, and terms that must not."""
-        needs, forbids, equal, different = list[LiftedAtom](), list[LiftedAtom](), Pairs(), Pairs()
+    def conjunction(self, conditions: Iterable[FNode]) -> list[Formula]:
+        """Return what has to hold."""
+        found = list[Formula]()
         for part, negated in _literals(conditions):
+            formula: Formula
             if part.is_bool_constant():
-                needs += [NEVER] if part.is_true() == negated else []
+                formula = And(()) if part.is_true() else Or(())
             elif _compares(part):
-                first, second = map(self.term, part.args)
-                (different if negated else equal).append((first, second))
+                formula = Same(*map(self.term, part.args))
             elif part.is_fluent_exp() and part.type.is_bool_type():
-                (forbids if negated else needs).append(self.atom(part))
+                predicate, *terms = self.fact(part)
+                formula = Atom(predicate, tuple(terms))
             else:
                 raise self.not_strips(f"(not {part})" if negated else part)
-        return needs, forbids, equal, different
+            found.append(Not(formula) if negated else formula)
+        return found
 
-    def atom(self, fluent: FNode) -> LiftedAtom:
+    def fact(self, fluent: FNode) -> StateFact:
         if not fluent.type.is_bool_type():
             raise self.not_strips(fluent)
-        return LiftedAtom(fluent.fluent().name, tuple(map(self.term, fluent.args)))
+        return (fluent.fluent().name, *map(self.term, fluent.args))
 
-    def term(self, term: FNode) -> int:
+    def term(self, term: FNode) -> str:
         if term.is_parameter_exp():
-            return self.position[term.parameter().name]
+            return self.variables[term.parameter().name]
         if term.is_object_exp():
-            return ~self.number[term.object().name]
+            return str(term.object().name)
         raise self.not_strips(term)
 
     def not_strips(self, found: object) -> InvalidConfiguration:

@@ -17,16 +17,15 @@ from nsrecover.domains.costs import cost_of
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with, literal, property_of
-from nsrecover.monitoring.facts.outlook import outlook, unmet_conditions, unmet_goal
-from nsrecover.planning.symbolic.domain_model import EXPANSIONS, Limits, Solution, solve
+from nsrecover.monitoring.facts.outlook import imagine, outlook, unmet_conditions, unmet_goal
+from nsrecover.planning.symbolic.solving import Limits, Solution, solve
 from nsrecover.planning.vetoes import another_way
+
+_TIDY = 0.75
+"""Share of the time in which a way is looked for that leaves tidy what the plan tidies up."""
 
 _AROUND = 2
 """Rounds in which what objects are in or on, and what is in or on them, is added to the objects of a search."""
-
-
-def _never() -> bool:
-    return False
 
 
 def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[str, ...]:
@@ -42,18 +41,27 @@ def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[st
     return tuple(name for name in instance.objects if name in named | means | held)
 
 
+def works(instance: Instance, state: State, actions: Sequence[Action], goal: Sequence[StateFact]) -> bool:
+    """Whether actions can be done from a state and reach a goal; like `outlook`, but ends with the first that fails."""
+    for action in actions:
+        if unmet_conditions(instance, state, action):
+            return False
+        state = imagine(instance, state, action)
+    return not unmet_goal(instance, state, goal)
+
+
 class FactPlanner:
     """Finds the cheapest way back to a plan: recovery and rest of the plan together cost least.
 
-    A way from a state of the trace on is a way to the goal, so the common search goes to the goal and prefers the steps
-    of the plan; how much of the plan's end its answer shares says where it rejoins.
+    A way from a state of the trace on is a way to the goal, so the common search goes to the goal, by way of the steps
+    of the plan if the domain is STRIPS; how much of the plan's end its answer shares says where it rejoins.
 
     Args:
         instance: the domain over the objects of the scene; its operators' costs count.
-        max_expansions: states that a search expands at most; with that the outcome is deterministic.
+        max_expansions: states that a search expands at most; None: no limit with a time budget, else a default.
     """
 
-    def __init__(self, instance: Instance, max_expansions: int = EXPANSIONS) -> None:
+    def __init__(self, instance: Instance, max_expansions: int | None = None) -> None:
         self.instance, self._most = instance, max_expansions
 
     def recover(
@@ -72,17 +80,17 @@ class FactPlanner:
             observed: the scene to recover from; what is unknown in it is assumed to be as it is believed.
             trace: of the plan, with its goal.
             discrepancy: what is wrong; its objects may be used.
-            budget_s: after this time no further search is begun, seconds.
+            budget_s: wall time in seconds: the best way until then is returned, with its bound; None: no limit.
             on_improvement: called with the recovery, if the search finds one.
             cancelled: called before every expansion; if it returns true, the search ends.
         """
-        began = time.perf_counter()
+        began, limits = time.perf_counter(), self.limits(budget_s, cancelled)
         plan, state, goal = trace.plan.actions, observed.facts, trace.goal
         step = self._resumes(state, plan, goal)
         if step is not None:
             return Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=step, cost=self.cost(plan[step:]))
         names = _names(plan, discrepancy)
-        found = self._tidily(state, trace, names, cancelled=cancelled)
+        found = self._tidily(state, trace, names, limits)
         seconds = time.perf_counter() - began
         if found.found:
             recovery = self._rejoined(found, plan, seconds, (state, goal, trace.tidy))
@@ -90,10 +98,9 @@ class FactPlanner:
                 on_improvement(recovery)
             return recovery
         if found.status is RecoveryStatus.BUDGET_EXHAUSTED:
-            code = ReasonCode.CANCELLED if cancelled is not None and cancelled() else ReasonCode.NODE_BUDGET
+            code = found.reason_code
             return Recovery(found.status, expansions=found.expansions, seconds=seconds, reason_code=code)
-        until = None if budget_s is None else began + budget_s
-        lost, closest = self._closest(state, goal, names, plan, (until, cancelled or _never))
+        lost, closest = self._closest(state, goal, names, plan, limits)
         blamed = tuple(dict.fromkeys(name for fact in lost for name in fact[1:2]))
         return Recovery(
             RecoveryStatus.IMPOSSIBLE,
@@ -112,7 +119,7 @@ class FactPlanner:
         discrepancy: Discrepancy[FactScene],
         *,
         budget_s: float | None = None,
-        cancelled: Callable[[], bool] = _never,
+        cancelled: Callable[[], bool] | None = None,
     ) -> Recovery[FactScene] | None:
         """Another recovery, for when the shortest one has not helped (Obinata et al., 2024: another approach).
 
@@ -124,29 +131,29 @@ class FactPlanner:
             observed: the scene.
             trace: of the plan, with its goal.
             discrepancy: what is wrong; its action has failed.
-            budget_s: after this time no other object is tried, seconds.
-            cancelled: if it returns true, no other object is tried, and the search that runs ends.
+            budget_s: after this time no other object is tried, and the search that runs ends, seconds.
+            cancelled: if it returns true, the same.
 
         Returns:
             The way through the first object for which there is one; None if there is none.
         """
-        began = time.perf_counter()
+        began, limits = time.perf_counter(), self.limits(budget_s, cancelled)
         plan, goal = trace.plan.actions, trace.goal
         for name in discrepancy.deviating + self._in_the_way(observed.facts, discrepancy):
             state = observed.facts
             places = tuple(fact for fact in sorted(state) if self._is_place(fact) and fact[1] == name)
-            if cancelled() or (budget_s is not None and time.perf_counter() - began > budget_s):
+            if limits.over():
                 break
             if not places:
                 continue
             names = [name, *discrepancy.deviating, *(n for action in plan for n in action.arguments)]
-            away = self.search(state, (), names, without=places, cancelled=cancelled)
+            away = self.search(state, (), names, without=places, limits=limits)
             if not away.steps or away.steps[0] == discrepancy.action:
                 continue
             for step in away.steps:
                 state = self.instance.apply(state, step.operator, step.arguments)
             gone = () if name in discrepancy.deviating else places
-            found = self.search(state, goal, names, plan, (*trace.tidy, *gone), cancelled=cancelled)
+            found = self.search(state, goal, names, plan, (*trace.tidy, *gone), limits=limits)
             if found.found:
                 # the costs of the search's improvements are without what takes the object away
                 whole = replace(found, steps=(*away.steps, *found.steps), proven_optimal=False, improvements=())
@@ -161,7 +168,7 @@ class FactPlanner:
         vetoed: Sequence[Recovery[FactScene]],
         *,
         budget_s: float | None = None,
-        cancelled: Callable[[], bool] = _never,
+        cancelled: Callable[[], bool] | None = None,
     ) -> Recovery[FactScene] | None:
         """A recovery without an action at least of each vetoed way; None if there is none.
 
@@ -170,33 +177,49 @@ class FactPlanner:
             trace: of the plan, with its goal.
             discrepancy: what is wrong.
             vetoed: the ways that are not wanted.
-            budget_s: not used, as each search has a limit of its own.
+            budget_s: after this time no further search is begun, and the one that runs ends, seconds.
             cancelled: if it returns true, the best way so far is returned.
         """
         plan, state, began = trace.plan.actions, observed.facts, time.perf_counter()
+        limits = self.limits(budget_s, cancelled)
 
         def without(actions: frozenset[Action]) -> Recovery[FactScene]:
-            found = self._tidily(state, trace, _names(plan, discrepancy), actions, cancelled)
+            found = self._tidily(state, trace, _names(plan, discrepancy), limits, actions)
             if not found.found:
                 return Recovery(found.status)
             return self._rejoined(found, plan, time.perf_counter() - began)
 
-        return another_way(vetoed, lambda way: way.actions, without, cancelled)
+        return another_way(vetoed, lambda way: way.actions, without, limits.over)
 
     def _tidily(
         self,
         state: State,
         trace: Trace[FactScene],
         names: Sequence[str],
+        limits: Limits,
         forbidden: Collection[Action] = (),
-        cancelled: Callable[[], bool] | None = None,
     ) -> Solution:
         """A plan to the goal of a trace that leaves what its plan tidies up tidy, if there is one."""
         plan, goal = trace.plan.actions, trace.goal
-        found = self.search(state, goal, names, plan, trace.tidy, forbidden, cancelled)
-        if found.found or not trace.tidy:
-            return found
-        return self.search(state, goal, names, plan, (), forbidden, cancelled)
+        if trace.tidy:
+            left = limits.budget_s
+            until = None if left is None else time.perf_counter() + _TIDY * left
+            found = self.search(state, goal, names, plan, trace.tidy, forbidden, replace(limits, until=until))
+            if found.found:
+                return found
+        return self.search(state, goal, names, plan, (), forbidden, limits)
+
+    def limits(self, budget_s: float | None = None, cancelled: Callable[[], bool] | None = None) -> Limits:
+        """Limits of searches that begin now.
+
+        Args:
+            budget_s: wall time of all of them together, seconds; None: no limit.
+            cancelled: ends them if it returns true.
+        """
+        until = None if budget_s is None else time.perf_counter() + budget_s
+        if until is None and self._most is None:
+            return Limits(cancelled=cancelled)
+        return Limits(self._most, cancelled, until)
 
     def _in_the_way(self, state: State, discrepancy: Discrepancy[FactScene]) -> tuple[str, ...]:
         """What else is in or on what deviates, or where that is or should be."""
@@ -224,7 +247,7 @@ class FactPlanner:
         plan: Sequence[Action] = (),
         without: Sequence[StateFact] = (),
         forbidden: Collection[Action] = (),
-        cancelled: Callable[[], bool] | None = None,
+        limits: Limits | None = None,
     ) -> Solution:
         """A cheap plan to a goal by the common search.
 
@@ -237,7 +260,7 @@ class FactPlanner:
             plan: actions whose objects and order are preferred.
             without: facts that must not hold in the end.
             forbidden: steps that may not be used.
-            cancelled: called before every expansion; if it returns true, the search ends.
+            limits: of the search; those of the planner by default.
         """
         instance = self.instance.limited(state)
         formulas = [instance.condition(fact) for fact in goal]
@@ -245,7 +268,7 @@ class FactPlanner:
         terms = [term for fact in (*goal, *without) for term in fact[1:]]
         chosen = involved(instance, state, [*names, *terms])
         forbidden = instance.unwanted(goal).union(forbidden)
-        for objects in (chosen, None):
+        for objects in (chosen, None) if len(chosen) < len(instance.objects) else (None,):
             found = solve(
                 instance,
                 state,
@@ -254,7 +277,7 @@ class FactPlanner:
                 prefer=plan,
                 forbidden=forbidden,
                 objects=objects,
-                limits=Limits(self._most, cancelled),
+                limits=limits or self.limits(),
             )
             if found.status is not RecoveryStatus.IMPOSSIBLE:
                 break
@@ -263,12 +286,7 @@ class FactPlanner:
     def _resumes(self, state: State, plan: Sequence[Action], goal: Sequence[StateFact]) -> int | None:
         """The last step of the plan with which to go on from a state without anything else; None if there is none."""
         for step in range(len(plan), -1, -1):
-            rest = plan[step:]
-            if (rest and unmet_conditions(self.instance, state, rest[0])) or (
-                not rest and unmet_goal(self.instance, state, goal)
-            ):
-                continue
-            if outlook(self.instance, state, rest, goal).good:
+            if works(self.instance, state, plan[step:], goal):
                 return step
         return None
 
@@ -294,11 +312,14 @@ class FactPlanner:
         shared = 0
         while shared < min(len(actions), len(plan)) and actions[-1 - shared] == plan[-1 - shared]:
             shared += 1
+        cost = self.cost(actions)
         return Recovery(
             RecoveryStatus.RECOVERED,
             actions=actions[: len(actions) - shared],
             subgoal=len(plan) - shared,
-            cost=self.cost(actions),
+            cost=cost,
+            lower_bound=cost if found.proven_optimal else min(cost, found.lower_bound),
+            reason_code=found.reason_code,
             proven_optimal=found.proven_optimal,
             expansions=found.expansions,
             seconds=seconds,
@@ -319,6 +340,8 @@ class FactPlanner:
             if wanted not in actions[:end]:
                 break
             at = max(i for i in range(end) if actions[i] == wanted)
+            if at == end - 1:
+                continue
             later = (*actions[:at], *actions[at + 1 : end], wanted, *actions[end:])
             ahead = outlook(self.instance, state, later, goal)
             if not ahead.good or any(
@@ -334,22 +357,19 @@ class FactPlanner:
         goal: Sequence[StateFact],
         names: Sequence[str],
         plan: Sequence[Action],
-        limits: tuple[float | None, Callable[[], bool]],
+        limits: Limits,
     ) -> tuple[tuple[StateFact, ...], Recovery[FactScene] | None]:
-        """The conditions that are lost for good, and the way to as many others as possible.
-
-        Limits are the time after which no further search is begun, and what ends all of them.
-        """
-        until, cancelled = limits
-        lost = tuple(fact for fact in goal if self.search(state, [fact], names).status is RecoveryStatus.IMPOSSIBLE)
+        """The conditions that are lost for good, and the way to as many others as possible."""
+        alone = ((fact, self.search(state, [fact], names, limits=limits)) for fact in goal)
+        lost = tuple(fact for fact, found in alone if found.status is RecoveryStatus.IMPOSSIBLE)
         rest = [fact for fact in goal if fact not in lost]
         for given_up in itertools.chain.from_iterable(itertools.combinations(rest, size) for size in range(len(rest))):
             kept = [fact for fact in rest if fact not in given_up]
-            found = self.search(state, kept, names, plan, cancelled=cancelled)
+            found = self.search(state, kept, names, plan, limits=limits)
             if found.found:
                 gone = tuple(fact for fact in goal if fact not in kept)
                 return lost or gone, replace(self._rejoined(found, plan, 0.0), lost=gone)
-            if cancelled() or (until is not None and time.perf_counter() > until):
+            if limits.over():
                 break
         return lost or tuple(goal), None
 

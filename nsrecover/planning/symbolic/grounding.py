@@ -1,312 +1,364 @@
-"""From operators with parameters to grounded actions, all instances of an operator at once.
+"""Grounding: from operators with parameters to actions over numbered facts, backwards from a goal.
 
-Only actions that can be run in some state that is reachable without deletes are made. Parameters are bound one after
-the other; after each, the bindings that contradict facts that no operator changes are dropped.
+Only what can contribute to the goal is made: what achieves a fact, what that needs, and so on.
+
+What is more than STRIPS becomes rules that cost nothing: derived predicates, conditional effects, laws. The rules are
+right only without deletes: what is reachable by them is a superset of what is reachable in the domain, except where
+containment goes round in a circle.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
 
-import numpy as np
-import numpy.typing as npt
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains import base
+from nsrecover.domains.base import Binding, Formula, State, grounded
+from nsrecover.planning.symbolic.joining import Achiever, Choices, Parameters, Theory, achievers, conjuncts, unified
+from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, mask, reachable_actions
 
-from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, mask
+Literal = tuple[StateFact, bool]
+"""A fact, of the state or derived, and whether it or its negation is meant."""
 
-MOST_INSTANCES = 4_000_000
-"""Most bindings of one operator that are kept at a time."""
+Ground = bool | tuple[str, object]
+"""A formula without variables: true, false, `("is", literal)`, `("and", parts)` or `("or", parts)`."""
 
-Codes = npt.NDArray[np.int64]
+CHECKED_EVERY = 200
+"""Objects that are tried for parameters between two questions whether grounding has to stop."""
 
+ANY = Choices()
+"""Everything may be used, and nothing is preferred."""
 
-class LiftedAtom(NamedTuple):
-    """A predicate and its terms: i >= 0 is the i-th parameter, i < 0 the object with number ~i."""
-
-    predicate: str
-    terms: tuple[int, ...] = ()
-
-
-class LiftedEffect(NamedTuple):
-    """An atom that an action adds or deletes, if terms are or are not the same object."""
-
-    atom: LiftedAtom
-    equal: tuple[tuple[int, int], ...] = ()
-    different: tuple[tuple[int, int], ...] = ()
+_NEVER: StateFact = ("(never)",)
 
 
-@dataclass(frozen=True)
-class LiftedOperator:
-    """An action with parameters.
+class Interrupted(Exception):
+    """Grounding was stopped; for the callers of `ground`, which answer with a used-up budget."""
+
+
+class Grounding(NamedTuple):
+    """A grounded task.
 
     Attributes:
-        name: of the operator.
-        parameters: for each parameter the numbers of the objects it can stand for.
-        needs: atoms that must hold before.
-        forbids: atoms that must not.
-        adds: atoms that hold afterwards, also if they are deleted, too.
-        deletes: atoms that do not hold afterwards.
-        equal: pairs of terms that must be the same object.
-        different: pairs of terms that must not be.
-        cost: of an instance, from the names of its objects; inf: it cannot be run.
+        task: the task; without `exact` its actions and rules are a relaxation.
+        steps: the actions of the plan over its facts.
+        numbers: facts of the state, and literals of derived predicates -> number of the fact.
+        exact: whether the task says all that the actions need and change, so that its states are those of the domain.
     """
 
-    name: str
-    parameters: tuple[tuple[int, ...], ...]
-    needs: tuple[LiftedAtom, ...] = ()
-    forbids: tuple[LiftedAtom, ...] = ()
-    adds: tuple[LiftedEffect, ...] = ()
-    deletes: tuple[LiftedEffect, ...] = ()
-    equal: tuple[tuple[int, int], ...] = ()
-    different: tuple[tuple[int, int], ...] = ()
-    cost: Callable[[tuple[str, ...]], float] = field(default=lambda _: 1.0)
-
-    @property
-    def atoms(self) -> tuple[LiftedAtom, ...]:
-        """All atoms of the operator."""
-        return (*self.needs, *self.forbids, *(effect.atom for effect in self.adds + self.deletes))
+    task: StripsTask
+    steps: tuple[GroundAction, ...]
+    numbers: Mapping[object, int]
+    exact: bool
 
 
-@dataclass(frozen=True)
-class LiftedTask:
-    """A planning task with parameters.
-
-    Attributes:
-        objects: their names.
-        operators: what can be done.
-        initial: ground atoms that hold at the start.
-        goal_needs: ground atoms that must hold in the end.
-        goal_forbids: ground atoms that must not.
-    """
-
-    objects: tuple[str, ...]
-    operators: tuple[LiftedOperator, ...]
-    initial: tuple[LiftedAtom, ...]
-    goal_needs: tuple[LiftedAtom, ...]
-    goal_forbids: tuple[LiftedAtom, ...] = ()
-
-
-class _Coder:
-    """Numbers for all ground atoms of some predicates: the offset of the predicate and its objects as digits."""
-
-    def __init__(self, task: LiftedTask) -> None:
-        self.base = max(1, len(task.objects))
-        self.objects = task.objects
-        self.offsets: dict[str, int] = {}
-        arity: dict[str, int] = {}
-        for operator in task.operators:
-            arity |= {atom.predicate: len(atom.terms) for atom in operator.atoms}
-        arity |= {atom.predicate: len(atom.terms) for atom in (*task.initial, *task.goal_needs, *task.goal_forbids)}
-        total = 0
-        for predicate in sorted(arity, key=lambda name: (arity[name], name)):
-            self.offsets[predicate] = total
-            total += self.base ** arity[predicate]
-        if total >= 2**62:
-            raise InvalidConfiguration(
-                f"expected fewer than 2^62 possible facts, found about 2^{math.log2(total):.0f}; use fewer objects, or "
-                "predicates with fewer parameters"
-            )
-        self.nothing = total
-        """Stands for the atom of an effect that does not take place."""
-        self._arity = arity
-
-    def codes(self, atom: LiftedAtom, rows: npt.NDArray[np.int64], columns: dict[int, int]) -> Codes:
-        """(n,) numbers of an atom under n bindings; `columns` says where each parameter is in the rows."""
-        code = np.zeros(len(rows), dtype=np.int64)
-        for term in atom.terms:
-            code = code * self.base + (rows[:, columns[term]] if term >= 0 else ~term)
-        return code + self.offsets[atom.predicate]
-
-    def ground(self, atoms: Iterable[LiftedAtom]) -> Codes:
-        """Numbers of ground atoms."""
-        none = np.zeros((1, 0), dtype=np.int64)
-        return np.array([self.codes(atom, none, {})[0] for atom in atoms], dtype=np.int64)
-
-    def texts(self, codes: Codes) -> list[str]:
-        """Texts of the atoms with some numbers, which must be ascending."""
-        written = list[str]()
-        for (predicate, start), end in zip(
-            self.offsets.items(), [*self.offsets.values(), self.nothing][1:], strict=True
-        ):
-            rest = codes[np.searchsorted(codes, start) : np.searchsorted(codes, end)] - start
-            columns = []
-            for _ in range(self._arity[predicate]):
-                rest, digit = np.divmod(rest, self.base)
-                columns.append([self.objects[i] for i in digit.tolist()])
-            if columns:
-                written += [f"{predicate}({', '.join(names)})" for names in zip(*reversed(columns), strict=True)]
-            else:
-                written += [predicate] * len(rest)
-        return written
-
-
-@dataclass(frozen=True, eq=False)
-class _Instances:
-    """Instances of one operator: bindings (n, P), and codes (literals, n) of needs, forbidden, added, deleted atoms."""
-
-    operator: LiftedOperator
-    rows: npt.NDArray[np.int64]
-    codes: tuple[Codes, ...]
-
-    def chosen(self, which: npt.NDArray[np.bool_]) -> _Instances:
-        """Some of the instances."""
-        return _Instances(self.operator, self.rows[which], tuple(codes[:, which] for codes in self.codes))
-
-
-def instantiate(
-    task: LiftedTask, plan: Sequence[tuple[str, tuple[int, ...]]] = ()
-) -> tuple[StripsTask, tuple[GroundAction, ...]]:
+def ground(
+    theory: Theory,
+    start: State,
+    goal: Sequence[Formula],
+    plan: Sequence[Action] = (),
+    choices: Choices = ANY,
+    stop: Callable[[], bool] = lambda: False,
+) -> Grounding:
     """Ground a task.
 
     Args:
-        task: with parameters.
-        plan: operator names and object numbers of actions to ground, also if they cannot be run.
-
-    Returns:
-        The grounded task, and the actions of the plan over its facts.
+        theory: what can be done.
+        start: the facts at the beginning.
+        goal: formulas without variables that have to hold in the end.
+        plan: actions to ground, too, also if they cannot be run.
+        choices: what may be used.
+        stop: asked regularly; if it returns true, grounding ends.
 
     Raises:
-        InvalidConfiguration: there are too many instances.
+        Interrupted: it was stopped.
     """
-    coder = _Coder(task)
-    holds = np.unique(coder.ground(task.initial))
-    changing = {effect.atom.predicate for operator in task.operators for effect in operator.adds + operator.deletes}
-    found = [_bound(operator, coder, holds, changing) for operator in task.operators]
-    kept = _reachable(found, holds)
-    by_name = {operator.name: operator for operator in task.operators}
-    steps = [_coded(by_name[name], np.array([row], dtype=np.int64), coder) for name, row in plan]
-    goal = coder.ground(task.goal_needs), coder.ground(task.goal_forbids)
-    mentioned = [codes.ravel() for instances in (*kept, *steps) for codes in instances.codes]
-    facts = np.unique(np.concatenate([*mentioned, *goal]))
-    facts = facts[facts != coder.nothing]
-    made = (action for instances in kept for action in _actions(instances, facts, task.objects))
-    actions = [action for action in made if action.cost < math.inf]
-    wanted = [action for instances in steps for action in _actions(instances, facts, task.objects)]
-    return (
-        StripsTask(
-            tuple(coder.texts(facts)),
-            tuple(actions),
-            mask(np.flatnonzero(np.isin(facts, holds)).tolist()),
-            Condition(*(mask(np.searchsorted(facts, codes).tolist()) for codes in goal)),
-        ),
-        tuple(wanted),
-    )
+    return _Grounder(theory, start, choices, stop).task(goal, plan)
 
 
-def _coded(operator: LiftedOperator, rows: npt.NDArray[np.int64], coder: _Coder) -> _Instances:
-    """The atoms of all bindings of an operator."""
-    columns = {parameter: parameter for parameter in range(len(operator.parameters))}
+class _Made(NamedTuple):
+    """An action as far as it is known: facts that it needs, forbids, adds and deletes."""
 
-    def taking_place(effect: LiftedEffect) -> Codes:
-        code = coder.codes(effect.atom, rows, columns)
-        for pairs, wanted in ((effect.equal, True), (effect.different, False)):
-            for terms in pairs:
-                code = np.where(_same(terms, wanted, rows, columns), code, coder.nothing)
-        return code
-
-    conditions = [[coder.codes(atom, rows, columns) for atom in atoms] for atoms in (operator.needs, operator.forbids)]
-    effects = [[taking_place(effect) for effect in each] for each in (operator.adds, operator.deletes)]
-    stacked = (np.array(codes, dtype=np.int64).reshape(len(codes), len(rows)) for codes in conditions + effects)
-    return _Instances(operator, rows, tuple(stacked))
+    needs: tuple[int, ...]
+    forbids: tuple[int, ...]
+    adds: set[int]
+    deletes: set[int]
 
 
-def _same(
-    terms: tuple[int, int], wanted: bool, rows: npt.NDArray[np.int64], columns: dict[int, int]
-) -> npt.NDArray[np.bool_]:
-    """(n,) whether two terms are the same object, or whether they are not."""
-    first, second = (rows[:, columns[term]] if term >= 0 else ~term for term in terms)
-    return np.broadcast_to(np.equal(first, second) if wanted else np.not_equal(first, second), len(rows))
-
-
-def _bound(operator: LiftedOperator, coder: _Coder, holds: Codes, changing: set[str]) -> _Instances:
-    """All instances that agree with the facts that never change."""
-    fixed = [
-        (atom, wanted)
-        for atoms, wanted in ((operator.needs, True), (operator.forbids, False))
-        for atom in atoms
-        if atom.predicate not in changing
-    ]
-    rows, columns = np.zeros((1, 0), dtype=np.int64), dict[int, int]()
-    left = list(range(len(operator.parameters)))
-
-    waiting: list[tuple[LiftedAtom | tuple[int, int], bool]] = [
-        *fixed,
-        *((terms, True) for terms in operator.equal),
-        *((terms, False) for terms in operator.different),
-    ]
-    while True:
-        later = []
-        for check, wanted in waiting:
-            if not all(t < 0 or t in columns for t in (check.terms if isinstance(check, LiftedAtom) else check)):
-                later.append((check, wanted))
-            elif isinstance(check, LiftedAtom):
-                rows = rows[np.isin(coder.codes(check, rows, columns), holds, invert=not wanted)]
-            else:
-                rows = rows[_same(check, wanted, rows, columns)]
-        waiting = later
-        if not left:
-            break
-        # next the parameter with which most of what never changes can be checked; of those the one with fewest objects
-        following = max(
-            left,
-            key=lambda p: (
-                sum(all(t < 0 or t in columns or t == p for t in atom.terms) for atom, _ in fixed if p in atom.terms),
-                -len(operator.parameters[p]),
-                -p,
-            ),
+class _Grounder:
+    def __init__(self, theory: Theory, start: State, choices: Choices, stop: Callable[[], bool]) -> None:
+        self._theory, self._start, self._forbidden, self._stop = theory, start | theory.static, choices.forbidden, stop
+        self._tried = 0
+        self._parameters = Parameters(
+            theory, self._start, choices, lambda part, at: self._ground(part, at, True) is False, self._check
         )
-        values = np.array(operator.parameters[following], dtype=np.int64)
-        if len(rows) * len(values) > MOST_INSTANCES:
-            raise InvalidConfiguration(
-                f"expected at most {MOST_INSTANCES:,} instances of an operator, found {len(rows) * len(values):,} of "
-                f"{operator.name}; use fewer objects, narrower types, or fewer parameters"
-            )
-        rows = np.concatenate([np.repeat(rows, len(values), axis=0), np.tile(values, len(rows))[:, None]], axis=1)
-        left.remove(following)
-        columns[following] = len(columns)
-    return _coded(operator, rows[:, np.argsort(list(columns))] if columns else rows, coder)
+        self._effects = achievers(theory)
+        self._numbers: dict[object, int] = {}
+        self._wanted: set[Literal] = set()
+        self._waiting: list[object] = []
+        self._atoms: dict[Literal, Ground] = {}
+        self._rules: dict[tuple[tuple[int, ...], tuple[int, ...], int, bool], None] = {}
+        self._made: dict[Action, _Made | None] = {}
+
+    # -- the task
+
+    def task(self, goal: Sequence[Formula], plan: Sequence[Action]) -> Grounding:
+        """The grounded task."""
+        ends, steps = self._ends(goal), []
+        for step in plan if self._waiting else ():
+            operator = self._theory.operators[step.operator]
+            at = dict(zip((each.variable for each in operator.parameters), step.arguments, strict=True))
+            steps.append((step, self._plainly(operator.preconditions, at)))
+        while self._waiting:
+            self._explain(self._waiting.pop())
+        numbers = self._numbers
+        self._facts = defaultdict[str, list[StateFact]](list)
+        for key in numbers:
+            if not _more_than_fact(key):
+                fact = cast("StateFact", key)
+                self._facts[fact[0]].append(fact)
+        exact = not self._rules and not self._theory.laws and not any(map(_more_than_fact, numbers))
+        made = dict[Action, GroundAction]()
+        for step, known in self._made.items():
+            self._check()
+            if known is not None:
+                exact &= self._completed(step, known)
+                made[step] = self._action(step, known.needs, known.forbids, known)
+        planned = []
+        for step, (needs, forbids) in steps:
+            known = _Made(needs, forbids, set(), set())
+            exact &= self._completed(step, known)
+            planned.append(self._action(step, needs, forbids, known))
+        rules = tuple(
+            GroundAction("", (), needs, forbids, (number,) if positive else (), () if positive else (number,), 0.0)
+            for needs, forbids, number, positive in self._rules
+        )
+        initial = mask(numbers[fact] for fact in self._start if fact in numbers)
+        actions = tuple(made.values())
+        task = StripsTask(
+            tuple(map(_text, numbers)),
+            reachable_actions(actions, initial) if exact else actions,
+            initial,
+            Condition(mask(ends[0]), mask(ends[1])),
+            rules,
+        )
+        return Grounding(task, tuple(planned), numbers, exact)
+
+    def _ends(self, goal: Sequence[Formula]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Needed and forbidden facts of a goal; only those that nothing ever makes so if there are such."""
+        parts = [part for formula in goal for part in conjuncts(formula)]
+        never = [part for part in parts if self._ground(part, {}, True) is False]
+        found = self._plainly(never or parts, {})
+        if never:
+            self._waiting.clear()
+        return found
+
+    def _plainly(self, formulas: Sequence[Formula], at: Binding) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Needed and forbidden facts of formulas, those included that can never be as they are wanted."""
+        parts = list[Ground]()
+        for part in (part for formula in formulas for part in conjuncts(formula)):
+            inner, positive = (part.part, False) if isinstance(part, base.Not) else (part, True)
+            if isinstance(inner, base.Atom) and inner.predicate not in self._theory.derived:
+                parts.append(("is", (grounded((inner.predicate, *inner.terms), at), positive)))
+            else:
+                parts.append(self._ground(part, at, True) or ("is", (_NEVER, True)))
+        found = self._needs(_joined(iter(parts), True))
+        assert found is not None
+        return found
+
+    def _completed(self, step: Action, made: _Made) -> bool:
+        """Add all facts that an action changes whatever the state is; false if it changes others in some states."""
+        operator, numbers, exact = self._theory.operators[step.operator], self._numbers, True
+        at = dict(zip((each.variable for each in operator.parameters), step.arguments, strict=True))
+        for effect in operator.effects:
+            when = self._ground(effect.when, at, True) if not effect.for_each else None
+            if when is not True:
+                exact &= when is False
+                continue
+            made.adds.update([numbers[fact] for fact in [grounded(f, at) for f in effect.adds] if fact in numbers])
+            for pattern in effect.deletes:
+                fact = grounded(pattern, at)
+                if fact in numbers:
+                    made.deletes.add(numbers[fact])
+                elif "*" in fact and not self._theory.laws:
+                    made.deletes.update(numbers[f] for f in self._facts[fact[0]] if unified(fact, f) is not None)
+        return exact
+
+    def _action(self, step: Action, needs: tuple[int, ...], forbids: tuple[int, ...], made: _Made) -> GroundAction:
+        cost = self._theory.cost(self._theory.operators[step.operator], step.arguments)
+        adds, deletes = tuple(sorted(made.adds)), tuple(sorted(made.deletes))
+        return GroundAction(step.operator, step.arguments, needs, forbids, adds, deletes, cost)
+
+    def _check(self) -> None:
+        self._tried += 1
+        if self._tried % CHECKED_EVERY == 0 and self._stop():
+            raise Interrupted
+
+    # -- formulas
+
+    def _ground(self, formula: Formula, at: Binding, positive: bool) -> Ground:
+        """A formula, or its negation, with objects for variables; parts that never change are evaluated."""
+        match formula:
+            case base.Atom(predicate, terms):
+                return self._atom((predicate, *[at.get(term, term) for term in terms]), positive)
+            case base.Not(part):
+                return self._ground(part, at, not positive)
+            case base.And(()):
+                return positive
+            case base.And(parts) | base.Or(parts):
+                grounds = (self._ground(part, at, positive) for part in parts)
+                return _joined(grounds, isinstance(formula, base.And) is positive)
+            case base.Exists(variable, part, trait) | base.ForAll(variable, part, trait):
+                names_of = self._parameters.having.get(trait, ())
+                grounds = (self._ground(part, {**at, variable: name}, positive) for name in names_of)
+                return _joined(grounds, isinstance(formula, base.ForAll) is positive)
+            case base.Has(term, trait):
+                return (trait in self._theory.objects.get(at.get(term, term), ())) is positive
+            case base.Same(one, other):
+                return (at.get(one, one) == at.get(other, other)) is positive
+
+    def _atom(self, fact: StateFact, positive: bool) -> Ground:
+        known = self._atoms.get((fact, positive))
+        if known is not None:
+            return known
+        self._check()
+        if fact[0] not in self._theory.derived:
+            holds = fact in self._start
+            possible = holds or self._can_become(fact, True)
+            always = fact in self._theory.static or (holds and not self._can_become(fact, False))
+            ground: Ground = positive if always else ("is", (fact, positive)) if possible else not positive
+        else:
+            self._atoms[fact, positive] = ("is", (fact, positive))  # for definitions that refer to themselves
+            ground = self._definition(fact, positive)
+            if isinstance(ground, tuple) and ground[0] != "is":
+                ground = ("is", (fact, positive))
+        self._atoms[fact, positive] = ground
+        return ground
+
+    def _definition(self, fact: StateFact, positive: bool) -> Ground:
+        """The definition of a derived fact, or of its negation."""
+        rule = self._theory.derived[fact[0]]
+        return self._ground(rule.definition, dict(zip(rule.variables, fact[1:], strict=True)), positive)
+
+    def _can_become(self, fact: StateFact, positive: bool) -> bool:
+        """Whether an operator or law may make a fact true, or false."""
+        fits = self._parameters.fits
+        return any(
+            all(fits(own, at[own.variable]) for own in each.parameters if own.variable in at)
+            for each, at in self._achieving(fact, positive)
+        )
+
+    def _achieving(self, fact: StateFact, positive: bool) -> Iterator[tuple[Achiever, dict[str, str]]]:
+        """The effects that make a fact true, or false, with the objects for some of their parameters."""
+        for each in self._effects.get((fact[0], positive), ()):
+            at = unified(each.pattern, fact)
+            if at is not None:
+                yield each, at
+
+    def _needs(self, ground: Ground) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """The needed and forbidden facts that a formula is made of; None if it is never true."""
+        if isinstance(ground, bool):
+            return ((), ()) if ground else None
+        needs, forbids = dict[int, None](), dict[int, None]()
+        for part in ground[1] if ground[0] == "and" else (ground,):  # type: ignore[attr-defined]
+            number, positive = self._literal(part[1]) if part[0] == "is" else (self._number(part), True)
+            (needs if positive else forbids)[number] = None
+        return tuple(needs), tuple(forbids)
+
+    def _literal(self, literal: Literal) -> tuple[int, bool]:
+        """A literal as number of a fact that is needed or forbidden; from now on what makes it true is wanted."""
+        fact, positive = literal
+        if fact[0] in self._theory.derived:
+            return self._number(literal), True
+        if literal not in self._wanted:
+            self._wanted.add(literal)
+            self._waiting.append(("is", literal))
+        return self._number(fact), positive
+
+    def _number(self, key: object) -> int:
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._numbers)
+            if _more_than_fact(key) and not isinstance(key, Action):
+                self._waiting.append(key)
+        return number
+
+    # -- what makes a fact true
+
+    def _explain(self, key: object) -> None:
+        """Make what achieves a literal of the state, or what a derived literal or a disjunction follows from."""
+        one, other = cast("tuple[object, object]", key)
+        if one == "is":
+            self._achieve(*cast("Literal", other))
+            return
+        ground = cast("Ground", key) if one in ("and", "or") else self._definition(*cast("Literal", key))
+        for part in ground[1] if isinstance(ground, tuple) and ground[0] == "or" else (ground,):  # type: ignore[attr-defined]
+            self._infer(part, self._numbers[key], True)
+
+    def _infer(self, ground: Ground, number: int, positive: bool, more: tuple[int, ...] = ()) -> None:
+        found = self._needs(ground)
+        if found is not None:
+            self._rules[(*found[0], *more), found[1], number, positive] = None
+
+    def _achieve(self, fact: StateFact, positive: bool) -> None:
+        """Add the actions and laws that make a fact true, or false, with their conditions."""
+        number = self._numbers[fact]
+        for each, at in self._achieving(fact, positive):
+            for binding in self._parameters.bindings(each, at):
+                when = self._ground(each.effect.when, binding, True)
+                if when is False:
+                    continue
+                if each.operator is None:
+                    self._infer(when, number, positive)
+                    continue
+                step = Action(each.operator.name, tuple([binding[p.variable] for p in each.operator.parameters]))
+                made = self._usable(each.operator, step, binding)
+                if made is None:
+                    continue
+                if when is True:
+                    (made.adds if positive else made.deletes).add(number)
+                else:
+                    self._infer(when, number, positive, (self._number(step),))
+                    made.adds.add(self._number(step))
+
+    def _usable(self, operator: base.Operator, step: Action, at: Binding) -> _Made | None:
+        """An action with what it needs; None if it cannot be used."""
+        if step not in self._made:
+            usable = step not in self._forbidden and self._theory.cost(operator, step.arguments) < math.inf
+            usable = usable and (operator.repeats or len(set(step.arguments)) == len(step.arguments))
+            needs = self._needs(self._ground(base.And(operator.preconditions), at, True)) if usable else None
+            self._made[step] = None if needs is None else _Made(*needs, set(), set())
+        return self._made[step]
 
 
-def _reachable(found: Sequence[_Instances], holds: Codes) -> list[_Instances]:
-    """The instances that can be run in some state that is reachable without deletes."""
-    every = np.unique(np.concatenate([holds, *(codes.ravel() for instances in found for codes in instances.codes)]))
-    can_hold = np.isin(every, holds)
-    can_fail = ~can_hold
-    local = [[np.searchsorted(every, codes) for codes in instances.codes] for instances in found]
-    used = [np.zeros(len(instances.rows), dtype=np.bool_) for instances in found]
-    grown = True
-    while grown:
-        grown = False
-        for (needs, forbids, adds, deletes), so_far in zip(local, used, strict=True):
-            now = can_hold[needs].all(axis=0) & can_fail[forbids].all(axis=0) & ~so_far
-            if now.any():
-                grown = True
-                so_far |= now
-                can_hold[adds[:, now]] = True
-                can_fail[deletes[:, now]] = True
-    return [instances.chosen(which) for instances, which in zip(found, used, strict=True)]
+def _more_than_fact(key: object) -> bool:
+    """Whether a key stands for an action, a derived literal, a conjunction or a disjunction, and not for a fact."""
+    return not isinstance(key, tuple) or (len(key) == 2 and not isinstance(key[1], str))
 
 
-def _actions(instances: _Instances, facts: Codes, objects: Sequence[str]) -> list[GroundAction]:
-    """Grounded actions over numbered facts."""
-    operator = instances.operator
-    names = [tuple(objects[i] for i in row) for row in instances.rows.tolist()]
-    last = len(facts)
+def _text(key: object) -> str:
+    """A fact as text."""
+    if _more_than_fact(key):
+        return str(key)
+    predicate, *terms = cast("StateFact", key)
+    return f"{predicate}({', '.join(terms)})" if terms else predicate
 
-    def numbered(codes: Codes) -> list[tuple[int, ...]]:
-        if not codes.size:
-            return [()] * len(names)
-        found = np.searchsorted(facts, codes)
-        rows = list(zip(*found.tolist(), strict=True))
-        if found.max() < last:
-            return rows
-        return [tuple([fact for fact in row if fact < last]) for row in rows]  # the rest does not take place
 
-    columns = [numbered(codes) for codes in instances.codes]
-    return [
-        GroundAction(operator.name, row, needs, forbids, adds, deletes, operator.cost(row))
-        for row, needs, forbids, adds, deletes in zip(names, *columns, strict=True)
-    ]
+def _joined(grounds: Iterator[Ground], every: bool) -> Ground:
+    """A conjunction (if every) or disjunction, with constants evaluated."""
+    parts: dict[Ground, None] = {}
+    for ground in grounds:
+        if isinstance(ground, bool):
+            if ground is not every:
+                return ground
+        elif ground[0] == ("and" if every else "or"):
+            parts.update(dict.fromkeys(ground[1]))  # type: ignore[call-overload]
+        else:
+            parts[ground] = None
+    if not parts:
+        return every
+    return next(iter(parts)) if len(parts) == 1 else ("and" if every else "or", tuple(parts))

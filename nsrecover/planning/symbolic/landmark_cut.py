@@ -9,16 +9,35 @@ round touches few of their items.
 from __future__ import annotations
 
 import heapq
-import sys
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 
 INFINITY = float("inf")
 ZERO = 1e-9
 """Smaller remaining costs are rounding errors."""
-_FEW = 100
+_FEW = 20
 """States up to which a task is not worth loading Numba, which takes longer than they do."""
+_loaded = threading.Event()
+
+
+@cache
+def load_compiled() -> threading.Event:
+    """Load the machine code in the background: that takes some tenths of a second, which no time budget pays for.
+
+    Returns:
+        What is set when it is loaded.
+    """
+
+    def load() -> None:
+        from nsrecover.planning.symbolic.compiled_cut import CompiledCut
+
+        CompiledCut(([(0,)], [(1,)], [[0], []], [[], [0]]), [1.0], 1, ZERO)([0], (), INFINITY)
+        _loaded.set()
+
+    threading.Thread(target=load, daemon=True).start()
+    return _loaded
 
 
 Landmark = tuple[float, list[int]]
@@ -96,8 +115,9 @@ class LandmarkCut:
         """
         start = [*holds, self._always]
         self._calls += 1
-        worth = self._calls > _FEW or "numba" in sys.modules
-        if worth and self.compiled is not None and not stop():
+        if self._calls == _FEW and find_spec("numba") is not None:
+            load_compiled()
+        if _loaded.is_set() and self.compiled is not None and not stop():
             further = self.compiled(start, known, enough)
             return [(INFINITY, [])] if further is None else [*known, *further]
         costs = self._costs[:]

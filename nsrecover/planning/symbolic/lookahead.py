@@ -5,6 +5,8 @@ Whether an action can be undone is decided by the search (no plan leads back), n
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -16,11 +18,14 @@ from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Atom, Formula, Not, State
 from nsrecover.domains.properties import values_of, with_properties_of
 from nsrecover.monitoring.facts.outlook import Outlook, imagine, outlook, unmet_conditions
-from nsrecover.planning.symbolic.domain_model import solve
-from nsrecover.planning.symbolic.fact_planner import FactPlanner, involved
+from nsrecover.planning.symbolic.fact_planner import FactPlanner, involved, works
+from nsrecover.planning.symbolic.solving import Limits, solve
 
 MOST_MISSING = 4
 """Steps that a plan may lack at one place."""
+
+SEARCHING_S = 1.0
+"""Wall time of all searches and simulations for one answer, seconds; what is not found by then counts as unknown."""
 
 
 class FactLookahead:
@@ -33,7 +38,7 @@ class FactLookahead:
     def __init__(self, planner: FactPlanner) -> None:
         self._planner, self._instance = planner, planner.instance
 
-    def irreversible(self, state: State, action: Action) -> bool:
+    def irreversible(self, state: State, action: Action, limits: Limits | None = None) -> bool:
         """Whether no plan is found that undoes an action: that brings back every fact that it changes."""
         after = imagine(self._instance, state, action)
         instance = self._instance.limited(after)
@@ -42,20 +47,33 @@ class FactLookahead:
         if not back:
             return False
         names = [*action.arguments, *(name for fact in state ^ after for name in fact[1:])]
-        objects = involved(instance, after, names)
-        return not solve(instance, after, back, familiar=objects, objects=objects).found
+        objects, limits = involved(instance, after, names), limits or self._limits()
+        return not solve(instance, after, back, familiar=objects, objects=objects, limits=limits).found
 
-    def reachable(self, state: State, goal: Sequence[StateFact], actions: Sequence[Action]) -> bool:
+    def _limits(self) -> Limits:
+        return Limits(until=time.perf_counter() + SEARCHING_S)
+
+    def reachable(
+        self, state: State, goal: Sequence[StateFact], actions: Sequence[Action], limits: Limits | None = None
+    ) -> bool:
         """Whether a goal can be reached: by some actions, or by others; true if the search cannot tell."""
         if outlook(self._instance, state, actions, goal).good:
             return True
         names = [name for action in actions for name in action.arguments]
-        return self._planner.search(state, goal, names, actions).status is not RecoveryStatus.IMPOSSIBLE
+        found = self._planner.search(state, goal, names, actions, limits=limits or self._limits())
+        return found.status is not RecoveryStatus.IMPOSSIBLE
 
-    def loses(self, state: State, action: Action, goal: Sequence[StateFact], rest: Sequence[Action] = ()) -> bool:
+    def loses(
+        self,
+        state: State,
+        action: Action,
+        goal: Sequence[StateFact],
+        rest: Sequence[Action] = (),
+        limits: Limits | None = None,
+    ) -> bool:
         """Whether a goal can be reached before an action and not after it, by the rest of a plan or otherwise."""
-        after = imagine(self._instance, state, action)
-        return not self.reachable(after, goal, rest) and self.reachable(state, goal, (action, *rest))
+        after, limits = imagine(self._instance, state, action), limits or self._limits()
+        return not self.reachable(after, goal, rest, limits) and self.reachable(state, goal, (action, *rest), limits)
 
     def problem(
         self, state: State, actions: Sequence[Action], goal: Sequence[StateFact], first: int
@@ -73,7 +91,8 @@ class FactLookahead:
         ahead = outlook(self._instance, state, actions, goal)
         if ahead.good:
             return None
-        found = self._destroys(ahead, actions, goal) or next(self._changes(ahead, actions, goal), None)
+        limits = self._limits()
+        found = self._destroys(ahead, actions, goal, limits) or next(self._changes(ahead, actions, goal, limits), None)
         found = found or PlanProblem(PlanFault.FAILS, min(ahead.step, len(actions) - 1), unmet=ahead.unmet)
         return replace(found, step=found.step + first)
 
@@ -85,53 +104,63 @@ class FactLookahead:
         """
         names = {name for action in actions for name in action.arguments} | {term for fact in goal for term in fact[1:]}
         unknown = [prop for prop in scene.unknown if prop[1] in names]
-        if not unknown or not actions or not self.irreversible(scene.facts, actions[0]):
+        limits = self._limits()
+        if not unknown or not actions or not self.irreversible(scene.facts, actions[0], limits):
             return ()
         return tuple(
             Unknown(prop[1], prop[0])
             for prop in unknown
             if any(
-                self._regretted(with_properties_of(scene.facts, value, [prop], self._instance.domain), actions, goal)
+                self._regretted(
+                    with_properties_of(scene.facts, value, [prop], self._instance.domain), actions, goal, limits
+                )
                 for value in values_of(prop, scene.facts, self._instance)
             )
         )
 
-    def _regretted(self, state: State, actions: Sequence[Action], goal: Sequence[StateFact]) -> bool:
+    def _regretted(self, state: State, actions: Sequence[Action], goal: Sequence[StateFact], limits: Limits) -> bool:
         """Whether the first action takes the last chance to reach a goal that can be reached before it."""
         if outlook(self._instance, state, actions, goal).good or unmet_conditions(self._instance, state, actions[0]):
             return False
-        return self.loses(state, actions[0], goal, actions[1:])
+        return self.loses(state, actions[0], goal, actions[1:], limits)
 
-    def _destroys(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> PlanProblem | None:
+    def _destroys(
+        self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact], limits: Limits
+    ) -> PlanProblem | None:
         """The step after which the goal can no longer be reached, although it could before."""
         unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in ahead.missed) or ahead.unmet
-        if self.reachable(ahead.states[-1], goal, ()):
+        if self.reachable(ahead.states[-1], goal, (), limits):
             return None
         good, bad = -1, len(actions)  # of the states; what is lost stays lost
         while bad - good > 1:
             middle = (good + bad) // 2
-            good, bad = (
-                (middle, bad) if self.reachable(ahead.states[middle], goal, actions[middle:]) else (good, middle)
-            )
+            there = self.reachable(ahead.states[middle], goal, actions[middle:], limits)
+            good, bad = (middle, bad) if there else (good, middle)
         return PlanProblem(PlanFault.DESTROYS if bad else PlanFault.UNREACHABLE, max(bad - 1, 0), unmet=unmet)
 
-    def _changes(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
+    def _changes(
+        self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact], limits: Limits
+    ) -> Iterator[PlanProblem]:
         """Small changes with which the plan works: another place of a step, another object, further steps."""
-        yield from self._orders(ahead, actions, goal)
-        yield from self._objects(ahead, actions, goal)
-        yield from self._missing(ahead, actions, goal)
+        ways = itertools.chain(self._orders(actions), self._objects(actions, goal))
+        for changed, problem in itertools.takewhile(lambda _: not limits.over(), ways):
+            if self._works(ahead, changed, goal):
+                yield replace(problem, unmet=ahead.unmet)
+        yield from self._missing(ahead, actions, goal, limits)
 
     def _works(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> bool:
-        return outlook(self._instance, ahead.states[0], actions, goal).good
+        return works(self._instance, ahead.states[0], actions, goal)
 
-    def _orders(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
+    def _orders(self, actions: Sequence[Action]) -> Iterator[tuple[list[Action], PlanProblem]]:
         for i, action in enumerate(actions):
             rest = [*actions[:i], *actions[i + 1 :]]
             for j in range(len(actions)):
-                if j != i and self._works(ahead, [*rest[:j], action, *rest[j:]], goal):
-                    yield PlanProblem(PlanFault.WRONG_ORDER, i, (action,), unmet=ahead.unmet)
+                if j != i:
+                    yield [*rest[:j], action, *rest[j:]], PlanProblem(PlanFault.WRONG_ORDER, i, (action,))
 
-    def _objects(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
+    def _objects(
+        self, actions: Sequence[Action], goal: Sequence[StateFact]
+    ) -> Iterator[tuple[list[Action], PlanProblem]]:
         mentioned = dict.fromkeys(term for fact in goal for term in fact[1:])
         names = dict.fromkeys((*mentioned, *(name for action in actions for name in action.arguments)))
         for i, action in enumerate(actions):
@@ -141,19 +170,20 @@ class FactLookahead:
                         continue
                     onwards = [_renamed(each, old, new) for each in actions[i:]]
                     for changed in (onwards, [onwards[0], *actions[i + 1 :]]):
-                        if self._works(ahead, [*actions[:i], *changed], goal):
-                            yield PlanProblem(PlanFault.WRONG_OBJECT, i, objects=(old, new), unmet=ahead.unmet)
+                        yield [*actions[:i], *changed], PlanProblem(PlanFault.WRONG_OBJECT, i, objects=(old, new))
 
-    def _missing(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact]) -> Iterator[PlanProblem]:
+    def _missing(
+        self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[StateFact], limits: Limits
+    ) -> Iterator[PlanProblem]:
         names, at = [name for action in actions for name in action.arguments], ahead.step
         known = self._instance.domain.predicates  # unmet traits are none
         needs = [(fact.predicate, *fact.arguments) for fact in ahead.unmet if fact.predicate in known]
         ends = [fact.arguments for fact in ahead.unmet if fact.predicate == "not" and fact.arguments[0] in known]
-        found = self._planner.search(ahead.states[at], needs, names, without=ends)
+        found = self._planner.search(ahead.states[at], needs, names, without=ends, limits=limits)
         steps = tuple(found.steps)
         if 0 < len(steps) <= MOST_MISSING and self._works(ahead, [*actions[:at], *steps, *actions[at:]], goal):
             yield PlanProblem(PlanFault.MISSING_STEP, min(at, len(actions) - 1), steps, unmet=ahead.unmet)
-        found = self._planner.search(ahead.states[0], goal, names, actions)
+        found = self._planner.search(ahead.states[0], goal, names, actions, limits=limits)
         whole = found.steps if found.found else ()
         extra = [action for action in whole if action not in actions]
         if extra and len(extra) <= MOST_MISSING:

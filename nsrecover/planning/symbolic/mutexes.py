@@ -7,11 +7,14 @@ does not make false. A row of the relation is a Python int, so that an action co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from nsrecover.planning.symbolic.strips import bits_of, mask
+
+CHECKED_EVERY = 64
+"""Actions between two questions whether there is time left."""
 
 
 class Mutexes:
@@ -23,6 +26,7 @@ class Mutexes:
         achieved: for each action the propositions it makes true.
         undone: for each action the propositions it makes false.
         holds: the propositions that hold in the state.
+        stop: asked regularly; if it returns true, nothing is known to exclude anything.
 
     Attributes:
         together: for each proposition those that can hold together with it, as bits; itself if it can hold at all.
@@ -36,6 +40,7 @@ class Mutexes:
         achieved: Sequence[Sequence[int]],
         undone: Sequence[Sequence[int]],
         holds: Iterable[int],
+        stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self._size = size
         now = mask(holds)
@@ -51,6 +56,9 @@ class Mutexes:
             grown = False
             single = mask(p for p, row in enumerate(self.together) if row)
             for a in waiting:
+                if a % CHECKED_EVERY == 0 and stop():
+                    self.together, self.possible = [everything] * size, [True] * len(before)
+                    return
                 compatible = single if not before[a] else everything
                 for p in before[a]:
                     compatible &= self.together[p]

@@ -9,6 +9,7 @@ A state that satisfies kernel t, whatever else is true in it, is back on the pla
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -98,16 +99,47 @@ class StripsTask:
         actions: what can be done.
         initial: the state to start from.
         goal: what must hold in the end.
+        rules: what follows without an action, in the relaxation of a task that is more than STRIPS.
     """
 
     facts: tuple[str, ...]
     actions: tuple[GroundAction, ...]
     initial: int
     goal: Condition
+    rules: tuple[GroundAction, ...] = ()
 
     def named(self, state: int) -> list[str]:
         """The facts that hold in a state."""
         return [self.facts[fact] for fact in bits_of(state)]
+
+
+def reachable_actions(actions: Sequence[GroundAction], initial: int) -> tuple[GroundAction, ...]:
+    """The actions that can be run in a state that is reachable without deletes."""
+    lacking = [len(set(action.needs)) + len(set(action.forbids)) for action in actions]
+    users = defaultdict[tuple[int, bool], list[int]](list)
+    for number, action in enumerate(actions):
+        for facts, wanted in ((action.needs, True), (action.forbids, False)):
+            for fact in facts:
+                users[fact, wanted].append(number)
+    reached = {(fact, wanted) for fact, wanted in users if bool(initial >> fact & 1) is wanted}
+    waiting = sorted(reached)
+    ready = [number for number, count in enumerate(lacking) if not count]
+    kept = set[int]()
+    while waiting or ready:
+        while ready:
+            number = ready.pop()
+            kept.add(number)
+            action = actions[number]
+            made = [(fact, True) for fact in action.adds]
+            made += [(fact, False) for fact in action.deletes if fact not in action.adds]
+            waiting += [each for each in made if each not in reached]
+            reached.update(made)
+        if waiting:
+            for number in users.get(waiting.pop(), ()):
+                lacking[number] -= 1
+                if not lacking[number]:
+                    ready.append(number)
+    return tuple(action for number, action in enumerate(actions) if number in kept)
 
 
 def first_failure(goal: Condition, state: int, plan: Sequence[GroundAction]) -> int | None:

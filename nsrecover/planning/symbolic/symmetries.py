@@ -15,7 +15,7 @@ those that are not found cost time only.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,7 @@ class Symmetries:
         costs: what each action costs.
         goal: what must hold in the end.
         start: the initial state; it says which of the facts that no action changes hold.
+        stop: asked regularly; if it returns true, no more symmetries are looked for.
 
     Attributes:
         generators: permutations of which all symmetries that were found are made; fact f becomes `permutation[f]`.
@@ -53,9 +54,15 @@ class Symmetries:
     """
 
     def __init__(
-        self, facts: int, actions: Sequence[GroundAction], costs: Sequence[float], goal: Condition, start: int
+        self,
+        facts: int,
+        actions: Sequence[GroundAction],
+        costs: Sequence[float],
+        goal: Condition,
+        start: int,
+        stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._size = facts
+        self._size, self._stop = facts, stop
         self.generators: list[Permutation] = []
         if sum(len((*a.needs, *a.forbids, *a.adds, *a.deletes)) for a in actions) <= MOST_INCIDENCES:
             self._index(actions, costs, start)
@@ -156,7 +163,7 @@ class Symmetries:
     def _refined(self, here: _Colours, there: _Colours) -> tuple[_Colours, _Colours] | None:
         """Two colourings, refined until equal colours have equal neighbours; None if they come to differ."""
         self._left -= 1
-        if self._left < 0:
+        if self._left < 0 or self._stop():
             return None
         both, count = np.stack([here, there]), -1
         while True:

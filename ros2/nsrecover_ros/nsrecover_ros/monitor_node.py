@@ -30,7 +30,7 @@ from nsrecover_ros.messages import class_of, fill
 
 PARAMETERS: dict[str, Any] = {
     "cameras": ["/left", "/right"], "checkpoint": "", "base_frame": "base_link", "slop_s": 0.1, "transform_slop_s": 0.2,
-    "keep": 30, "wait_s": 5.0, "kept_in": "", "budget_s": 1.0, "max_recoveries": 10, "check_sensors": True,
+    "keep": 30, "wait_s": 5.0, "kept_in": "", "budget_s": 1.0, "max_recoveries": -1, "check_sensors": True,
     "approve": False,
 }  # fmt: skip
 TYPES = {DISCREPANCY: msg.Discrepancy, RECOVERY: msg.RecoveryPlan, STATE: msg.State}
@@ -57,9 +57,10 @@ class MonitorNode(LifecycleNode):
         cameras = tuple(each for each in given["cameras"] if each)
         checkpoint = given["checkpoint"] or None
         buffer = BufferSettings(cameras, given["base_frame"], given["slop_s"], given["transform_slop_s"], given["keep"])
-        limits = (given[name] for name in ("budget_s", "max_recoveries", "check_sensors", "approve"))
+        most = None if given["max_recoveries"] < 0 else given["max_recoveries"]
         try:
-            settings = CoreSettings(buffer, SessionSettings(*limits), given["wait_s"], given["kept_in"])
+            session = SessionSettings(given["budget_s"], most, given["check_sensors"], given["approve"])
+            settings = CoreSettings(buffer, session, given["wait_s"], given["kept_in"])
             system = geometric() if not cameras and checkpoint is None else system_at(checkpoint)
             core = SessionCore(system, settings, self._publish, lambda: self.get_clock().now().nanoseconds / 1e9)
         except NsrecoverError as problem:

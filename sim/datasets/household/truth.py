@@ -14,7 +14,7 @@ from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of
 from nsrecover.domains.household.scene import Household, formula_of
-from nsrecover.planning.symbolic.domain_model import Limits, solve
+from nsrecover.planning.symbolic.solving import Limits, solve
 from sim.kitchen.faults import Fault, Snapshot
 from sim.kitchen.tasks import TaskSpec, plan_for, usable
 from sim.kitchen.truth import FLOOR

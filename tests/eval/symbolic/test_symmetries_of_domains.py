@@ -8,8 +8,9 @@ from eval.symbolic.domain_cases import accepted
 from eval.symbolic.public_domains import random_problem
 from nsrecover.integrations.unified_planning.grounding import Grounded
 from nsrecover.planning.search import SearchResult, search
-from nsrecover.planning.symbolic.repair import LEAST_COST, SymbolicModel
+from nsrecover.planning.symbolic.repair import LEAST_COST
 from nsrecover.planning.symbolic.strips import first_failure
+from nsrecover.planning.symbolic.symbolic_model import SymbolicModel
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from nsrecover.domains.base import (
 from nsrecover.domains.household import HOUSEHOLD, Trait, household
 from nsrecover.domains.household.kinds import traits_of
 from nsrecover.domains.instance import Instance
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.solving import solve
 from tests.nsrecover.domains.interpreter import Interpreter
 
 HOME = household(["bread", "mug", "microwave"], unnamed=["countertop", "sink", "faucet", "knife"])

@@ -8,7 +8,7 @@ from nsrecover.domains.base import And, Atom, Not, State, absent
 from nsrecover.domains.values import plain, stored
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.facts import FactsPerceiver
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.solving import solve
 from tests.nsrecover.laboratory import LABORATORY, SCENE, START
 
 FULL: State = frozenset({("in", "tube 1", "rack")})

@@ -131,7 +131,7 @@ def test_a_node_that_was_started_again_goes_on(make: Make, tmp_path: Path) -> No
     table.number = 0
     assert table.tell("observed")["code"] == AnswerCode.OUT_OF_STEP
     told = table.tell()
-    assert (told["number"], told["request"]["recovering"]) == (3, True)
+    assert (told["number"], told["request"]["code"]) == (3, "look")
     assert carried_out(table, told)["request"]["code"] == "done"
     kept.write_bytes(b"nothing")
     with pytest.raises(InvalidRecording, match="delete the file"):

@@ -79,10 +79,13 @@ def test_a_world_with_other_images_breaks_exactly(
     rule: Rule, change: Callable[[Observation], object], photograph: Observation
 ) -> None:
     class Changed:
-        """Returns a real observation with one change."""
+        """Returns a real observation with one change, taken at another time."""
+
+        looked = 0
 
         def observe(self) -> object:
-            return change(photograph)
+            self.looked += 1
+            return change(replace(photograph, time_s=5.0 * self.looked))
 
         def execute(self, action: Action) -> None: ...
 
@@ -179,7 +182,8 @@ def test_a_camera_that_turns_is_another_view(photograph: Observation) -> None:
             self.times += 1
             first, second = photograph.cameras
             pose = shifted(x=0.05 * self.times) @ second.world_from_camera
-            return replace(photograph, cameras=(first, Camera(second.intrinsics, pose, second.name)))
+            cameras = first, Camera(second.intrinsics, pose, second.name)
+            return replace(photograph, cameras=cameras, time_s=float(self.times))
 
         def execute(self, action: Action) -> None: ...
 

@@ -8,7 +8,7 @@ from nsrecover.domains.service.home import instance_of, start_state
 from nsrecover.domains.service.home_file import home_of, load_home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.solving import solve
 
 TABLE_I = [
     "go_to_location",

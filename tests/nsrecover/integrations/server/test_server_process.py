@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib import request
@@ -56,7 +57,8 @@ def searching(server: Served) -> tuple[Client, list[dict[str, Any]], threading.T
 
 def test_the_client_follows_an_episode_and_its_events(server: Served, episode: Recording, plan: list[str]) -> None:
     client = Client(plan, server.url)
-    answers = [client.observe(observation) for observation in (*episode.observations, episode.observations[-1])]
+    last = episode.observations[-1]
+    answers = [client.observe(each) for each in (*episode.observations, replace(last, time_s=last.time_s + 1.0))]
     assert [answer["request"]["code"] for answer in answers] == ["act", "act", "act", "act", "look", "act"]
     events = list(client.events(wait_s=0.2))
     kinds = [kind for kind, _ in events]

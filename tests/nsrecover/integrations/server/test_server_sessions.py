@@ -55,7 +55,7 @@ def test_images_are_judged_as_the_library_judges_them(
 ) -> None:
     path = opened(cameras, plan, budget_s=5)
     session = system.session(episode.plan, settings=SessionSettings(budget_s=5))
-    for message in [*seen, seen[-1]]:  # the last one is asked for again
+    for message in [*seen, {**seen[-1], "time_s": seen[-1]["time_s"] + 1.0}]:  # the last one is asked for again
         decoded = json_observation(messages.Observation.model_validate(message), 10**9)
         before = session.records
         session.observed(decoded)

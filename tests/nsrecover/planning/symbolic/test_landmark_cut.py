@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.planning.symbolic.landmark_cut import LandmarkCut
+from nsrecover.planning.symbolic.landmark_cut import LandmarkCut, load_compiled
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.strips import StripsTask
 from tests.nsrecover.planning.symbolic.strips_tasks import distances, optimum, random_task
@@ -106,6 +106,7 @@ def test_a_relaxed_plan_can_be_run_without_deletes() -> None:
 
 def test_machine_code_finds_the_same_landmarks() -> None:
     pytest.importorskip("numba")
+    assert load_compiled().wait(60.0)
     found = 0
     for seed in range(60):
         task = random_task(seed, unit=seed % 2 == 0)

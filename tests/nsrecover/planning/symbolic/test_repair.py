@@ -10,8 +10,9 @@ from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation import reason_text
 from nsrecover.planning.lazy import LazyModel
-from nsrecover.planning.symbolic.repair import Repair, SymbolicModel, repair
+from nsrecover.planning.symbolic.repair import Repair, repair
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, first_failure, kernels, mask
+from nsrecover.planning.symbolic.symbolic_model import SymbolicModel
 from tests.nsrecover.planning.symbolic.strips_tasks import distances, optimum, random_task, some_plan
 
 INF = float("inf")

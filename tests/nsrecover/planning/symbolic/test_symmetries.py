@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from nsrecover.planning.search import search
-from nsrecover.planning.symbolic.repair import SymbolicModel
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, bits_of, first_failure, mask
+from nsrecover.planning.symbolic.symbolic_model import SymbolicModel
 from nsrecover.planning.symbolic.symmetries import MOST_IMAGES, MOST_INCIDENCES, Permutation, Symmetries
 from tests.nsrecover.planning.symbolic.strips_tasks import distances, optimum, random_task
 
