@@ -32,7 +32,7 @@ class MisreadRates:
 
     Attributes:
         variables: what was counted, by name of the variable.
-        prior: rate of a channel of which nothing is known.
+        prior: rate of a channel of which nothing is known, if no others err more often.
         trials: number of readings that this is worth.
     """
 
@@ -40,10 +40,16 @@ class MisreadRates:
     prior: float = MISREAD
     trials: float = READINGS
 
+    def count(self, variable: str, wrong: float, right: float) -> None:
+        """Add what readings were; parts of a count are possible."""
+        self.variables.setdefault(variable, Rate()).count(wrong, right)
+
     def of(self, variable: str) -> Rate:
-        """The rate of a channel."""
-        start = Rate(self.prior * self.trials, (1.0 - self.prior) * self.trials)
-        return self.variables.setdefault(variable, start)
+        """The rate of a channel: what was counted of it, on top of a prior with the mean of all if that is higher."""
+        wrong = sum(each.bad for each in self.variables.values()) + self.prior * self.trials
+        mean = wrong / (sum(each.bad + each.good for each in self.variables.values()) + self.trials)
+        own, prior = self.variables.get(variable, Rate()), max(self.prior, mean)
+        return Rate(own.bad + prior * self.trials, own.good + (1.0 - prior) * self.trials)
 
     def odds(self, prop: Property, sure: float, errors: int = 0) -> float:
         """How much less likely a reading is if it is wrong than if it is right, all wrong values together.

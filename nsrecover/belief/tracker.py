@@ -197,10 +197,13 @@ class Tracker:
                 fresh += self._changed(one, wrong, reads, least)
                 fresh += self._with_other_object(one, wrong, reads) if first else ()
         self._courses = merged(fresh, False, WIDTH, LEAST)
-        best = self._outcomes.values(self.best.state)
+        best, odds = self._outcomes.values(self.best.state), dict[tuple[str, float], float]()
         for prop, (value, sure) in reads.items():
             if best.get(prop, _NOTHING) == value:
-                self._doubts[prop] = self._doubt(prop) * self.misread.odds(prop, sure)
+                channel = prop[0], sure
+                if channel not in odds:
+                    odds[channel] = self.misread.odds(prop, sure)
+                self._doubts[prop] = self._doubt(prop) * odds[channel]
         self._unknown -= reads.keys()
         self._read |= reads.keys()
 
@@ -390,7 +393,7 @@ class Tracker:
                 if sure >= CERTAIN:
                     share = disputed.get(prop, 1.0)
                     right = share if values.get(prop, _NOTHING) == value else 1.0 - share
-                    self.misread.of(prop[0]).count(1.0 - right, right)
+                    self.misread.count(prop[0], 1.0 - right, right)
 
     def _doubt(self, prop: Property) -> float:
         return self._doubts.get(prop, FIRST)
