@@ -19,7 +19,6 @@ from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.properties import by_property, changed
 from nsrecover.errors import NsrecoverError
-from nsrecover.monitoring.facts.beliefs import DECAY
 from nsrecover.system import System
 
 CORRECTIONS = 3
@@ -67,7 +66,7 @@ class Planner:
             rules,
             lookahead=rules.lookahead if self.ahead else None,
             check=self.checks,
-            decay=DECAY if self.memory else 0.0,
+            memory=self.memory,
             visits=rules.visits and self.visits and self.looks,
         )
         return replace(system, watching=replace(system.facts, rules=rules))

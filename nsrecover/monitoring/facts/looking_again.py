@@ -32,18 +32,14 @@ class Judged:
     expected: FactScene
     looks: list[FactScene]
     found: Discrepancy[FactScene] | None = None
-    alarmed: frozenset[Property] = frozenset()
-    """Properties that deviated by the observations so far."""
-    unseen_effects: frozenset[Property] = frozenset()
-    """What earlier actions should have changed and that has not been seen since."""
+    doubtful: tuple[Property, ...] = ()
+    """Properties that decide the verdict and are not certain enough."""
     stage: Stage = Stage.VISIT
     places: tuple[str, ...] = ()
     """Places to visit or to search."""
     made: int = 1
-    previous: tuple[str, ...] | None = None
-    """What deviated before the last look."""
+    """Observations that the verdict is based on, those that could not be used included."""
 
-    @property
-    def seen_twice(self) -> bool:
-        """Whether two observations at least show each property that deviated."""
-        return all(sum(look.knows(prop) for look in self.looks) > 1 for prop in self.alarmed)
+    def shows(self, prop: Property) -> bool:
+        """Whether an observation shows a property."""
+        return any(look.knows(prop) for look in self.looks)

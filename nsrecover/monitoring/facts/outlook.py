@@ -73,6 +73,18 @@ def rests_on(instance: Instance, state: State, action: Action, props: Collection
     )
 
 
+def explaining(instance: Instance, state: State, action: Action) -> tuple[Property, ...]:
+    """The state variables with which, if they were otherwise than in a state, an action could not be done."""
+    inside = {fact[2] for fact in state if len(fact) == 3 and fact[1] in action.arguments} & instance.objects.keys()
+    props = {
+        (variable.name, name)
+        for name in {*action.arguments, *inside}
+        for variable in instance.domain.variables.values()
+        if not variable.trait or variable.trait in instance.objects[name]
+    }
+    return rests_on(instance, state, action, props)
+
+
 def unmet_goal(instance: Instance, state: State, goal: Sequence[StateFact]) -> tuple[StateFact, ...]:
     """The conditions of a goal that do not hold in a state."""
     return tuple(fact for fact in goal if not instance.holds(state, instance.condition(fact)))

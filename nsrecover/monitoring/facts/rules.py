@@ -10,7 +10,6 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import PlanProblem, Unknown
 from nsrecover.core.facts import FactScene, Property, StateFact
 from nsrecover.domains.base import State
-from nsrecover.monitoring.facts.beliefs import DECAY
 from nsrecover.util.python310 import Self
 
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
@@ -76,7 +75,7 @@ class FactRules:
             "Scene graph-guided proactive replanning", section II-C); None: those that are seen.
         lookahead: says before an action what would go wrong later; None: only the conditions of the next action count.
         check: whether conditions are checked before actions at all; False for comparisons.
-        decay: factor of the certainty of what is not seen, for every action; 0 for a monitor without memory.
+        memory: whether what is not seen is remembered; False for comparisons.
         visits: whether the place of an action that is done elsewhere than the last one is looked at first, the places
             of the goal when all is done, and every place for what is lost; for robots that see only what is near.
     """
@@ -85,5 +84,5 @@ class FactRules:
     assumed: frozenset[StateFact] | None = None
     lookahead: Lookahead | None = None
     check: bool = True
-    decay: float = DECAY
+    memory: bool = True
     visits: bool = False

@@ -1,11 +1,15 @@
 """What is made of actions that fail: wrong readings, beliefs that would explain it, and effects that are not seen."""
 
+from collections.abc import Callable
+
 import nsrecover
-from nsrecover.core import EpisodeStatus, FactScene
+from nsrecover import Act
+from nsrecover.core import EpisodeStatus, FactScene, StopCode
+from nsrecover.domains import Domain, Effect, Kind, Operator, Parameter, StateVariable, absent, scene_of
 from nsrecover.domains.base import State
 from nsrecover.domains.household import household
-from nsrecover.monitoring.facts.beliefs import fused
-from nsrecover.monitoring.facts.failures import Failures
+from nsrecover.monitoring.facts.outlook import explaining
+from nsrecover.session import Session
 from tests.nsrecover.kitchen_facts import HOME, START, FactWorld
 
 FAUCET = ("running", "faucet")
@@ -19,7 +23,9 @@ def test_a_reading_that_never_changes_does_not_stop_the_robot() -> None:
     goal = (("at", "mug", "dining table"),)
     episode = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, (*goal, FAUCET), assumed=START), world).run(plan)
     assert set(goal) <= world.state
-    assert [str(action) for action in world.done].count("toggle_on(faucet)") == 3
+    done = [str(action) for action in world.done]
+    assert done[:5] == [*["toggle_on(faucet)"] * 3, *map(str, plan.actions[1:])]
+    assert set(done[5:]) == {"toggle_on(faucet)"}  # it is tried again before the goal is given up
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP  # the goal includes what could not be read
     assert "faucet" in episode.reason
 
@@ -48,16 +54,51 @@ def test_what_is_not_seen_is_not_believed_to_be_hot_on_a_burner_that_is_seen_to_
 
 
 def test_a_failure_speaks_against_the_states_that_would_explain_it() -> None:
-    failures = Failures(HOME)
     believed = START | {("holding", "pot"), ("open", "fridge")} - {("at", "pot", "countertop")}
-    failures.note(nsrecover.Action("put_in", ("pot", "fridge")), [("place", "pot")], believed)
-    assert failures.doubted == {("open", "fridge"): 1}
-    failures.forget()
-    assert not failures.doubted
+    assert explaining(HOME, believed, nsrecover.Action("put_in", ("pot", "fridge"))) == (("open", "fridge"),)
 
 
-def test_observations_of_one_scene_may_build_on_each_other() -> None:
-    off, on = FactScene(frozenset(), {FAUCET: 0.7}), FactScene(frozenset({FAUCET}), {FAUCET: 0.8})
-    assert FAUCET in fused([on, off], HOME.domain).facts
-    assert FAUCET not in fused([on, off], HOME.domain, jointly=True).facts
-    assert not fused([on, FactScene(frozenset(), {FAUCET: 0.0})], HOME.domain, jointly=True).knows(FAUCET)
+LIGHT = Parameter("?lamp", "lamp")
+ROOMS = Domain.of(
+    "rooms",
+    Kind("lamp"),
+    StateVariable("lit", ("dark", "lit"), "lamp"),
+    Operator("light", (LIGHT,), (absent("lit", "?lamp"),), (Effect(adds=(("lit", "?lamp"),)),)),
+)
+
+
+def rooms(see: Callable[[Session[FactScene]], State]) -> tuple[list[str], Session[FactScene]]:
+    """The actions and the end of a session that should light two lamps."""
+    goal, done = [("lit", "a"), ("lit", "b")], list[str]()
+    system = nsrecover.symbolic(scene_of(ROOMS, {"a": "lamp", "b": "lamp"}), goal)
+    session = system.session(nsrecover.Plan.parse("light(a); light(b)"), frozenset())
+    for _ in range(60):
+        if isinstance(session.request, Act):
+            done.append(str(session.request.action))
+        if not session.request.final:
+            session.observed(see(session))
+    return done, session
+
+
+def test_an_action_that_fails_in_full_view_is_tried_again_and_named_in_the_end() -> None:
+    done, session = rooms(lambda session: frozenset())
+    assert done[:3] == ["light(a)"] * 3
+    assert session.episode.why in (StopCode.REPEATED, StopCode.TOO_MANY)
+    assert "a" in session.episode.reason.split(": ")[-1].split(", ")
+
+
+def test_one_lying_look_at_the_end_is_not_believed() -> None:
+    lit = set[tuple[str, str]]()
+    done = list[str]()
+
+    def see(session: Session[FactScene]) -> State:
+        if isinstance(session.request, Act):
+            done.append(str(session.request.action))
+            if done.count("light(b)") == 1 and done[-1] == "light(b)":
+                return frozenset(lit | {("lit", "b")})  # it did nothing, and one look says that it did
+            lit.add(("lit", session.request.action.arguments[0]))
+        return frozenset(lit)
+
+    _, session = rooms(see)
+    assert done == ["light(a)", "light(b)", "light(b)"]
+    assert session.episode.status is EpisodeStatus.COMPLETED

@@ -1,0 +1,267 @@
+"""The tracker of facts: what actions and observations make it believe."""
+
+import pickle
+
+import pytest
+
+from nsrecover import Action, FactScene
+from nsrecover.belief.channels import MisreadRates
+from nsrecover.belief.courses import IncidentKind
+from nsrecover.belief.tracker import Tracker
+from nsrecover.core.facts import PLACE, SURE, Property
+from nsrecover.domains import Domain, Effect, Kind, Operator, Parameter, StateVariable, fact, scene_of
+from nsrecover.domains.base import Role, State
+
+CUP, SPOT = Parameter("?cup", "cup"), Parameter("?spot", "spot")
+CAFE = Domain.of(
+    "cafe",
+    Kind("cup"),
+    Kind("spot"),
+    StateVariable("full", ("empty", "full"), "cup"),
+    StateVariable("warm", ("cool", "warm"), "cup"),
+    StateVariable("hot", ("cold", "hot"), "cup", drifts=True, visible=False),
+    Operator("move", (CUP, SPOT), (), (Effect(adds=(("at", "?cup", "?spot"),), deletes=(("at", "?cup", "*"),)),)),
+    Operator("brew", (CUP,), (fact("at", "?cup", "machine"),), (Effect(adds=(("full", "?cup"), ("warm", "?cup"))),)),
+    Operator("warm_up", (CUP,), (), (Effect(adds=(("warm", "?cup"),)),)),
+    Operator("take", (CUP,), (), (Effect(adds=(("held", "?cup"), ("busy",)), deletes=(("at", "?cup", "*"),)),)),
+    relations={"at": Role.LOCATION, "held": Role.HELD, "busy": Role.PLAIN},
+)
+SCENE = scene_of(CAFE, {"a": "cup", "b": "cup", **dict.fromkeys(("shelf", "machine", "table"), "spot")})
+START: State = frozenset({("at", "a", "shelf"), ("at", "b", "shelf")})
+MOVE, BREW = Action("move", ("a", "machine")), Action("brew", ("a",))
+A_PLACE: Property = (PLACE, "a")
+MOVED: State = frozenset({("at", "a", "machine"), ("at", "b", "shelf")})
+
+
+def tracker() -> Tracker:
+    """One that has seen the scene once."""
+    found = Tracker(SCENE, START)
+    found.saw(FactScene(START))
+    return found
+
+
+def kinds(found: Tracker) -> list[IncidentKind]:
+    """What has gone wrong, most likely."""
+    return [each.kind for each in found.best.incidents]
+
+
+def test_an_action_that_is_seen_to_work_is_certain_after_one_look_but_not_certain_enough_for_the_end() -> None:
+    found = tracker()
+    found.acted(MOVE)
+    found.saw(FactScene(MOVED))
+    assert 0.998 < found.certainty(A_PLACE) < 0.9995
+    found.saw(FactScene(MOVED))
+    assert found.certainty(A_PLACE) > 0.9995
+
+
+def test_an_action_without_effect_is_believed_after_two_looks() -> None:
+    found = tracker()
+    found.acted(MOVE)
+    found.saw(FactScene(START))
+    assert kinds(found) == [IncidentKind.NO_EFFECT]
+    assert found.certainty(A_PLACE) < 0.98
+    found.saw(FactScene(START))
+    assert found.certainty(A_PLACE) > 0.98
+
+
+def test_what_is_not_seen_is_known_as_well_as_the_action_is_reliable() -> None:
+    found = tracker()
+    found.acted(MOVE)
+    found.saw(FactScene(frozenset({("at", "b", "shelf")}), {A_PLACE: 0.0}))
+    assert found.best.state == MOVED
+    assert 0.85 < found.certainty(A_PLACE) < 0.95
+
+
+def test_one_lie_about_a_fact_that_is_absent_changes_nothing() -> None:
+    found = tracker()
+    for _ in range(3):
+        found.saw(FactScene(START))
+    found.saw(FactScene(START | {("full", "b")}))
+    assert found.best.state == START
+    assert found.certainty(("full", "b")) > 0.98
+    found.saw(FactScene(START))
+    assert found.certainty(("full", "b")) > 0.9995
+
+
+def test_a_change_by_others_is_believed_once_it_is_confirmed() -> None:
+    found, spilled = tracker(), START | {("full", "b")}
+    found.acted(MOVE)
+    shares = []
+    for _ in range(3):
+        found.saw(FactScene((MOVED - START) | spilled - {("at", "a", "shelf")}))
+        shares.append(sum(share for one, share in found.shares() if ("full", "b") in one.state))
+    assert shares[0] < 0.5 < shares[1] < 0.98 < shares[2]
+    assert kinds(found) == [IncidentKind.CHANGED]
+
+
+def test_what_was_hidden_at_first_is_unknown_and_believed_when_it_is_seen() -> None:
+    found = Tracker(SCENE, START)
+    found.saw(FactScene(START, {("full", "a"): 0.0}))
+    assert found.scene().unknown == (("full", "a"),)
+    found.saw(FactScene(START | {("full", "a")}))
+    assert ("full", "a") in found.best.state
+    assert found.certainty(("full", "a")) > 0.9
+
+
+def test_what_is_assumed_is_known_before_it_is_seen() -> None:
+    found = Tracker(SCENE, START, assumed=True)
+    found.saw(FactScene(START, {("full", "a"): 0.0}))
+    assert found.scene().knows(("full", "a"))
+
+
+def test_an_action_may_work_partly() -> None:
+    found = Tracker(SCENE, MOVED)
+    found.acted(BREW)
+    for _ in range(2):
+        found.saw(FactScene(MOVED | {("full", "a")}))
+    assert found.best.state == MOVED | {("full", "a")}
+    assert found.streak(BREW).failures == 1
+
+
+def test_that_what_was_never_seen_is_absent_is_a_reading_once_an_action_should_have_changed_it() -> None:
+    found = tracker()
+    found.acted(Action("take", ("a",)))
+    for _ in range(2):
+        found.saw(FactScene(START))
+    assert found.best.state == START
+    assert found.certainty(("busy", "busy")) > 0.98
+
+
+def test_an_action_may_be_done_to_another_object() -> None:
+    found = tracker()
+    found.acted(MOVE)
+    other = frozenset({("at", "a", "shelf"), ("at", "b", "machine")})
+    for _ in range(2):
+        found.saw(FactScene(other))
+    assert found.best.state == other
+    assert [each.action for each in found.best.incidents] == [Action("move", ("b", "machine"))]
+
+
+def test_an_action_that_cannot_be_done_changes_nothing_and_says_nothing_of_its_rate() -> None:
+    found = tracker()
+    before = found.failures.of("brew").mean
+    found.acted(BREW)
+    found.saw(FactScene(START))
+    found.acted(MOVE)
+    assert IncidentKind.REFUSED in {each.kind for each in found.best.incidents}
+    assert found.failures.of("brew").mean == pytest.approx(before, abs=1e-3)
+
+
+def test_a_reading_that_never_changes_is_taken_to_be_stuck_until_readings_are_trusted() -> None:
+    found, warm = tracker(), Action("warm_up", ("a",))
+    for _ in range(3):
+        found.acted(warm)
+        for _ in range(2):
+            found.saw(FactScene(START))
+    assert ("warm", "a") in found.best.state
+    assert found.best.stuck == ((("warm", "a"), frozenset()),)
+    # another look shows the same in either case
+    assert found.disputed(found.best, predicted=True).get(("warm", "a"), 1.0) > 0.98
+    found.trust_readings()
+    assert ("warm", "a") not in found.best.state
+    found.acted(warm)
+    found.saw(FactScene(START))
+    assert ("warm", "a") not in found.best.state
+
+
+def test_places_are_never_stuck() -> None:
+    found = tracker()
+    for _ in range(6):
+        found.acted(MOVE)
+        found.saw(FactScene(START))
+    assert found.best.state == START
+
+
+def test_a_dead_gripper_is_hopeless_by_the_rate_from_before_the_streak() -> None:
+    found, hopeless = tracker(), []
+    for _ in range(5):
+        found.acted(MOVE)
+        found.saw(FactScene(START))
+        found.saw(FactScene(START))
+        hopeless.append(found.hopeless(MOVE))
+    assert hopeless == sorted(hopeless)
+    assert hopeless[2] < 0.95 < hopeless[3]
+    found.acted(MOVE)
+    found.saw(FactScene(MOVED))
+    assert found.hopeless(MOVE) < 0.05
+
+
+def test_failures_of_one_operator_make_others_less_certain() -> None:
+    found = tracker()
+    for _ in range(4):
+        found.acted(MOVE)
+        found.saw(FactScene(START))
+    assert found.failures.of("brew").mean > 0.2
+
+
+def test_a_stopped_action_is_taken_back() -> None:
+    found = tracker()
+    found.acted(MOVE)
+    found.saw(FactScene(START | {("full", "b")}))
+    found.undone()
+    found.saw(FactScene(START | {("full", "b")}))
+    found.saw(FactScene(START | {("full", "b")}))
+    assert found.best.state == START | {("full", "b")}
+    assert kinds(found) == [IncidentKind.CHANGED]
+
+
+def test_after_a_disturbance_one_look_is_believed_sooner() -> None:
+    calm, disturbed, seen = tracker(), tracker(), FactScene(START | {("full", "b")})
+    calm.waited()
+    disturbed.waited(disturbed=True)
+    for each in (calm, disturbed):
+        each.saw(seen)
+    assert calm.best.state == START
+    assert disturbed.best.state == seen.facts
+
+
+def test_what_is_seen_nowhere_may_be_anywhere_else() -> None:
+    found, gone, there = tracker(), frozenset({("at", "b", "shelf")}), START - {("at", "a", "shelf")}
+    found.acted(MOVE)
+    for _ in range(3):
+        found.saw(FactScene(gone))
+    assert found.best.state == gone
+    found.saw(FactScene(there | {("at", "a", "table")}))
+    assert ("at", "a", "table") in found.best.state
+
+
+def test_looks_that_build_on_each_other_count_once() -> None:
+    apart, together, seen = tracker(), tracker(), FactScene(START, {("full", "a"): 0.8})
+    for number in range(4):
+        apart.saw(seen)
+        together.saw(seen, jointly=True, first=number == 0)
+    assert apart.unseen(("full", "a")) < together.unseen(("full", "a")) / 20
+
+
+def test_how_often_readings_err_is_learned_by_variable() -> None:
+    found = tracker()
+    for number in range(30):
+        found.saw(FactScene(START | ({("full", "b")} if number % 5 == 0 else set())))
+    found.acted(MOVE)
+    assert found.misread.of("full").mean > 0.05 > 0.02 > found.misread.of("warm").mean
+
+
+def test_an_uncertain_reading_says_less() -> None:
+    rates = MisreadRates()
+    odds = [rates.odds(("full", "a"), sure) for sure in (SURE, 0.9, 1.0)]
+    assert odds == sorted(odds, reverse=True)
+
+
+def test_where_some_readings_are_wrong_more_may_be() -> None:
+    rates = MisreadRates()
+    assert rates.odds(("full", "a"), 1.0, errors=3) > 3 * rates.odds(("full", "a"), 1.0)
+
+
+def test_what_drifts_and_is_never_seen_follows_from_the_laws() -> None:
+    found = tracker()
+    found.saw(FactScene(START, {("hot", "a"): 0.0}))
+    assert Tracker(SCENE, START, assumed=True).unseen(("hot", "a")) == 0.0
+
+
+def test_it_can_be_pickled() -> None:
+    found = tracker()
+    found.acted(MOVE)
+    copy = pickle.loads(pickle.dumps(found))
+    for each in (found, copy):
+        each.saw(FactScene(MOVED))
+    assert [one.state for one, _ in copy.shares()] == [one.state for one, _ in found.shares()]
