@@ -124,10 +124,10 @@ class Session(Generic[SceneT]):
         if observation is not None:
             self.observed(observation)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "listener": Listener()}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         if not self.same_program and isinstance(self._request, Act | Interrupt | Ask):
             # whether the action was done, and what happened since, is not known

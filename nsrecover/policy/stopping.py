@@ -20,7 +20,7 @@ from nsrecover.util.english import amount, counted, listed
 Turn = StepRecord[Any]
 
 
-def repeated(found: Discrepancy[Any], recovery: Recovery[Any], earlier: Sequence[Turn]) -> bool:
+def repeated(found: Discrepancy[object], recovery: Recovery[object], earlier: Sequence[Turn]) -> bool:
     """Whether an alarm with the same recovery was raised before."""
     alarm = _alarm(found, recovery)
     return any(_alarm_of(turn) == alarm for turn in earlier)
@@ -91,7 +91,7 @@ def _alarm_of(turn: Turn) -> object:
     return None if turn.recovery is None else _alarm(turn.discrepancy, turn.recovery)
 
 
-def _alarm(found: Discrepancy[Any], recovery: Recovery[Any]) -> object:
+def _alarm(found: Discrepancy[object], recovery: Recovery[object]) -> object:
     """What was wrong and what is done about it, without places, which vary a little."""
     deviations = frozenset((each.name, each.cause) for each in found.deviations)
     actions = tuple((action.operator, action.arguments) for action in recovery.actions)

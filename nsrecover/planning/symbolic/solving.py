@@ -14,7 +14,7 @@ from nsrecover.domains.base import Formula, State
 from nsrecover.domains.costs import cost_of
 from nsrecover.domains.instance import Instance
 from nsrecover.planning.search import SearchResult, search
-from nsrecover.planning.symbolic.grounding import Interrupted, ground
+from nsrecover.planning.symbolic.grounding import Grounding, Interrupted, ground
 from nsrecover.planning.symbolic.joining import Choices, Theory
 from nsrecover.planning.symbolic.simulated import SimulatedModel
 from nsrecover.planning.symbolic.strips import GroundAction, kernels, usable_from
@@ -135,21 +135,14 @@ def solve(
         odd = sum(name not in ranked for name in action.arguments)
         return max(action.cost / unit, LEAST_COST) + UNFAMILIAR * odd
 
-    costs = [counted(action) for action in grounding.task.actions]
+    wished = [GroundAction(step.operator, step.arguments, (), (), (), ()) for step in prefer]
     model: SymbolicModel
     if grounding.exact:
-        task, unusable = grounding.task, usable_from(grounding.task.goal, grounding.steps)
-        planned, plan = grounding.steps[unusable:], plan[unusable:] if grounding.steps else ()
-        rest = [*itertools.accumulate(map(counted, reversed(planned)), initial=0.0)][::-1]
-        model = SymbolicModel(task, kernels(task.facts, task.goal, planned), rest, _wished(prefer), costs, limits.over)
-        start = task.initial
+        model, rest, unusable = _exact_model(grounding, counted, wished, limits.over)
+        plan, start = plan[unusable:] if grounding.steps else (), grounding.task.initial
     else:
-        model, plan, rest, start = (
-            SimulatedModel(instance, grounding, state, goal, _wished(prefer), costs),
-            (),
-            [0.0],
-            0,
-        )
+        costs = list(map(counted, grounding.task.actions))
+        model, rest, plan, start = SimulatedModel(instance, grounding, state, goal, wished, costs), [0.0], (), 0
     model.settling, improvements = 0, list[Improvement]()
 
     def steps_of(found: SearchResult[int, int]) -> tuple[Action, ...]:
@@ -162,15 +155,9 @@ def solve(
             improvements.append(Improvement(found.seconds, found.expansions, cost))
 
     result = search(
-        model,
-        start,
-        rest,
-        max_expansions=limits.max_expansions,
-        budget_s=limits.budget_s,
-        on_improvement=improved,
-        cancelled=lambda: limits.over() or (not improvements and time.perf_counter() >= first_by),
-        settle=False,
-    )
+        model, start, rest, max_expansions=limits.max_expansions, budget_s=limits.budget_s, on_improvement=improved,
+        cancelled=lambda: limits.over() or (not improvements and time.perf_counter() >= first_by), settle=False,
+    )  # fmt: skip
     found = result.subgoal is not None
     return Solution(
         RecoveryStatus.RECOVERED if found else result.status,
@@ -183,8 +170,15 @@ def solve(
     )
 
 
-def _wished(prefer: Sequence[Action]) -> list[GroundAction]:
-    return [GroundAction(step.operator, step.arguments, (), (), (), ()) for step in prefer]
+def _exact_model(
+    grounding: Grounding, cost: Callable[[GroundAction], float], wished: list[GroundAction], over: Callable[[], bool]
+) -> tuple[SymbolicModel, list[float], int]:
+    """The model of a task that the kernels describe, the costs of the rest of the plan, and its first usable step."""
+    task, unusable = grounding.task, usable_from(grounding.task.goal, grounding.steps)
+    planned = grounding.steps[unusable:]
+    rest = [*itertools.accumulate(map(cost, reversed(planned)), initial=0.0)][::-1]
+    goals = kernels(task.facts, task.goal, planned)
+    return SymbolicModel(task, goals, rest, wished, list(map(cost, task.actions)), over), rest, unusable
 
 
 def _allowed(instance: Instance, plan: Sequence[Action], forbidden: Collection[Action]) -> tuple[Action, ...]:
