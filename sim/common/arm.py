@@ -12,6 +12,7 @@ import pybullet
 from sim.common import kinematics
 from sim.common.panda import panda_urdf
 from sim.common.rotations import rotation_about, rotation_vector
+from sim.common.rounding import rounded
 
 Array = npt.NDArray[np.float64]
 
@@ -105,7 +106,7 @@ class Arm:
 
     def weaken_grip(self, force_n: float | None = None, friction: float | None = None) -> None:
         """Change the fingers' force, newtons, and friction from now on; None: the ordinary value."""
-        self.grip_force_n = GRIP_FORCE_N if force_n is None else force_n
+        self.grip_force_n = GRIP_FORCE_N if force_n is None else float(rounded(force_n))
         for finger in _FINGERS:
             self._pads(finger, FINGER_FRICTION if friction is None else friction)
 
@@ -180,8 +181,7 @@ class Arm:
         """
         (origin,), (attitude,) = kinematics.forward(start[None])
         turn = rotation_vector(rotation @ attitude.T)
-        angle = float(np.linalg.norm(turn))
-        distance = float(np.linalg.norm(position - origin))
+        angle, distance = float(rounded(np.linalg.norm(turn))), float(rounded(np.linalg.norm(position - origin)))
         seconds = max(distance / speed_m_s, angle / _MAX_TURN_RAD_S, 0.05)
         count = max(3, math.ceil(seconds / STEP_S / _WAYPOINT_STEPS) + 1)
         share = np.linspace(0.0, 1.0, count)
@@ -250,7 +250,7 @@ class Arm:
 
     def open(self, opening_m: float, steps: int, tick: Tick) -> None:
         """Move the fingers to a distance, metres, at constant speed over some physics steps."""
-        start = self.measured_opening_m()
+        start, opening_m = self.measured_opening_m(), float(rounded(opening_m))
         self.opening_m = opening_m
         for step in range(1, steps + 1):
             self._command(self.joints.tolist(), _STILL)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common.rotations import rotation_vector
+from sim.common.rounding import JOINT_DIGITS, rounded
 
 Array = npt.NDArray[np.float64]
 
@@ -84,7 +85,8 @@ def solve(positions: Array, rotations: Array, seed: Array, iterations: int = 60)
         iterations: maximum number.
 
     Returns:
-        Joint angles (B, 7) within the limits, and whether each reaches its pose within 0.3 mm and 2 mrad, (B,).
+        Joint angles (B, 7) within the limits, rounded (see `sim.common.rounding`), and whether each reaches its pose
+        within 0.3 mm and 2 mrad, (B,).
     """
     count = len(positions)
     joints = np.broadcast_to(seed, (count, 7)).copy()
@@ -123,4 +125,4 @@ def solve(positions: Array, rotations: Array, seed: Array, iterations: int = 60)
         step = pull + (transposed @ np.linalg.solve(jacobian @ transposed + _DAMPING, wanted[..., None]))[..., 0]
         largest = np.abs(step).max(axis=1, keepdims=True)
         joints = np.clip(joints + step * np.minimum(1.0, 0.6 / np.maximum(largest, 1e-9)), LOWER, UPPER)
-    return joints, reached
+    return rounded(joints, JOINT_DIGITS), reached

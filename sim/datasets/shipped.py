@@ -1,7 +1,6 @@
 """The datasets in the checkout; `python -m sim.datasets.shipped data/errors` writes them.
 
-Generating them takes most of an hour, and floating-point numbers of another processor may lead to other episodes. A
-comparison with published tables needs exactly these episodes.
+Generating them takes most of an hour. A comparison with published tables needs exactly these episodes.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.common.rounding import rounded
 from sim.kitchen.robot import BASE_RADIUS_M, BasePose
 
 Array = npt.NDArray[np.float64]
@@ -66,7 +67,7 @@ class FloorPlan:
             local = (points - np.asarray(obstacle.centre)) @ np.array([[cos, -sin], [sin, cos]])
             outside = np.maximum(np.abs(local) - np.asarray(obstacle.half), 0.0)
             nearest = np.minimum(nearest, np.hypot(outside[:, 0], outside[:, 1]))
-        return nearest
+        return rounded(nearest)
 
     def free(self, points: Array) -> npt.NDArray[np.bool_]:
         """Whether the base can stand with its centre at points (N, 2)."""

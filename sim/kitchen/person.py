@@ -11,6 +11,7 @@ import pybullet
 
 from nsrecover.errors import UnknownObject
 from sim.common.arm import STEP_S
+from sim.common.rounding import rounded
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.fixtures import Control, ControlKind, Fixture
 from sim.kitchen.shapes import JointKind, hold_joint
@@ -98,7 +99,7 @@ class Person:
         length = float(np.linalg.norm(way))
         if length < 1e-6:
             return
-        speed = _PUSH_M_S * way / length
+        speed = rounded(_PUSH_M_S * way / length)
         for step in range(1, max(2, math.ceil(length / (_PUSH_M_S * STEP_S)) + 1)):
             share = min(1.0, step * _PUSH_M_S * STEP_S / length)
             spot = position[:2] + share * way
@@ -116,7 +117,9 @@ class Person:
         axis = (-math.sin(heading), math.cos(heading), 0.0)
         centre = np.add(cell.bottom(name), (0.0, 0.0, max(kind.halves[:2]) + _DROP_M))
         turn = pybullet.getQuaternionFromAxisAngle(axis, math.pi / 2)
-        pybullet.resetBasePositionAndOrientation(cell.body(name), centre.tolist(), turn, physicsClientId=cell.client)
+        pybullet.resetBasePositionAndOrientation(
+            cell.body(name), rounded(centre).tolist(), turn, physicsClientId=cell.client
+        )
         self.wait(1.0)
         cell.settle()
 

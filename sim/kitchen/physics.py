@@ -11,6 +11,7 @@ from nsrecover.util.closing import ClosedByWith
 from sim.common.arm import STEP_S
 from sim.common.memory import give_back
 from sim.common.rotations import matrix_of, quaternion_of
+from sim.common.rounding import rounded
 from sim.kitchen.assemblies import assembly_of
 from sim.kitchen.fixtures import Fixture
 from sim.kitchen.scenes import KitchenSpec, ThingSpec
@@ -123,7 +124,7 @@ class KitchenPhysics(ClosedByWith):
         """Set the centre (3,) of a thing and its yaw at once, at rest and upright; for setting up a scene."""
         pybullet.resetBasePositionAndOrientation(
             self.body(name),
-            np.asarray(position, float).tolist(),
+            rounded(position).tolist(),
             pybullet.getQuaternionFromEuler([0.0, 0.0, yaw]),
             physicsClientId=self.client,
         )
@@ -154,7 +155,7 @@ class KitchenPhysics(ClosedByWith):
         self._bodies[thing.name] = body = self._create(thing)
         self.things[thing.name] = thing
         pybullet.resetBasePositionAndOrientation(
-            body, np.asarray(position, float).tolist(), quaternion_of(rotation).tolist(), physicsClientId=self.client
+            body, rounded(position).tolist(), rounded(quaternion_of(rotation)).tolist(), physicsClientId=self.client
         )
 
     def take_away(self, name: str) -> None:

@@ -14,6 +14,7 @@ import pybullet
 from sim.common import kinematics
 from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M, Arm, Leg
 from sim.common.rotations import matrix_of, quaternion_of, rotation_about
+from sim.common.rounding import rounded
 from sim.kitchen.shapes import Assembly, Link, box, create_body, cylinder
 
 Array = npt.NDArray[np.float64]
@@ -123,11 +124,11 @@ class Robot:
         """Put the base somewhere at once, together with the bodies that it carries."""
         turn = base.rotation() @ self.base.rotation().T
         shift = base.origin() - turn @ self.base.origin()
-        quaternion = quaternion_of(base.rotation()).tolist()
+        quaternion = rounded(quaternion_of(base.rotation())).tolist()
         # a body is placed by its centre of mass
         middle = base.origin() + base.rotation() @ self._middle
         pybullet.resetBasePositionAndOrientation(
-            self.arm.body, middle.tolist(), quaternion, physicsClientId=self._client
+            self.arm.body, rounded(middle).tolist(), quaternion, physicsClientId=self._client
         )
         pybullet.resetBasePositionAndOrientation(
             self.stand, [base.x, base.y, 0.0], quaternion, physicsClientId=self._client
@@ -137,12 +138,12 @@ class Robot:
             linear, angular = pybullet.getBaseVelocity(body, physicsClientId=self._client)
             pybullet.resetBasePositionAndOrientation(
                 body,
-                (turn @ np.array(position) + shift).tolist(),
-                quaternion_of(turn @ matrix_of(orientation)).tolist(),
+                rounded(turn @ np.array(position) + shift).tolist(),
+                rounded(quaternion_of(turn @ matrix_of(orientation))).tolist(),
                 physicsClientId=self._client,
             )
             pybullet.resetBaseVelocity(
-                body, (turn @ np.array(linear)).tolist(), (turn @ np.array(angular)).tolist(),
+                body, rounded(turn @ np.array(linear)).tolist(), rounded(turn @ np.array(angular)).tolist(),
                 physicsClientId=self._client,
             )  # fmt: skip
         self.base = base

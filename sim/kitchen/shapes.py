@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 
 import pybullet
 
+from sim.common.rounding import rounded
+
 Vector = tuple[float, float, float]
 Colour = tuple[float, float, float]
 
@@ -178,7 +180,7 @@ def create_body(client: int, assembly: Assembly, position: Vector, yaw: float = 
         body = int(
             pybullet.loadURDF(
                 str(path),
-                position,
+                rounded(position).tolist(),
                 pybullet.getQuaternionFromEuler([0.0, 0.0, yaw]),
                 useFixedBase=fixed,
                 physicsClientId=client,

@@ -12,6 +12,7 @@ import pybullet
 
 from sim.common.arm import STEP_S
 from sim.common.rotations import axis_aligned, matrix_of, quaternion_of, rotation_about
+from sim.common.rounding import rounded
 from sim.tabletop.physics import PhysicsScene
 from sim.tabletop.placing import TIPPING_RAD, boxes
 
@@ -53,16 +54,16 @@ class ExternalAgent:
         flat = axis_aligned(matrix_of(orientation))
         if yaw is not None:
             flat = rotation_about((0.0, 0.0, 1.0), yaw) @ flat
-        goal = np.asarray(position, dtype=np.float64)
+        goal = rounded(position)
         height = max(start[2], goal[2], self._highest(name)) + OVER_M
-        turned = quaternion_of(flat).tolist()
+        turned = rounded(quaternion_of(flat)).tolist()
         grip = pybullet.createConstraint(
-            scene.body(name), -1, -1, -1, pybullet.JOINT_FIXED, [0, 0, 0], (-scene.mass_centre(name)).tolist(),
+            scene.body(name), -1, -1, -1, pybullet.JOINT_FIXED, [0, 0, 0], rounded(-scene.mass_centre(name)).tolist(),
             start.tolist(), [0, 0, 0, 1], [0, 0, 0, 1], physicsClientId=client,
         )  # fmt: skip
         corners = np.array([start, [*start[:2], height], [*goal[:2], height], [*goal[:2], goal[2] + 0.001]])
         for leg, (here, there) in enumerate(pairwise(corners)):
-            distance = float(np.linalg.norm(there - here))
+            distance = float(rounded(np.linalg.norm(there - here)))
             steps = max(12, int(distance / SPEED_M_S / STEP_S))
             for i in range(1, steps + 1):
                 share = i / steps
@@ -93,7 +94,7 @@ class ExternalAgent:
         """Apply an impulse at an object's centre in the next physics step, while everything goes on; as for `push`."""
         scene = self._scene
         centre, _ = scene.pose(name)
-        force = (np.asarray(impulse_n_s, dtype=np.float64) / STEP_S).tolist()
+        force = (rounded(impulse_n_s) / STEP_S).tolist()
         pybullet.applyExternalForce(
             scene.body(name), -1, force, centre.tolist(), pybullet.WORLD_FRAME, physicsClientId=scene.client
         )

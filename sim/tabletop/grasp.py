@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sim.common import kinematics
 from sim.common.arm import OPEN_M
 from sim.common.rotations import matrix_of, rotation_about, upright_axis
+from sim.common.rounding import rounded
 from sim.tabletop.poses import PoseEstimates
 
 Array = npt.NDArray[np.float64]
@@ -120,7 +121,7 @@ def separation(centres: Array, rotations: Array, halves: Array, others: Obstacle
         sine = np.sqrt(np.maximum(0.0, 1.0 - relative[..., i, k] ** 2))
         crossed = np.where(sine > 0.05, (along - reach) / np.maximum(sine, 0.05), -np.inf)
         gap = np.maximum(gap, crossed)
-    return np.asarray(gap.reshape(shape))
+    return rounded(gap.reshape(shape))
 
 
 def _hand(opening_m: float) -> tuple[Array, Array]:
@@ -188,7 +189,7 @@ def _directions(matrix: Array, size: Array) -> Iterator[tuple[Array, Array, floa
             level = matrix[:, i] * [1.0, 1.0, 0.0]
             length = float(np.linalg.norm(level))
             if length > 0.8:
-                width = float(np.abs(matrix.T @ (level / length)) @ size)
+                width = float(rounded(np.abs(matrix.T @ (level / length)) @ size))
                 for turn in (1.0, -1.0):
                     yield np.array([0.0, 0.0, -1.0]), turn * level / length, width
 
@@ -254,7 +255,7 @@ def choose_grasps(
                 upright = min(-grasps[i][2, 2], -places[i][2, 2])
                 score = 200.0 * min(space, GOOD_M) + 20.0 * space + 100.0 * margin + 3.0 * upright - 0.05 * travel
                 grasp = Grasp(goals[0][i], grasps[i], float(openings[i]), joints[i], place_joints[i], float(space))
-                found.append((score, grasp))
+                found.append((float(rounded(score)), grasp))
             found.sort(key=lambda item: -item[0])
             if found and found[0][1].room_m >= GOOD_M:
                 yield from (grasp for _, grasp in found)

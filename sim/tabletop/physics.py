@@ -12,6 +12,7 @@ from nsrecover.errors import UnknownObject, require_known
 from nsrecover.util.closing import ClosedByWith
 from sim.common.arm import STEP_S, Arm
 from sim.common.rotations import matrix_of
+from sim.common.rounding import rounded
 from sim.tabletop.objects import create_mat, create_object, create_table
 from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.scenes import SceneSpec
@@ -116,7 +117,7 @@ class PhysicsScene(ClosedByWith):
     def _from_centre(self, name: str, orientation: npt.ArrayLike) -> Array:
         """From the centre of an object's box to its centre of mass, (3,), metres, in the world's axes."""
         outline = self._outlines[name]
-        return np.zeros(3) if outline is None else matrix_of(orientation) @ outline.mass_centre
+        return np.zeros(3) if outline is None else rounded(matrix_of(orientation) @ outline.mass_centre)
 
     def in_hand(self, name: str) -> tuple[Array, Array]:
         """Pose of an object in the tool's frame: position (3,), metres, and rotation (3, 3). Needs an arm."""
@@ -129,7 +130,7 @@ class PhysicsScene(ClosedByWith):
     ) -> None:
         """Set an object's centre (3,), its orientation (quaternion xyzw) and its velocity (3,) m/s at once."""
         middle = np.asarray(position, float) + self._from_centre(name, orientation)
-        place, attitude, speed = (np.asarray(values, float).tolist() for values in (middle, orientation, velocity))
+        place, attitude, speed = (rounded(values).tolist() for values in (middle, orientation, velocity))
         pybullet.resetBasePositionAndOrientation(self.body(name), place, attitude, physicsClientId=self.client)
         pybullet.resetBaseVelocity(self.body(name), speed, [0.0, 0.0, 0.0], physicsClientId=self.client)
 

@@ -14,6 +14,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from sim.common.rotations import axis_aligned, leveled, matrix_of, rotation_about, tilt_angle, upright_axis
+from sim.common.rounding import rounded
 from sim.tabletop.poses import PoseEstimates
 
 Array = npt.NDArray[np.float64]
@@ -35,7 +36,7 @@ REACH_M = 0.77
 
 def extents(matrix: Array, size: Array) -> Array:
     """Sides (3,) of the axis-aligned box around an object of a rotation (3, 3) and a size (3,)."""
-    return np.asarray(np.abs(matrix) @ size)
+    return rounded(np.abs(matrix) @ size)
 
 
 def boxes(estimates: PoseEstimates) -> Array:
@@ -52,7 +53,7 @@ def _bounds(estimates: PoseEstimates, name: str, rotation: Array) -> tuple[Array
     outline = estimates.outlines.get(name)
     if outline is None:
         return np.zeros(3), extents(rotation, estimates.sizes[estimates.index(name)])
-    points = outline @ rotation.T
+    points = rounded(outline @ rotation.T)
     low, high = points.min(axis=0), points.max(axis=0)
     return (low + high) / 2, high - low
 
@@ -86,11 +87,14 @@ def _turned_to(matrix: Array, size: Array, sides: Array, keep_yaw: bool = False)
     if keep_yaw:
         options.append(leveled(matrix))
     # only clear differences count: a measured target has an error of a few millimetres
-    misfits = [np.abs(extents(option, size) - sides) for option in options]
+    misfits = [rounded(np.abs(extents(option, size) - sides)) for option in options]
     heights = [round(float(misfit[2]) / 0.012) for misfit in misfits]
     far = [needs_toppling(matrix, option) for option in options]
     widths = [round(float(misfit[:2].sum()) / 0.012) for misfit in misfits]
-    turns = [math.acos(min(1.0, max(-1.0, (float(np.trace(option @ matrix.T)) - 1) / 2))) for option in options]
+    turns = [
+        float(rounded(math.acos(min(1.0, max(-1.0, (float(np.trace(option @ matrix.T)) - 1) / 2))), 6))
+        for option in options
+    ]
     return options[min(range(len(options)), key=lambda i: (heights[i], far[i], widths[i], turns[i]))]
 
 

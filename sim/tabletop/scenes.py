@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
+from sim.common.rounding import rounded
 from sim.tabletop.imprecision import Imprecision
 
 Array = npt.NDArray[np.float64]
@@ -228,7 +229,7 @@ class ObjectSpec:
         """The four corners of a rectangle around its footprint, (4, 2), metres, counter-clockwise."""
         half = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * np.array(self.size[:2]) / 2
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
-        return np.asarray(half @ np.array([[cos, sin], [-sin, cos]]) + np.array(self.position))
+        return rounded(half @ np.array([[cos, sin], [-sin, cos]]) + np.array(self.position))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; the model only if there is one."""
@@ -397,4 +398,4 @@ def footprint_gaps(item: ObjectSpec, corners: Array, yaws: Array) -> Array:
     axes = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     a, b = axes @ item.corners().T, axes @ corners.transpose(0, 2, 1)
     gaps = np.maximum(a.min(axis=2) - b.max(axis=2), b.min(axis=2) - a.max(axis=2))
-    return np.asarray(gaps.max(axis=1))
+    return rounded(gaps.max(axis=1))

@@ -11,6 +11,7 @@ import pybullet
 
 from nsrecover.errors import UnknownObject, require_known
 from sim.common.rotations import matrix_of
+from sim.common.rounding import rounded
 
 Array = npt.NDArray[np.float64]
 
@@ -130,7 +131,7 @@ def read_truth(
 
 def room_of(orientations: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Sides (N, 3) of the axis-aligned boxes around objects of some orientations (N, 4) and sizes (N, 3)."""
-    return np.array([np.abs(matrix_of(turn)) @ size for turn, size in zip(orientations, sizes, strict=True)])
+    return rounded([np.abs(matrix_of(turn)) @ size for turn, size in zip(orientations, sizes, strict=True)])
 
 
 def _support(client: int, body: int, centre: npt.NDArray[np.float64], surfaces: Mapping[int, str]) -> str | None:
@@ -144,7 +145,7 @@ def _support(client: int, body: int, centre: npt.NDArray[np.float64], surfaces: 
         points = [contact[5] for contact in contacts if contact[7][2] > 0.5]
         if points:
             middle = np.mean([point[:2] for point in points], axis=0)
-            distance = float(np.linalg.norm(middle - centre[:2]))
+            distance = float(rounded(np.linalg.norm(middle - centre[:2])))
             if distance < nearest:
                 best, nearest = name, distance
     return best
