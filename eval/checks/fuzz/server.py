@@ -133,7 +133,7 @@ def fuzz(url: str, seed: int, cases: int) -> Findings:
 
 
 def answered(case: schemathesis.Case[Any], known: int, session: Callable[[], str], url: str) -> Outcome:
-    """What came of a request: mostly about an open session, and often with real cameras, as random ones are not rigid."""
+    """What came of a request, mostly about an open session; real cameras are put in, as random ones are not rigid."""
     if known and "session" in (case.path_parameters or {}):
         case.path_parameters["session"] = session()
     query = dict(case.query or {})
