@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage, signal
 
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import paired_difference, share_of
 from eval.common.systems import check_checkpoint, system_of
 from eval.common.tables import Columns, columns_table, difference, document, figure, percent, rate
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core import FloatArray, Observation
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import MARGINS_M, find_free_place, proposed_free_place

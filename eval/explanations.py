@@ -13,12 +13,12 @@ from typing import Any
 from eval.common.episodes import episodes_of
 from eval.common.error_states import VIEWS, ErrorStatesConfig, error_states
 from eval.common.recordings import load_recording, record_episode
-from eval.common.runner import Measurement, Run, run
 from eval.common.statistics import share, share_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import check_checkpoint, system_of
 from eval.common.tables import document, markdown_table, percent
 from eval.common.true_causes import true_causes
+from eval.run import Measurement, Run, run
 from nsrecover.core.discrepancy import Cause
 from nsrecover.explanation import Audience, GroundedExplainer
 from sim.datasets.spec import ErrorEpisode

@@ -17,11 +17,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
-from eval.logs.command import JudgedLog, annotated, judged, seconds_of
+from eval.logs.__main__ import JudgedLog, annotated, judged, seconds_of
 from eval.logs.measuring import reliability_of
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import HouseholdLog, document_of, log_of, read_logs
 from nsrecover.explanation.logs.reading.records import KeyFrame, Observation

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent_of
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.inspection.appearance import features_of

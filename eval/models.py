@@ -14,11 +14,11 @@ import numpy as np
 from conf.command import option, options
 from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.recordings import load_recording, record_episode
-from eval.common.runner import Measurement, Run, run
 from eval.common.statistics import Confusion, Share, grouped, share, share_of
 from eval.common.step_verdicts import ImaginationAccuracy, MonitorSetting, StepVerdict, judge_steps
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent_of, seen_through
+from eval.run import Measurement, Run, run
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from sim.datasets.spec import ErrorEpisode

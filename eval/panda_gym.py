@@ -22,8 +22,8 @@ import panda_gym  # registers its environments, too
 from tqdm import tqdm
 
 import nsrecover
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.tables import document, markdown_table
+from eval.run import Measurement, Run, Settings, run
 from examples.panda_gym_stacking import BASE_X, CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.tabletop.operators import REACHED_M

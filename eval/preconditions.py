@@ -15,11 +15,11 @@ import numpy as np
 
 from eval.common.episodes import episodes_of
 from eval.common.recordings import RecordedEpisode
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import Share, grouped, share_of
 from eval.common.step_verdicts import MonitorSetting, PerceivedStep, perceived_steps
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent_of
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.domains.tabletop.operators import TABLETOP
 from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.replay import ReplayedStep, replay

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eval.common.output import in_workers
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import Share, share_of
 from eval.common.tables import Columns, columns_table, document, markdown_table, percent_of, rate
+from eval.run import Measurement, Run, Settings, in_workers, run
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.states import SHIPPED, StateModel

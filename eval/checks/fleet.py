@@ -19,9 +19,9 @@ import numpy as np
 import psutil
 from tqdm import tqdm
 
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.served import Served, served
 from eval.common.tables import document, markdown_table
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import SceneGraph
 from nsrecover.integrations.client import observation_message

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eval.common.output import METRICS
+from eval.run import METRICS
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord, StopCode

@@ -18,10 +18,10 @@ import numpy as np
 
 from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.identity import code_of, weights_of
-from eval.common.output import in_workers
 from eval.common.recordings import RecordedEpisode, load_recording, record_episode
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
+from eval.run import in_workers
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph

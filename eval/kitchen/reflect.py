@@ -17,7 +17,7 @@ from tqdm import tqdm
 from conf.command import run_function
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent
-from eval.kitchen.command import episodes_of
+from eval.kitchen.__main__ import episodes_of
 from eval.kitchen.course import models
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.actions import Action

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.runner import Run
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
+from eval.run import Run
 from nsrecover.explanation.logs import explain_log, log_of, report_of
 from nsrecover.explanation.logs.confidence import SURE_ENOUGH
 from sim.logs.generate import generate

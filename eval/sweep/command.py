@@ -9,9 +9,9 @@ from typing import Any
 
 from conf.command import option, options
 from eval.common.episodes import episodes_of
-from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, paired_difference, share_of
 from eval.common.tables import document, markdown_table, milliseconds, number, percent, percent_of, value_at
+from eval.run import Measurement, Run, Settings
 from eval.sweep import metrics
 from eval.sweep.evaluation_world import Controller
 from eval.sweep.judged_episode import Job, run_job
@@ -57,6 +57,8 @@ SHARES = {
     "recovered": ("recovery",),
     "completed": ("completion",),
     "decided": ("decided_right",),
+    "false completion": ("false_completion",),
+    "asked for help": ("asked_for_help",),
 }
 """Column -> path in metrics.json."""
 

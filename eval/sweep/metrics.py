@@ -22,6 +22,7 @@ import numpy as np
 
 from eval.common.statistics import RESAMPLES, Confusion, Share, mean, p95, share_of, spread
 from eval.sweep.records import EpisodeRecord, RecoveryRecord, failure_of
+from nsrecover.core.episode import EpisodeStatus
 
 Ratio = Callable[[RecoveryRecord], float | None]
 """Number of a recovery; None if it is undefined."""
@@ -96,6 +97,8 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
         "completion_where_possible": share_of(record.completed for record in possible),
         "promised": share_of(record.promised for record in recoverable),
         "decided_right": share_of(record.decided_right for record in records),
+        "false_completion": share_of(record.false_completion for record in records),
+        "asked_for_help": share_of(record.status == EpisodeStatus.ASKED_FOR_HELP for record in records),
         "blamed_right": share_of(blamed_right(record) for record in records if not record.recoverable),
     }
     ratios = {name: mean_ratio(records, ratio) for name, ratio in RATIOS.items()}

@@ -18,9 +18,9 @@ from eval.checks.fuzz import server
 from eval.checks.fuzz.crafted import crafted
 from eval.checks.fuzz.reading import ENDS_S, SIGNALS, Findings, Outcome, Reader, end
 from eval.checks.fuzz.targets import TARGETS, Target
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.served import served
 from eval.common.tables import document, markdown_table
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import require_known
 
 SERVER, CRAFTED, ENDED = "server", "crafted", "ended"

@@ -8,8 +8,8 @@ import pytest
 from omegaconf import OmegaConf
 
 from eval.common.recordings import load_recording, names_of_masks, record_episode
+from eval.detectors.__main__ import MEASUREMENT, DetectorsConfig, at_equal_rates, evidence, resampled, threshold_at
 from eval.detectors.base import Moment, ReferenceRun, References, _setup, laid_out_again, record_references
-from eval.detectors.compare import MEASUREMENT, DetectorsConfig, at_equal_rates, evidence, resampled, threshold_at
 from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment, judge_episode
 from eval.detectors.pictures import ImageSimilarity, ObjectCount, visible
 from nsrecover.core import Plan, SceneGraph, Trace

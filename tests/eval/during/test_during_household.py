@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from eval.common.runner import rows_in
 from eval.during import household
-from eval.during.command import MEASUREMENT
+from eval.during.__main__ import MEASUREMENT
 from eval.during.household import WatchedAction
 from eval.during.settings import DuringConfig, timing
+from eval.run import rows_in
 from nsrecover.errors import InvalidConfiguration
 from sim.sensors.watched import Motion
 

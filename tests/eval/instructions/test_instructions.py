@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from eval.instructions.__main__ import MEASUREMENT, InstructionsConfig
 from eval.instructions.asking import asked, sentences
-from eval.instructions.command import MEASUREMENT, InstructionsConfig
 from eval.instructions.generator import KINDS, Generator
 from eval.instructions.understood import (
     PARAPHRASES,
