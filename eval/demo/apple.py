@@ -77,7 +77,7 @@ def floor_plan(world: FastHome, thing: str) -> Picture:
 
 
 NAME = "apple"
-SENTENCE = PAPER[4][0]
+SENTENCE: str = PAPER[4]["say"]
 DESCRIPTION = f'"{SENTENCE}" Ashley does not know, no place is named, and the first grasp misses.'
 _SECONDS = 0.8
 """How long a turn is shown in the film."""
