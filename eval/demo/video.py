@@ -12,7 +12,7 @@ import imageio.v2 as imageio
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from eval.common.demo_result import Picture
+from eval.demo.result import Picture
 from nsrecover.util.closing import ClosedByWith
 from sim.common.cameras import View
 
