@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from eval.common.statistics import grouped, p95, share_of, spread
-from eval.common.tables import Cell, Columns, columns_table, document, number, rate, value_at
+from eval.common.tables import Cell, Columns, columns_table, document, markdown_table, number, percent_of, value_at
 from eval.run import Config, Measurement, Run
 
 Rows = Sequence[Any]
@@ -41,8 +41,9 @@ def share(
     name: str,
     title: str,
     good: Callable[[Any], bool | Iterable[bool]],
-    where: Callable[[Any], bool] = lambda row: True,
+    where: Callable[[Any], Any] = lambda row: True,
     digits: int = 1,
+    counted: bool = False,
 ) -> Metric:
     """Share of the rows that are good, or of all flags of the rows, with its Wilson interval.
 
@@ -52,13 +53,18 @@ def share(
         good: whether a row counts as good; or flags, each of which counts.
         where: which rows count at all.
         digits: decimals of the cell, in per cent.
+        counted: whether the cell says of how many.
     """
+
+    def cell(found: Any) -> str:
+        value = value_at(found, name.split("."))
+        return percent_of(value, digits) + (f" of {value['of']}" if counted else "")
 
     def of(rows: Rows) -> Any:
         found = (good(row) for row in rows if where(row))
         return share_of(bool(flag) for each in found for flag in (each if isinstance(each, Iterable) else [each]))
 
-    return Metric(name, title, of, rate(*name.split("."), digits=digits))
+    return Metric(name, title, of, cell)
 
 
 def total(name: str, title: str, count: Callable[[Any], Any] = lambda row: 1) -> Metric:
@@ -97,6 +103,12 @@ def summary(rows: Rows, metrics: Iterable[Metric]) -> dict[str, Any]:
 def columns(metrics: Iterable[Metric]) -> Columns:
     """The columns of a table of summaries."""
     return tuple((metric.title, metric.cell) for metric in metrics if metric.title)
+
+
+def transposed(head: str, summaries: Mapping[str, Any], metrics: Iterable[Metric]) -> str:
+    """A table with a line for every metric, and a column for every summary."""
+    rows = [[title, *(cell(found) for found in summaries.values())] for title, cell in columns(metrics)]
+    return markdown_table([head, *summaries], rows)
 
 
 def comparison(

@@ -13,7 +13,7 @@ from typing import Any
 
 from eval.common.statistics import share
 from eval.common.tables import markdown_table, percent_of
-from eval.foreign_sentences.frames import wishes_of
+from eval.foreign_sentences.frames import WORDS, wishes_of
 from eval.foreign_sentences.judging import Verdict, home_of_map, verdict
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.domains.service.home import Home, Item, Place, Resident
@@ -22,16 +22,6 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Question
 from nsrecover.instructions.understanding import Understanding
-
-_TARGETS = ("top drawer", "middle drawer", "bottom drawer", "landfill", "recycling", "compost", "microwave")
-_CATEGORIES = {
-    "drink": "pepsi|coke|sprite|redbull|water|tea|soda|7up",
-    "snack": "chips|candy|bar|orange|apple|cookie",
-    "chips": "chips",
-    "soda": "pepsi|coke|sprite|soda|7up",
-    "cola": "pepsi|coke",
-    "fruit": "orange$|apple",
-}
 
 
 @dataclass(frozen=True)
@@ -77,9 +67,9 @@ def _scene(block: str) -> Scene | None:
 
 def _home(objects: list[str]) -> Home:
     places = {"kitchen": Place("kitchen", "kitchen", (0.0, 0.0)), "counter": Place("counter", "kitchen", (1.0, 0.0))}
-    places |= {name: Place(name, "kitchen", (2.0, float(k))) for k, name in enumerate(_TARGETS)}
+    places |= {name: Place(name, "kitchen", (2.0, float(k))) for k, name in enumerate(WORDS["targets"])}
     categories = {
-        name: tuple(each for each in objects if re.search(words, each)) for name, words in _CATEGORIES.items()
+        name: tuple(each for each in objects if re.search(words, each)) for name, words in WORDS["categories"].items()
     }
     items = {name: Item(name, name, "counter") for name in objects}
     people = {OPERATOR: Resident(OPERATOR, "kitchen")}

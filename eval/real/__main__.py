@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from eval.common.statistics import grouped, p95, share_of, spread
-from eval.common.tables import document, markdown_table, number, percent_of
+from eval.common.statistics import grouped
+from eval.common.tables import document
+from eval.metrics import Metric, levels, share, summary, total, transposed
 from eval.real.readers import Frame, frames_in
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.core import Action, Camera, Observation, Plan
@@ -179,7 +179,7 @@ def measure(config: RealConfig, run: Run) -> dict[str, Any]:
         row, seen = judge(frame, system, earlier[len(earlier) // 2] if earlier else None)
         rows.append(row)
         earlier += [] if seen is None else [seen]
-    return {"sets": {name: _metrics(part) for name, part in grouped(rows, lambda row: row.source).items()}}
+    return {"sets": {name: summary(part, METRICS) for name, part in grouped(rows, lambda row: row.source).items()}}
 
 
 def judge(frame: Frame, system: System[Any], other: Observation | None) -> tuple[Judged, Observation | None]:
@@ -284,48 +284,33 @@ def _careful_height(frame: Frame, normal: np.ndarray, distance_m: float, middle:
     return float(fitted[3])
 
 
-def _metrics(rows: Sequence[Judged]) -> dict[str, Any]:
-    kinds = ("moved", "removed", "replaced")
-    return {
-        "frames": len(rows),
-        "refused": share_of(bool(row.refused) for row in rows),
-        "false_alarms": share_of(each for row in rows for each in row.still),
-        "bystanders": share_of(each for row in rows for each in row.bystanders),
-        "called_gone": share_of(each for row in rows for each in row.gone),
-        **{kind: share_of(each for row in rows for each in row.edits.get(kind, ())) for kind in kinds},
-        "segmented": share_of(iou >= GOOD_IOU for row in rows for iou in row.ious.values()),
-        "segmented_uncovered": share_of(
-            iou >= GOOD_IOU for row in rows for n, iou in row.ious.items() if n not in row.covered
-        ),
-        "table_mm": spread([r.height_mm for r in rows if r.height_mm is not None], 2, median=np.median, largest=max),
-        "segment_ms": spread([row.segment_ms for row in rows if row.segment_ms], 1, median=np.median, p95=p95),
-        "check_ms": spread([each for row in rows for each in row.check_ms], 1, median=np.median, p95=p95),
-        "reasons": sorted({row.refused for row in rows if row.refused}),
-    }
+def _edited(kind: str, title: str) -> Metric:
+    return share(kind, title, lambda row: row.edits.get(kind, ()), counted=True)
+
+
+METRICS = (
+    total("frames", "frames"),
+    share("refused", "frames refused", lambda row: bool(row.refused), counted=True),
+    share("false_alarms", "false alarms, still objects", lambda row: row.still, counted=True),
+    share("bystanders", "false alarms, others of edited frames", lambda row: row.bystanders, counted=True),
+    _edited("moved", "moved 30 mm, noticed"),
+    _edited("removed", "removed, noticed"),
+    share("called_gone", "removed, called missing or replaced", lambda row: row.gone, counted=True),
+    _edited("replaced", "replaced, noticed"),
+    share("segmented", "IoU ≥ 0.75", lambda row: [iou >= GOOD_IOU for iou in row.ious.values()], counted=True),
+    share("segmented_uncovered", "IoU ≥ 0.75, nothing covers them",
+          lambda row: [iou >= GOOD_IOU for n, iou in row.ious.items() if n not in row.covered], counted=True),
+    levels("table_mm", "table, median / largest error, mm",
+           lambda row: () if row.height_mm is None else (row.height_mm,), median=np.median, largest=max),
+    levels("segment_ms", "table and masks, median / p95, ms of one core",
+           lambda row: (row.segment_ms,) if row.segment_ms else (), 1),
+    levels("check_ms", "comparison, median / p95, ms of one core", lambda row: row.check_ms, 1),
+    Metric("reasons", "", lambda rows: sorted({row.refused for row in rows if row.refused}), str),
+)  # fmt: skip
 
 
 def _table(metrics: dict[str, Any]) -> str:
-    shares = {
-        "frames refused": "refused", "false alarms, still objects": "false_alarms",
-        "false alarms, others of edited frames": "bystanders", "moved 30 mm, noticed": "moved",
-        "removed, noticed": "removed",
-        "removed, called missing or replaced": "called_gone", "replaced, noticed": "replaced",
-        "IoU ≥ 0.75": "segmented",
-        "IoU ≥ 0.75, nothing covers them": "segmented_uncovered",
-    }  # fmt: skip
-    sets = metrics["sets"]
-    lines = [["frames", *(found["frames"] for found in sets.values())]]
-    for text, key in shares.items():
-        lines.append([text, *(f"{percent_of(each[key], 1)} of {each[key]['of']}" for each in sets.values())])
-    lines += [
-        [text, *(f"{number(each[key][a], 1)} / {number(each[key][b], 1)}" for each in sets.values())]
-        for text, key, a, b in (
-            ("table, median / largest error, mm", "table_mm", "median", "largest"),
-            ("table and masks, median / p95, ms of one core", "segment_ms", "median", "p95"),
-            ("comparison, median / p95, ms of one core", "check_ms", "median", "p95"),
-        )
-    ]
-    return document("Real frames", markdown_table(["", *sets], lines))
+    return document("Real frames", transposed("", metrics["sets"], METRICS))
 
 
 MEASUREMENT = Measurement(RealConfig, measure, _table)
