@@ -58,9 +58,8 @@ def wishes_of(frames: Sequence[Frame]) -> list[Wish]:
                 continue
             found.append(replace(wish, limits=(*wish.limits, *counted)))
     for theme, location in located:
-        fits = [
-            k for k, each in enumerate(found) if each.thing and (theme in WORDS["pronouns"] or _same(theme, each.thing))
-        ]
+        said = None if theme in WORDS["pronouns"] else noun_of(theme)
+        fits = [k for k, each in enumerate(found) if each.thing and said in (None, each.thing)]
         if fits and not found[fits[-1]].source:
             found[fits[-1]] = replace(found[fits[-1]], source=noun_of(location))
         elif found and not fits:
@@ -68,10 +67,6 @@ def wishes_of(frames: Sequence[Frame]) -> list[Wish]:
             for k in stated:
                 found[k] = replace(found[k], thing=noun_of(theme), source=noun_of(location))
     return found
-
-
-def _same(theme: str, thing: str) -> bool:
-    return noun_of(theme) == thing
 
 
 def noun_of(text: str) -> str:
