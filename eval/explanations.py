@@ -12,7 +12,7 @@ from typing import Any
 
 from eval.common.episodes import episodes_of
 from eval.common.error_states import VIEWS, ErrorStatesConfig, error_states
-from eval.common.recordings import load_recording, record_episode
+from eval.common.recordings import footage_of
 from eval.common.statistics import share, share_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import check_checkpoint, system_of
@@ -204,7 +204,7 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[J
     system = system_of(config.checkpoint)
     found = error_states(episode, config.footage, config.states, config.checkpoint)
     states = {state.step: state for state in found}
-    recorded = load_recording(episode, record_episode(episode, Path(config.footage)))
+    recorded = footage_of(episode, config.footage)
     texts = list[JudgedText]()
     for look in perceived_steps(recorded.through(VIEWS), system, MonitorSetting()):
         if look.step < 0:

@@ -13,7 +13,7 @@ import numpy as np
 
 from conf.command import option, options
 from eval.common.episodes import EpisodesConfig, episodes_of
-from eval.common.recordings import load_recording, record_episode
+from eval.common.recordings import footage_of
 from eval.common.statistics import Confusion, Share, grouped, share, share_of
 from eval.common.step_verdicts import ImaginationAccuracy, MonitorSetting, StepVerdict, judge_steps
 from eval.common.systems import system_of
@@ -82,7 +82,7 @@ def assess(
         sensor: that the episode is seen through. A variant that does not see every object of the plan before the first
             action judges no step of it.
     """
-    recorded = load_recording(episode, record_episode(episode, Path(folder)))
+    recorded = footage_of(episode, folder)
     judged = dict[str, tuple[Sequence[StepVerdict], Sequence[ImaginationAccuracy]]]()
     for name, variant in variants.items():
         seen = recorded.through(variant.views).sensed(sensor)

@@ -16,7 +16,7 @@ import joblib
 
 from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.identity import code_of, weights_of
-from eval.common.recordings import RecordedEpisode, load_recording, record_episode
+from eval.common.recordings import RecordedEpisode, footage_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
 from eval.run import in_workers
@@ -100,7 +100,7 @@ def error_states(
         return ()
     path = Path(folder) / f"{_key(episode, checkpoint)}.joblib"
     if not path.is_file():
-        recorded = load_recording(episode, record_episode(episode, Path(footage)))
+        recorded = footage_of(episode, footage)
         states = list(_make(episode, recorded, system_of(checkpoint)))
         with atomic_write(path) as file:
             joblib.dump(states, file, compress=3)

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 
 from eval.common.identity import code_of
-from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, require_known
-from nsrecover.records.archive import Archive, write_archive
-from nsrecover.records.recording import Recording
+from nsrecover.util.atomic_write import atomic_write
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig
 from sim.datasets.replay import replay
 from sim.datasets.spec import ErrorEpisode, StepError
@@ -30,8 +29,6 @@ LOOKS_AT_START = 3
 
 BACKGROUND = ""
 """Name of what a mask shows that shows no object."""
-
-_SUCCESSES, _FAILURES = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,45 +97,26 @@ class RecordedEpisode:
         )
 
 
-def record_episode(episode: ErrorEpisode, folder: Path) -> Path:
-    """Execute and render an episode unless its recording exists; return the file."""
-    path = folder / f"{_key(episode)}.h5"
-    if path.is_file():
-        return path
-    steps = list(replay(episode, rig=RIG, with_images=True))
-    _check(episode, [step.error for step in steps if step.error is not None])
-    good = [step for step in steps if step.error is None or episode.faults]
-    start = steps[0].seen_before
-    successes = [start, *(step.seen_fault_free for step in good)]
-    failures = [start, *(step.seen_after for step in steps if step.error is not None)]
-    places = [steps[0].before.positions, *(step.fault_free.positions for step in good)]
-    notes = {"places": np.round(places, 5).tolist()}
-    plans = [
-        Plan(episode.plan.actions[: len(successes) - 1]),
-        Plan(tuple(step.action for step in steps if step.error is not None)),
-    ]
-    seen = [tuple(each for each in part if each is not None) for part in (successes, failures)]
-    recordings = [Recording(plans[0], seen[0], notes), Recording(plans[1], seen[1])]
-    write_archive(path, recordings)
-    return path
-
-
-def load_recording(episode: ErrorEpisode, path: Path) -> RecordedEpisode:
-    """Load the recording of an episode, with all cameras.
-
-    Args:
-        episode: of an error dataset.
-        path: from `record_episode`.
-    """
-    with Archive(path, trusted=True) as archive:
-        successes, failures = archive[_SUCCESSES], archive[_FAILURES]
-    steps = [error.step for error in episode.errors]
-    return RecordedEpisode(
-        episode,
-        successes.observations,
-        dict(zip(steps, failures.observations[1:], strict=True)),
-        np.array(successes.notes["places"]),
-    )
+def footage_of(episode: ErrorEpisode, folder: str | Path) -> RecordedEpisode:
+    """Return the images of an episode, with all cameras; it is executed and rendered unless its file exists."""
+    path = Path(folder) / f"{_key(episode)}.joblib"
+    if not path.is_file():
+        steps = list(replay(episode, rig=RIG, with_images=True))
+        _check(episode, [step.error for step in steps if step.error is not None])
+        good = [step for step in steps if step.error is None or episode.faults]
+        seen = [steps[0].seen_before, *(step.seen_fault_free for step in good)]
+        failures = {step.step: step.seen_after for step in steps if step.error is not None}
+        places = np.round([steps[0].before.positions, *(step.fault_free.positions for step in good)], 5)
+        found = RecordedEpisode(
+            episode,
+            tuple(each for each in seen if each is not None),
+            {step: each for step, each in failures.items() if each is not None},
+            places,
+        )
+        with atomic_write(path) as file:
+            joblib.dump(found, file, compress=3)
+    recorded_episode: RecordedEpisode = joblib.load(path)
+    return recorded_episode
 
 
 def names_of_masks(exact: Observation, seen: Observation) -> dict[int, str]:
