@@ -10,7 +10,7 @@ import pytest
 from eval.common import statistics
 from eval.common.recordings import footage_of, through
 from eval.common.step_verdicts import MonitorSetting, StepVerdict, anonymous, judge_steps
-from eval.models import Variant, assess, association, by_step, exact, false_alarms
+from eval.models import Variant, assess, association, exact, false_alarms
 from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.perceiver import Association
@@ -129,16 +129,6 @@ VERDICTS = [
     verdict({"a": "push", "b": "swap"}, ("b",), matched=2, a=0.7, b=0.05),
     verdict({"c": "slip"}, ()),
 ]
-
-
-def test_steps_are_counted_once() -> None:
-    counts = by_step(VERDICTS)
-    assert counts == statistics.Confusion(hits=2, false_alarms=1, misses=1, quiet=2)
-    rates = counts.rates()
-    assert rates["accuracy"]["value"] == pytest.approx(4 / 6, abs=1e-5)
-    assert rates["precision"]["value"] == pytest.approx(2 / 3, abs=1e-5)
-    assert rates["recall"]["value"] == pytest.approx(2 / 3, abs=1e-5)
-    assert rates["false_alarm_rate"]["value"] == pytest.approx(1 / 3, abs=1e-5)
 
 
 def test_culprits_are_exact_or_not() -> None:
