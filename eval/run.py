@@ -33,7 +33,7 @@ from pydantic import TypeAdapter
 from tqdm import tqdm
 
 from conf.command import run as run_command
-from eval.common.identity import Specified, content_of, identity
+from eval.identity import Specified, content_of, identity
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import DEFAULT
 from nsrecover.util.atomic_write import atomic_write_bytes

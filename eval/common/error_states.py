@@ -15,10 +15,10 @@ from pathlib import Path
 import joblib
 
 from eval.common.episodes import EpisodesConfig, episodes_of
-from eval.common.identity import code_of, weights_of
 from eval.common.recordings import RecordedEpisode, footage_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
+from eval.identity import code_of, weights_of
 from eval.run import in_workers
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph

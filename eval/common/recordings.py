@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 import numpy.typing as npt
 
-from eval.common.identity import code_of
+from eval.identity import code_of
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.util.atomic_write import atomic_write

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from eval.demo.result import DemoResult, Picture, Turn, write_report
-from eval.demo.video import FRAME_SIZE, PLAIN, RECOVERING, WRONG, VideoWriter
+from eval.common.video import FRAME_SIZE, PLAIN, RECOVERING, WRONG, Picture, VideoWriter
+from eval.demo.result import DemoResult, Turn, write_report
 from eval.instructions.episodes import PAPER, ScriptedOperator
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import StepRecord

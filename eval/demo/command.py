@@ -22,10 +22,10 @@ from rich.text import Text
 import nsrecover
 from conf.command import run
 from conf.targets import instantiate
+from eval.common.video import VideoWriter, write_gif
 from eval.demo import apple, kitchen
 from eval.demo.result import LOG, PAGE, DemoResult, summary_line, write_report
 from eval.demo.tabletop import AgentFactory, run_scenario
-from eval.demo.video import VideoWriter, write_gif
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.episode import StepRecord

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from eval.run import METRICS
 from nsrecover.core.actions import Plan
@@ -87,10 +86,6 @@ def _judgement(result: DemoResult) -> Judgement:
 
 def _metrics(result: DemoResult) -> bytes:
     return (json.dumps(result.metrics(), indent=2) + "\n").encode()
-
-
-Picture = npt.NDArray[np.uint8]
-"""(H, W, 3) uint8."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
+from eval.common import video
 from eval.common.fault_free import FaultFreeRun, run_without_faults
 from eval.common.plan_progress import PlanProgress
-from eval.demo import video
-from eval.demo.result import DemoResult, Picture, Turn
+from eval.demo.result import DemoResult, Turn
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus, StepRecord
@@ -116,7 +116,7 @@ def run_scenario(
     )
 
 
-def _show_end(video_writer: video.VideoWriter, picture: Picture, status: str, reason: str, reached: bool) -> None:
+def _show_end(video_writer: video.VideoWriter, picture: video.Picture, status: str, reason: str, reached: bool) -> None:
     if status == EpisodeStatus.COMPLETED:
         title = "Plan completed"
     else:
@@ -145,7 +145,7 @@ class _Stage:
         """A picture of the objects, for the report."""
         return Photo(self._world.render(*PHOTO_SIZE, video.PHOTO_VIEW), video.PHOTO_VIEW.camera(*PHOTO_SIZE))
 
-    def still(self) -> Picture:
+    def still(self) -> video.Picture:
         """Return a frame of the video."""
         return self._world.render(*video.FRAME_SIZE, video.VIDEO_VIEW)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.common import identity
+from eval import identity
 from eval.run import ROWS, Measurement, Run, Settings
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import folder_of

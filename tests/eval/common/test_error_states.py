@@ -2,8 +2,9 @@
 
 import pytest
 
+from eval import identity
 from eval.common import error_states as module
-from eval.common import identity, recordings
+from eval.common import recordings
 from eval.common.error_states import error_states, states_of
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.shipped import shipped

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.common import identity
-from eval.common.identity import ROOT, code_of, imported_by, weights_of
+from eval import identity
+from eval.identity import ROOT, code_of, imported_by, weights_of
 from eval.sweep.command import MEASUREMENT
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import folder_of
