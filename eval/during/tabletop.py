@@ -175,10 +175,10 @@ METRICS = (
 def table(metrics: dict[str, Any]) -> str:
     """Table of all arms."""
     rows = {
-        (kind, ARMS[arm]): found
+        (kind, ARMS[arm]): kinds[kind]
         for kind in KINDS
         for arm, kinds in metrics["arms"].items()
-        for found in [kinds[kind]] if kind in kinds
+        if kind in kinds
     }  # fmt: skip
     title = f"Faults while the arm moves, behind {metrics['sensor']} at {metrics['rate_hz']:g} Hz"
     return document(title, columns_table(["fault", "judged"], rows, columns(METRICS)))
