@@ -14,7 +14,7 @@ from typing import Any
 
 from conf.command import option
 from eval.common.statistics import share_of
-from eval.common.tables import document, markdown_table, number, percent
+from eval.common.tables import Columns, columns_table, difference, document, failed, figure, sweep_rate
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import KitchenCourse, models, system_for
 from eval.kitchen.read_back import graded
@@ -277,47 +277,39 @@ def _harmless(episode: HouseholdEpisode, robot: KitchenRobot) -> bool:
     return world.struck is not None and world.failed is None and world.reached()
 
 
-SHARES = {
-    "noticed in time": "in_time",
-    "noticed at once": "at_once",
-    "false alarms per comparison": "false_alarm_rate",
-    "culprits exact": "culprits_exact",
-    "text: cause": "text_cause",
-    "text: object": "text_object",
-    "text: step": "text_step",
-    "goal reached, if it can be": "completion",
-    "lost goals named": "lost_named",
-    "harmless not interrupted": "harmless_not_interrupted",
-    "nothing lost by own action": "without_violation",
-    "false completion": "false_completion",
-    "asked for help": "asked_for_help",
-}
-"""Column -> metric."""
+COLUMNS: Columns = (
+    ("sensor", lambda found: found["sensor"]),
+    ("episodes", lambda found: found["episodes"]),
+    *((title, sweep_rate(name, digits=1)) for title, name in {
+        "noticed in time": "in_time",
+        "noticed at once": "at_once",
+        "false alarms per comparison": "false_alarm_rate",
+        "culprits exact": "culprits_exact",
+        "text: cause": "text_cause",
+        "text: object": "text_object",
+        "text: step": "text_step",
+        "goal reached, if it can be": "completion",
+        "lost goals named": "lost_named",
+        "harmless not interrupted": "harmless_not_interrupted",
+        "nothing lost by own action": "without_violation",
+        "false completion": "false_completion",
+        "asked for help": "asked_for_help",
+    }.items()),
+    ("of those that the oracle reaches", lambda found: difference(found["as_oracle"])),
+    ("actions", figure("actions", "mean")),
+    ("looks", figure("looks", "mean")),
+    ("time of execution, s", figure("execution_s", "mean", digits=0)),
+    ("monitor, ms", figure("monitor_ms", "median", digits=0)),
+    ("search, s", figure("planning_s", "median", digits=2)),
+    ("processor s/episode", figure("processor_s", "mean")),
+    ("failed", failed),
+)  # fmt: skip
 
 
 def table(metrics: Mapping[str, Any]) -> str:
     """One line for each planner."""
-    head = ["planner", "dataset", "sensor", "episodes", *SHARES, "of those that the oracle reaches", "actions", "looks"]
-    head += ["time of execution, s", "monitor, ms", "search, s", "processor s/episode", "failed"]
-    rows = [
-        [
-            found["planner"],
-            found["dataset"],
-            found["sensor"],
-            found["episodes"],
-            *(percent(found[key], found["intervals"][key], 1) for key in SHARES.values()),
-            percent((good := found["as_oracle"])["value"], (good["low"], good["high"]), 1),
-            number(found["actions"]["mean"], 1),
-            number(found["looks"]["mean"], 1),
-            number(found["execution_s"]["mean"], 0),
-            number(found["monitor_ms"]["median"], 0),
-            number(found["planning_s"]["median"], 2),
-            number(found["processor_s"]["mean"], 1),
-            ", ".join(f"{reason} {count}" for reason, count in sorted(found["failures"].items())) or "none",
-        ]
-        for found in metrics["sweeps"]
-    ]
-    return document(markdown_table(head, rows))
+    sweeps = {(found["planner"], found["dataset"]): found for found in metrics["sweeps"]}
+    return document(columns_table(["planner", "dataset"], sweeps, COLUMNS))
 
 
 def _episodes(config: KitchenEvalConfig) -> Sequence[HouseholdEpisode]:
