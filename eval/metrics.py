@@ -117,8 +117,6 @@ def comparison(
     cases: Callable[[Config, Run], Sequence[Any]],
     metrics: Sequence[Metric],
     by: Mapping[str, Callable[[Any], Any]],
-    name: str = "arms",
-    title: Callable[[Mapping[str, Any]], str] = lambda metrics: "",
     facts: Callable[[Config], Mapping[str, Any]] = lambda config: {"seed": config.seed},
     **others: Any,
 ) -> Measurement[Config]:
@@ -130,12 +128,11 @@ def comparison(
         cases: settings, run -> what is judged.
         metrics: of the rows of one arm.
         by: title of a first column -> what the rows of one line of the table have in common.
-        name: of the summaries in metrics.json.
-        title: metrics -> text above the table.
         facts: settings -> what else is in metrics.json.
-        others: `unit` and `key` of the cases, see `Run.each`; and what else `Measurement` takes.
+        others: `unit` and `key` of the cases, see `Run.each`; `name` of the summaries in metrics.json; and what else
+            `Measurement` takes.
     """
-    unit, key = others.pop("unit", "case"), others.pop("key", str)
+    unit, key, name = (others.pop(each, usual) for each, usual in (("unit", "case"), ("key", str), ("name", "arms")))
 
     def measure(config: Config, run: Run) -> dict[str, Any]:
         every = run.each(partial(judge, config=config), cases(config, run), unit, key)
@@ -144,7 +141,7 @@ def comparison(
 
     def table(found: Mapping[str, Any]) -> str:
         lines = {tuple(each.split(SEPARATOR, len(by) - 1)): line for each, line in found[name].items()}
-        return document(title(found), columns_table(list(by), lines, columns(metrics)))
+        return document(columns_table(list(by), lines, columns(metrics)))
 
     measure.__module__ = judge.__module__  # by which the code of the measurement is known
     return Measurement(settings, measure, table, **others)

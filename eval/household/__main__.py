@@ -259,7 +259,7 @@ def facts(config: HouseholdConfig) -> dict[str, Any]:
 
 
 MEASUREMENT = comparison(
-    HouseholdConfig, judge, cases, METRICS, {"controller": lambda o: o.controller}, "controllers", facts=facts,
+    HouseholdConfig, judge, cases, METRICS, {"controller": lambda o: o.controller}, facts, name="controllers",
     unit="episode", key=lambda item: f"{item[0].number} {item[1]}", check=check, episodes=episodes_of,
     checkpoint=None, adds=("episodes", "repeats"),
 )  # fmt: skip
