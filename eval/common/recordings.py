@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 
 from eval.identity import code_of
+from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, require_known
-from nsrecover.util.atomic_write import atomic_write
+from nsrecover.records.archive import Archive, write_archive
+from nsrecover.records.recording import Recording
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig
 from sim.datasets.replay import replay
 from sim.datasets.spec import ErrorEpisode, StepError
@@ -99,24 +100,23 @@ class RecordedEpisode:
 
 def footage_of(episode: ErrorEpisode, folder: str | Path) -> RecordedEpisode:
     """Return the images of an episode, with all cameras; it is executed and rendered unless its file exists."""
-    path = Path(folder) / f"{_key(episode)}.joblib"
+    path = Path(folder) / f"{_key(episode)}.h5"
     if not path.is_file():
         steps = list(replay(episode, rig=RIG, with_images=True))
         _check(episode, [step.error for step in steps if step.error is not None])
-        good = [step for step in steps if step.error is None or episode.faults]
-        seen = [steps[0].seen_before, *(step.seen_fault_free for step in good)]
-        failures = {step.step: step.seen_after for step in steps if step.error is not None}
-        places = np.round([steps[0].before.positions, *(step.fault_free.positions for step in good)], 5)
-        found = RecordedEpisode(
-            episode,
-            tuple(each for each in seen if each is not None),
-            {step: each for step, each in failures.items() if each is not None},
-            places,
-        )
-        with atomic_write(path) as file:
-            joblib.dump(found, file, compress=3)
-    recorded_episode: RecordedEpisode = joblib.load(path)
-    return recorded_episode
+        good, bad = ([step for step in steps if kept(step)] for kept in (
+            lambda step: step.error is None or episode.faults, lambda step: step.error is not None,
+        ))  # fmt: skip
+        start = steps[0].seen_before
+        successes, failures = [start, *(step.seen_fault_free for step in good)], [start, *(s.seen_after for s in bad)]
+        notes = {"places": np.round([steps[0].before.positions, *(s.fault_free.positions for s in good)], 5).tolist()}
+        plans = Plan(episode.plan.actions[: len(good)]), Plan(tuple(step.action for step in bad))
+        seen = [tuple(each for each in part if each is not None) for part in (successes, failures)]
+        write_archive(path, [Recording(plans[0], seen[0], notes), Recording(plans[1], seen[1])])
+    with Archive(path, trusted=True) as archive:
+        well, badly = archive[0], archive[1]
+    after = dict(zip([error.step for error in episode.errors], badly.observations[1:], strict=True))
+    return RecordedEpisode(episode, well.observations, after, np.array(well.notes["places"]))
 
 
 def names_of_masks(exact: Observation, seen: Observation) -> dict[int, str]:

@@ -10,7 +10,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 import pybullet
@@ -20,7 +19,8 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.util.atomic_write import atomic_write
+from nsrecover.records.archive import Archive, write_archive
+from nsrecover.records.recording import Recording
 from sim.common.cameras import CameraRig
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.sensor import EXACT, Sensor, recorded
@@ -103,7 +103,7 @@ def _render(
 ) -> tuple[Observation, ...]:
     rig = replace(rig, views=tuple(view for view in rig.views if view.name in views))
     key = f"reference {scene.to_dict()} {episode.plan.actions} {rig}"
-    path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.joblib"
+    path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.h5"
     if not path.is_file():
         with ExitStack() as stack:
             executor = stack.enter_context(TabletopWorld(scene, fidelity=Fidelity.KINEMATIC))
@@ -112,10 +112,9 @@ def _render(
             for action in episode.plan:
                 executor.execute(action)
                 pictures.append(_picture(rendered, executor))
-        with atomic_write(path) as file:
-            joblib.dump(tuple(pictures), file, compress=3)
-    observations: tuple[Observation, ...] = joblib.load(path)
-    return observations
+        write_archive(path, [Recording(episode.plan, tuple(pictures))])
+    with Archive(path, trusted=True) as archive:
+        return archive[0].observations
 
 
 def _picture(rendered: TabletopWorld, executor: TabletopWorld) -> Observation:

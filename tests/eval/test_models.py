@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 
@@ -75,7 +74,7 @@ def test_variants_are_judged_behind_a_sensor(measured):
 
 def test_the_monitor_gets_no_names(measured):
     folder, _ = measured
-    observation = joblib.load(next((folder / "footage").iterdir())).successes[0]
+    observation = footage_of(first(folder, "I"), folder / "footage").successes[0]
     shown, truth = anonymous(observation, np.random.default_rng(0), named=False)
     assert not set(shown.labels.values()) & set(observation.labels.values())
     for number, name in truth.items():
