@@ -1,6 +1,6 @@
 """`python -m eval`: whole episodes in the simulator under planners, judged by ground truth."""
 
-from eval.common.runner import run
+from eval.run import run
 from eval.sweep.command import MEASUREMENT
 
 if __name__ == "__main__":

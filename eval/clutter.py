@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage, signal
 
-from eval.common.runner import Measurement, Run, Settings, run
-from eval.common.statistics import paired_difference, share_of
+from eval.common.statistics import paired_difference
 from eval.common.systems import check_checkpoint, system_of
-from eval.common.tables import Columns, columns_table, difference, document, figure, percent, rate
+from eval.common.tables import columns_table, difference, document, figure, percent
+from eval.metrics import Metric, columns, share, summary
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core import FloatArray, Observation
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import MARGINS_M, find_free_place, proposed_free_place
@@ -263,40 +264,36 @@ def measure(config: ClutterConfig, run: Run) -> dict[str, Any]:
     """Judge all scenes; return the shares of all arms."""
     rows = run.each(partial(judge, seed=config.seed, checkpoint=config.checkpoint), range(config.episodes), "scene")
     names = list(rows[0]["arms"])
-    oracle = [row["arms"][ORACLE] for row in rows]
     return {
         "episodes": len(rows),
         "cover": round(float(np.mean([row["cover"] for row in rows])), 3),
-        "arms": {name: _summary([row["arms"][name] for row in rows], oracle) for name in names},
+        "arms": {name: summary([(row["arms"][name], row["arms"][ORACLE]) for row in rows], METRICS) for name in names},
         "differences": {f"{ORACLE} - {name}": _difference(rows, ORACLE, name) for name in names if name != ORACLE}
         | {f"{EXACT} - {name}": _difference(rows, EXACT, name) for name in (TRANSFORMER, NO_FREE)},
     }
 
 
-def _summary(found: Sequence[Any], oracle: Sequence[Any]) -> dict[str, Any]:
-    ratios = [
-        (each[1] + 0.01) / (best[1] + 0.01)
-        for each, best in zip(found, oracle, strict=True)
-        if each[0] == best[0] == PLACED
-    ]
-    return {
-        **{kind: share_of(each[0] == kind for each in found) for kind in (PLACED, TOUCHED, NO_ROOM)},
-        "farther": round(float(np.median(ratios)), 3) if ratios else None,
-        "ms": round(float(np.median([each[2] for each in found])), 2),
-    }
+def _came_to(kind: str, pair: Any) -> bool:
+    return bool(pair[0][0] == kind)
+
+
+def _farther(pairs: Sequence[Any]) -> float | None:
+    ratios = [(own[1] + 0.01) / (best[1] + 0.01) for own, best in pairs if own[0] == best[0] == PLACED]
+    return round(float(np.median(ratios)), 3) if ratios else None
+
+
+METRICS = (
+    *(share(kind, kind, partial(_came_to, kind)) for kind in (PLACED, TOUCHED, NO_ROOM)),
+    Metric("farther", "farther", _farther, figure("farther", digits=2)),
+    Metric("ms", "ms", lambda pairs: round(float(np.median([own[2] for own, _ in pairs])), 2), figure("ms", digits=2)),
+)
+"""Of pairs of what came of an arm and of the oracle: outcome, distance from the wish, and processor time."""
 
 
 def _difference(rows: Sequence[dict[str, Any]], one: str, other: str) -> dict[str, Any]:
     """Difference in objects placed."""
     first, second = ([row["arms"][arm][0] == PLACED for row in rows] for arm in (one, other))
     return paired_difference(first, second)
-
-
-COLUMNS: Columns = (
-    *((kind, rate(kind)) for kind in (PLACED, TOUCHED, NO_ROOM)),
-    ("farther", figure("farther", digits=2)),
-    ("ms", figure("ms", digits=2)),
-)
 
 
 def table(metrics: dict[str, Any]) -> str:
@@ -306,7 +303,7 @@ def table(metrics: dict[str, Any]) -> str:
         f"{metrics['episodes']} scenes; the boxes around the objects cover {percent(metrics['cover'], None, 0)} of the "
         "table on average. Distances from the wish (with 1 cm added) over those of the oracle, median of what both "
         "placed; processor time of the search alone, median.",
-        columns_table(["search"], metrics["arms"], COLUMNS),
+        columns_table(["search"], metrics["arms"], columns(METRICS)),
         columns_table(["placed, same scenes"], metrics["differences"], [("difference", difference)]),
     )
 

@@ -12,10 +12,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
 from eval.common.systems import check_checkpoint, system_of
 from eval.common.tables import Columns, columns_table, document, figure, percent_of, rate
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.geometry import intersects, same_side_up
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from eval.common.episodes import episodes_of
 from eval.common.error_states import VIEWS, ErrorStatesConfig, error_states
-from eval.common.recordings import load_recording, record_episode
-from eval.common.runner import Measurement, Run, run
-from eval.common.statistics import share, share_of
+from eval.common.recordings import footage_of
+from eval.common.statistics import grouped, share_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import check_checkpoint, system_of
 from eval.common.tables import document, markdown_table, percent
 from eval.common.true_causes import true_causes
+from eval.metrics import Metric, share, total, transposed
+from eval.metrics import summary as counted
+from eval.run import Measurement, Run, run
 from nsrecover.core.discrepancy import Cause
 from nsrecover.explanation import Audience, GroundedExplainer
 from sim.datasets.spec import ErrorEpisode
@@ -204,7 +206,7 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[J
     system = system_of(config.checkpoint)
     found = error_states(episode, config.footage, config.states, config.checkpoint)
     states = {state.step: state for state in found}
-    recorded = load_recording(episode, record_episode(episode, Path(config.footage)))
+    recorded = footage_of(episode, config.footage)
     texts = list[JudgedText]()
     for look in perceived_steps(recorded.through(VIEWS), system, MonitorSetting()):
         if look.step < 0:
@@ -240,7 +242,7 @@ def summary(texts: Sequence[JudgedText]) -> dict[str, Any]:
     """Return the counts of all texts, for each audience and dataset."""
     return {
         register.value: {
-            name: _counts([each for each in texts if each.register == register and each.dataset in chosen])
+            name: counted([each for each in texts if each.register == register and each.dataset in chosen], METRICS)
             for name, chosen in {**{d: (d,) for d in _datasets(texts)}, "all": _datasets(texts)}.items()
         }
         for register in Audience
@@ -251,23 +253,39 @@ def _datasets(texts: Sequence[JudgedText]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.dataset for each in texts))
 
 
-def _counts(texts: Sequence[JudgedText]) -> dict[str, Any]:
-    errors = [each for each in texts if each.true]
-    objects = [(name, cause, each) for each in errors for name, cause in each.true.items()]
-    return {
-        "episodes": len({(each.dataset, each.episode) for each in texts}),
-        "errors": len(errors),
-        "culprits": share_of(each.culprits_right for each in errors),
-        "causes": share_of(each.causes_right for each in errors),
-        "causes_by_object": share_of(each.said.get(name) == cause for name, cause, each in objects),
-        # a text about a good step names a wrong step
-        "step": share_of(each.step_right for each in texts),
-        "unread": sum(bool(each.unread) for each in texts),
-        "by_cause": {
-            cause: share(sum(each.said.get(name) == true for name, true, each in objects if true == cause), number)
-            for cause, number in sorted(Counter(true for _, true, _ in objects).items())
-        },
-    }
+def _objects(each: JudgedText) -> list[bool]:
+    return [each.said.get(name) == cause for name, cause in each.true.items()]
+
+
+def _by_cause(texts: Sequence[JudgedText]) -> dict[str, Any]:
+    found = [(true, each.said.get(name) == true) for each in texts for name, true in each.true.items()]
+    groups = grouped(found, lambda pair: pair[0])
+    return {cause: share_of(right for _, right in group) for cause, group in groups.items()}
+
+
+def _percent(value: Mapping[str, Any]) -> str:
+    if value["value"] is None:
+        return ""
+    return f"{percent(value['value'], digits=1)} ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
+
+
+def _share(name: str, title: str, good: Callable[[Any], Any], every: bool = False) -> Metric:
+    shown = share(name, title, good, lambda each: every or each.true)
+    return replace(shown, cell=lambda counts: _percent(counts[name]))
+
+
+METRICS = (
+    Metric("episodes", "episodes with an explanation", lambda texts: len({(t.dataset, t.episode) for t in texts}),
+           lambda counts: counts["episodes"]),
+    total("errors", "errors", lambda each: bool(each.true)),
+    _share("culprits", "exactly the true culprits", lambda each: each.culprits_right),
+    _share("causes", "the true cause of every one of them", lambda each: each.causes_right),
+    _share("causes_by_object", "the true cause, by object", _objects),
+    # a text about a good step names a wrong step
+    _share("step", "the true step", lambda each: each.step_right, every=True),
+    total("unread", "texts not parsed completely", lambda each: bool(each.unread)),
+    Metric("by_cause", "", _by_cause, str),
+)  # fmt: skip
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
@@ -275,8 +293,7 @@ def markdown(metrics: Mapping[str, Any]) -> str:
     parts = list[str]()
     for register in Audience:
         counts = metrics["registers"][register.value]
-        rows = [[title, *(cell(counts[name]) for name in counts)] for title, cell in _ROWS]
-        parts += [f"### Audience: {register.value}", markdown_table(["", *counts], rows)]
+        parts += [f"### Audience: {register.value}", transposed("", counts, METRICS)]
     causes = metrics["registers"][Audience.LAY.value]["all"]["by_cause"]
     return document(
         *parts,
@@ -289,23 +306,6 @@ def markdown(metrics: Mapping[str, Any]) -> str:
             metrics["wrong_causes"],
         ),
     )
-
-
-def _percent(value: Mapping[str, Any]) -> str:
-    if value["value"] is None:
-        return ""
-    return f"{percent(value['value'], digits=1)} ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
-
-
-_ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
-    ("episodes with an explanation", lambda counts: str(counts["episodes"])),
-    ("errors", lambda counts: str(counts["errors"])),
-    ("exactly the true culprits", lambda counts: _percent(counts["culprits"])),
-    ("the true cause of every one of them", lambda counts: _percent(counts["causes"])),
-    ("the true cause, by object", lambda counts: _percent(counts["causes_by_object"])),
-    ("the true step", lambda counts: _percent(counts["step"])),
-    ("texts not parsed completely", lambda counts: str(counts["unread"])),
-)
 
 
 def wrong_causes(texts: Sequence[JudgedText]) -> list[list[str | int]]:

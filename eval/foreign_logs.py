@@ -17,13 +17,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from eval.common.runner import Measurement, Run, Settings, run
-from eval.common.statistics import share_of
-from eval.common.tables import markdown_table, percent_of
-from eval.logs.command import JudgedLog, annotated, judged, seconds_of
-from eval.logs.measuring import reliability_of
+from eval.logs.__main__ import JudgedLog, annotated, judged, seconds_of
+from eval.logs.measuring import SURE, reliability_of
+from eval.metrics import Metric, share, summary, total, transposed
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import HouseholdLog, document_of, log_of, read_logs
+from nsrecover.explanation.logs.confidence import SURE_ENOUGH
 from nsrecover.explanation.logs.reading.records import KeyFrame, Observation
 
 
@@ -122,31 +122,10 @@ def measure(config: ForeignLogsConfig, run: Run) -> dict[str, Any]:
     found = run.each(partial(case_of, deletions=config.deletions), items, "log")
     return {
         "files": {
-            path: figures_of([each for each, (where, _) in zip(found, items, strict=True) if where == path])
+            path: summary([each for each, (where, _) in zip(found, items, strict=True) if where == path], METRICS)
             for path in config.files
         }
     }
-
-
-def figures_of(found: Sequence[ForeignCase]) -> dict[str, Any]:
-    """The six figures of annotated logs."""
-    cases = [each.case for each in found]
-    known = [case for case in cases if case.step_right is not None]
-    return {
-        "logs": len(cases),
-        "step": share_of(bool(case.step_right) for case in known),
-        "plan_alone": share_of(each.plan_alone for each in found if each.plan_alone is not None),
-        "kind": share_of(case.kind_right for case in cases if case.kind_right is not None),
-        "corrections": share_of(case.accepted for case in cases if case.accepted is not None),
-        "subgoals": share_of(held for case in cases for held in case.subgoals),
-        "changed_by_one_line": share_of(lost for each in found for lost in each.lost),
-        "failures_called_success": sum(case.found["root_cause"] == "none" for case in known if not case.step_right),
-        "seconds": round(sum(case.seconds for case in cases) / max(1, len(cases)), 3),
-        "slowest_s": round(max((case.seconds for case in cases), default=0.0), 3),
-        **reliability_of([
-            (case.found["confidence"], bool(case.step_right) and case.kind_right is not False) for case in known
-        ]),
-    }  # fmt: skip
 
 
 def _steps(log: HouseholdLog) -> Sequence[str]:
@@ -154,30 +133,46 @@ def _steps(log: HouseholdLog) -> Sequence[str]:
     return list(truth["steps"])
 
 
-_ROWS = {
-    "step": "failing step among the annotated ones",
-    "plan_alone": "the same by the plan alone, without observations",
-    "kind": "kind of failure",
-    "corrections": "correction accepted by the judge",
-    "subgoals": "subgoals verified rightly",
-    "right_if_sure": "step and kind right at confidence ≥ 0.9",
-    "wrong_if_abstained": "wrong where it abstained",
-    "changed_by_one_line": "right steps lost when a line is deleted",
-    "failures_called_success": "failures called success",
-    "seconds": "seconds a log",
-    "slowest_s": "the longest",
-}
+def _known(each: ForeignCase) -> bool:
+    return each.case.step_right is not None
+
+
+def _right(each: ForeignCase) -> bool:
+    return bool(each.case.step_right) and each.case.kind_right is not False
+
+
+METRICS = (
+    total("logs", ""),
+    share("step", "failing step among the annotated ones", lambda e: e.case.step_right, _known, counted=True),
+    share("plan_alone", "the same by the plan alone, without observations", lambda e: e.plan_alone,
+          lambda e: e.plan_alone is not None, counted=True),
+    share("kind", "kind of failure", lambda e: e.case.kind_right, lambda e: e.case.kind_right is not None,
+          counted=True),
+    share("corrections", "correction accepted by the judge", lambda e: e.case.accepted,
+          lambda e: e.case.accepted is not None, counted=True),
+    share("subgoals", "subgoals verified rightly", lambda e: e.case.subgoals, counted=True),
+    share("right_if_sure", "step and kind right at confidence ≥ 0.9", _right,
+          lambda e: _known(e) and e.case.found["confidence"] >= SURE, counted=True),
+    share("wrong_if_abstained", "wrong where it abstained", lambda e: not _right(e),
+          lambda e: _known(e) and e.case.found["confidence"] < SURE_ENOUGH, counted=True),
+    share("changed_by_one_line", "right steps lost when a line is deleted", lambda e: e.lost, counted=True),
+    total("failures_called_success", "failures called success",
+          lambda e: _known(e) and not e.case.step_right and e.case.found["root_cause"] == "none"),
+    Metric("seconds", "seconds a log", lambda found: round(sum(e.case.seconds for e in found) / max(1, len(found)), 3),
+           lambda found: found["seconds"]),
+    Metric("slowest_s", "the longest", lambda found: round(max((e.case.seconds for e in found), default=0.0), 3),
+           lambda found: found["slowest_s"]),
+    Metric("reliability", "", lambda found: reliability_of([
+        (e.case.found["confidence"], _right(e)) for e in found if _known(e)
+    ])["reliability"], str),
+)  # fmt: skip
+"""The figures of annotated logs."""
 
 
 def table_of(metrics: Mapping[str, Any]) -> str:
     """The figures as a table, with a column for each file."""
-    files: Mapping[str, Mapping[str, Any]] = metrics["files"]
-    rows = [[words, *(_cell(each[key]) for each in files.values())] for key, words in _ROWS.items()]
-    return markdown_table(["", *(f"{name} ({each['logs']} logs)" for name, each in files.items())], rows)
-
-
-def _cell(figure: Any) -> str:
-    return f"{percent_of(figure, 1)} of {figure['of']}" if isinstance(figure, dict) else str(figure)
+    files = {f"{name} ({each['logs']} logs)": each for name, each in metrics["files"].items()}
+    return transposed("", files, METRICS)
 
 
 def with_files_named(arguments: Sequence[str]) -> list[str]:

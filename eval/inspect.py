@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.runner import Measurement, Run, Settings, run
-from eval.common.statistics import share_of
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, percent_of
+from eval.common.tables import columns_table, document
+from eval.metrics import columns, share, summary
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.inspection.appearance import features_of
@@ -127,17 +127,14 @@ def labels_of(successes: Sequence[Look], others: Sequence[Look], alpha: float) -
     return [label_of(task, each.watched(n)) for n, each in enumerate(others)]
 
 
-def rates(labels: Sequence[Label], truths: Sequence[Truth]) -> dict[str, Any]:
-    """How often labels are right."""
-    pairs = list(zip(labels, truths, strict=True))
-    failed = [(label, truth) for label, truth in pairs if not truth.succeeded]
-    return {
-        "outcome": share_of(label.succeeded == truth.succeeded for label, truth in pairs),
-        "noticed": share_of(not label.succeeded for label, _ in failed),
-        "false_alarms": share_of(not label.succeeded for label, truth in pairs if truth.succeeded),
-        "subtask": share_of(_same_subtask(label, truth) for label, truth in failed),
-        "object": share_of(label.object in truth.objects for label, truth in failed),
-    }
+METRICS = (
+    share("outcome", "success or failure", lambda pair: pair[0].succeeded == pair[1].succeeded),
+    share("noticed", "failures noticed", lambda pair: not pair[0].succeeded, lambda pair: not pair[1].succeeded),
+    share("false_alarms", "false alarms", lambda pair: not pair[0].succeeded, lambda pair: pair[1].succeeded),
+    share("subtask", "failed subtask", lambda pair: _same_subtask(*pair), lambda pair: not pair[1].succeeded),
+    share("object", "object", lambda pair: pair[0].object in pair[1].objects, lambda pair: not pair[1].succeeded),
+)
+"""Of pairs of a label and the truth."""
 
 
 def _same_subtask(label: Label, truth: Truth) -> bool:
@@ -172,20 +169,17 @@ def measure(config: InspectConfig, run: Run) -> dict[str, Any]:
     return {
         "successes": len(items) - len(truths), "episodes": len(truths), "alpha": config.alpha,
         "failed": sum(not each.succeeded for each in truths),
-        "arms": {name: rates(*zip(*pairs, strict=True)) for name, pairs in arms.items()}, "wrong": wrong,
+        "arms": {name: summary(pairs, METRICS) for name, pairs in arms.items()}, "wrong": wrong,
     }  # fmt: skip
 
 
 def table(metrics: dict[str, Any]) -> str:
     """Table of all monitors."""
-    names = ("outcome", "noticed", "false_alarms", "subtask", "object")
-    rows = [[arm, *(percent_of(found[name], 1) for name in names)] for arm, found in metrics["arms"].items()]
-    head = ["from", "success or failure", "failures noticed", "false alarms", "failed subtask", "object"]
     title = (
         f"Episodes of a policy without a plan: {metrics['episodes']}, of which {metrics['failed']} failed; "
         f"{metrics['successes']} successes to learn from"
     )
-    return document(title, markdown_table(head, rows))
+    return document(title, columns_table(["from"], metrics["arms"], columns(METRICS)))
 
 
 def check(config: InspectConfig) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,22 +12,17 @@ import numpy as np
 
 from conf.command import option, options
 from eval.common.episodes import EpisodesConfig, episodes_of
-from eval.common.recordings import load_recording, record_episode
-from eval.common.runner import Measurement, Run, run
-from eval.common.statistics import Confusion, Share, grouped, share, share_of
+from eval.common.recordings import footage_of
+from eval.common.statistics import Share, decisions, grouped, share, share_of
 from eval.common.step_verdicts import ImaginationAccuracy, MonitorSetting, StepVerdict, judge_steps
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent_of, seen_through
+from eval.run import Measurement, Run, run
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.presets import sensor_of
 from sim.sensors.sensor import EXACT, Sensor
-
-
-def by_step(verdicts: Iterable[StepVerdict]) -> Confusion:
-    """Count decisions by step: does any object deviate?"""
-    return Confusion.from_counts(Counter((bool(verdict.wrong), bool(verdict.blamed)) for verdict in verdicts))
 
 
 def exact(verdicts: Iterable[StepVerdict]) -> Share:
@@ -82,7 +76,7 @@ def assess(
         sensor: that the episode is seen through. A variant that does not see every object of the plan before the first
             action judges no step of it.
     """
-    recorded = load_recording(episode, record_episode(episode, Path(folder)))
+    recorded = footage_of(episode, folder)
     judged = dict[str, tuple[Sequence[StepVerdict], Sequence[ImaginationAccuracy]]]()
     for name, variant in variants.items():
         seen = recorded.through(variant.views).sensed(sensor)
@@ -124,7 +118,7 @@ def summary(
 
 def _metrics(verdicts: Sequence[StepVerdict], thresholds: Mapping[float, float]) -> dict[str, Any]:
     return {
-        "steps": by_step(verdicts).rates(),
+        "steps": decisions((bool(verdict.wrong), bool(verdict.blamed)) for verdict in verdicts),
         "culprits_exact": exact(verdicts),
         "association": association(verdicts),
         "association_after_errors": association([verdict for verdict in verdicts if verdict.wrong]),

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -22,13 +23,13 @@ import panda_gym  # registers its environments, too
 from tqdm import tqdm
 
 import nsrecover
-from eval.common.runner import Measurement, Run, Settings, run
-from eval.common.tables import document, markdown_table
+from eval.common.tables import Columns, columns_table, document
+from eval.metrics import Metric, columns, share, summary
+from eval.run import Measurement, Run, Settings, run
 from examples.panda_gym_stacking import BASE_X, CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.system import System
-from sim.common.statistics import wilson_interval
 
 LONGEST_STEPS = 110
 """Latest step of a disturbance; actions take about 60 steps, so many disturbances come after the action."""
@@ -261,43 +262,41 @@ def noisy(boxes: Boxes, noise_m: float, rng: np.random.Generator) -> dict[str, n
     return {name: box + np.concatenate([rng.normal(0, noise_m, 3), np.zeros(3)]) for name, box in boxes.items()}
 
 
-def judge(
-    system: System, recorded: Sequence[StackingEpisode], noise_m: float, seed: int
-) -> Iterator[tuple[StackingStep, frozenset[str]]]:
+def judge(system: System, recorded: Sequence[StackingEpisode], noise_m: float, seed: int) -> Iterator[Blamed]:
     """Yield each observation with the cubes that the monitor blames, from noisy boxes."""
     for number, episode in enumerate(recorded):
         rng = np.random.default_rng([seed, number, 2])
         monitor = system.monitor(episode.plan, noisy(episode.start, noise_m, rng))
         for action, look in zip(episode.plan, episode.looks, strict=False):
-            yield look, frozenset(monitor.step(action, noisy(look.boxes, noise_m, rng)).deviating)
+            yield Blamed(look, frozenset(monitor.step(action, noisy(look.boxes, noise_m, rng)).deviating))
 
 
-def counted(good: int, total: int) -> dict[str, Any]:
-    """Return a share with its 95 % interval (Wilson)."""
-    low, high = wilson_interval(good, total)
-    share = round(good / total, 4) if total else None
-    return {"count": good, "of": total, "rate": share, "low_95": round(low, 4), "high_95": round(high, 4)}
+@dataclass(frozen=True)
+class Blamed:
+    """An observation, and the cubes that the monitor blames."""
+
+    look: StackingStep
+    cubes: frozenset[str]
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether something was done to a cube since the last observation."""
+        return self.look.kind is not None
 
 
-def summary(verdicts: Sequence[tuple[StackingStep, frozenset[str]]]) -> dict[str, Any]:
-    """Return detection rates, exact culprits and false alarms."""
-    disturbed = [(look, blamed) for look, blamed in verdicts if look.kind is not None]
-    fine = [blamed for look, blamed in verdicts if look.kind is None and not look.wrong]
-    natural = [blamed for look, blamed in verdicts if look.kind is None and look.wrong]
-    return {
-        "detection": counted(sum(bool(blamed) for _, blamed in disturbed), len(disturbed)),
-        "by_kind": {
-            kind.value: counted(*_noticed([blamed for look, blamed in disturbed if look.kind is kind]))
-            for kind in Disturbance
-        },
-        "culprits_exact": counted(sum(look.wrong == blamed for look, blamed in disturbed), len(disturbed)),
-        "false_alarms": counted(*_noticed(fine)),
-        "own_failures": counted(*_noticed(natural)),
-    }
+def _noticed(name: str, title: str, where: Callable[[Blamed], bool]) -> Metric:
+    return share(name, title, lambda each: bool(each.cubes), where, counted=True)
 
 
-def _noticed(blamed: Sequence[frozenset[str]]) -> tuple[int, int]:
-    return sum(map(bool, blamed)), len(blamed)
+METRICS = (
+    _noticed("detection", "disturbances noticed", lambda each: each.disturbed),
+    *(_noticed(f"by_kind.{kind}", kind.value, partial(lambda kind, each: each.look.kind is kind, kind))
+      for kind in Disturbance),
+    share("culprits_exact", "culprits right", lambda each: each.look.wrong == each.cubes, lambda each: each.disturbed,
+          counted=True),
+    _noticed("false_alarms", "false alarms", lambda each: not each.disturbed and not each.look.wrong),
+    _noticed("own_failures", "", lambda each: not each.disturbed and bool(each.look.wrong)),
+)  # fmt: skip
 
 
 def measure(config: PandaGymConfig, run: Run) -> dict[str, Any]:
@@ -327,36 +326,19 @@ def measure(config: PandaGymConfig, run: Run) -> dict[str, Any]:
             noticed_from = REACHED_M * float(np.sqrt(-np.log2(system.models.threshold)))
             rows[f"{name}, noise {noise_mm:g} mm"] = {
                 "tolerance_mm": round(1000 * noticed_from, 1),
-                **summary(list(judge(system, recorded, noise_m, config.seed))),
+                **summary(list(judge(system, recorded, noise_m, config.seed)), METRICS),
             }
     return {"seed": config.seed, "alpha": config.alpha, "panda_gym": panda_gym.__version__, "settings": rows}
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
     """Table with one line for each setting."""
-    head = ["tolerance", "noticed from", "disturbances noticed", *(kind.value for kind in Disturbance)]
-    rows = [
-        [
-            name,
-            f"{row['tolerance_mm']} mm",
-            _share(row["detection"]),
-            *(_share(row["by_kind"][kind.value]) for kind in Disturbance),
-            _share(row["culprits_exact"]),
-            _share(row["false_alarms"]),
-        ]
-        for name, row in metrics["settings"].items()
-    ]
     own = next(iter(metrics["settings"].values()))["own_failures"]
+    shown: Columns = (("noticed from", lambda row: f"{row['tolerance_mm']} mm"), *columns(METRICS))
     return document(
-        markdown_table([*head, "culprits right", "false alarms"], rows),
+        columns_table(["tolerance"], metrics["settings"], shown),
         f"In brackets 95 % intervals. The hand itself failed {own['of']} times, which are counted in none of these.",
     )
-
-
-def _share(row: Mapping[str, Any]) -> str:
-    if not row["of"]:
-        return "none"
-    return f"{row['count']} of {row['of']} ({100 * row['low_95']:.1f} to {100 * row['high_95']:.1f} %)"
 
 
 LEAST = {"disturbances": 1, "undisturbed": 1, "calibration": 1, "noise_mm": 0}

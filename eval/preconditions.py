@@ -6,7 +6,7 @@ without them, is judged for every action of the plan: most scenes after errors d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,11 +15,12 @@ import numpy as np
 
 from eval.common.episodes import episodes_of
 from eval.common.recordings import RecordedEpisode
-from eval.common.runner import Measurement, Run, Settings, run
-from eval.common.statistics import Share, grouped, share_of
+from eval.common.statistics import grouped
 from eval.common.step_verdicts import MonitorSetting, PerceivedStep, perceived_steps
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, percent_of
+from eval.metrics import share
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.domains.tabletop.operators import TABLETOP
 from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.replay import ReplayedStep, replay
@@ -29,7 +30,7 @@ from sim.tabletop.placing import true_graph
 from sim.tabletop.poses import poses_of
 from sim.tabletop.truth import Truth
 
-WHENS = ("good step", "error")
+WHENS = {"good step": "after a good step", "error": "after an error"}
 
 
 @dataclass
@@ -106,25 +107,7 @@ def _answers(sensor: str, episode: ErrorEpisode, step: PerceivedStep, truth: Tru
     for action in episode.plan:
         holds = set(action.arguments) <= set(exact.names) and not TABLETOP.operator_of(action).violated(exact, action)
         said = not TABLETOP.operator_of(action).violated(step.graph, action)
-        yield Asked(sensor, episode.dataset, episode.number, WHENS[step.failed], holds, said)
-
-
-def name_of(episode: ErrorEpisode) -> str:
-    """Name of an episode."""
-    return f"{episode.dataset} {episode.number}"
-
-
-def measure(config: PreconditionsConfig, run: Run) -> dict[str, Any]:
-    """Ask the monitor in every scene."""
-    task = partial(ask, sensors=tuple(config.sensors), checkpoint=config.checkpoint)
-    found = [each for part in run.each(task, run.episodes, "episode", name_of) for each in part]
-    return {
-        "seed": config.seed,
-        "sensors": {
-            sensor: {name: _accuracy(chosen) for name, chosen in _parts(group)}
-            for sensor, group in grouped(found, lambda each: each.sensor).items()
-        },
-    }
+        yield Asked(sensor, episode.dataset, episode.number, "error" if step.failed else "good step", holds, said)
 
 
 def check(config: PreconditionsConfig) -> None:
@@ -134,18 +117,28 @@ def check(config: PreconditionsConfig) -> None:
         preset(sensor)
 
 
-def _parts(asked: Sequence[Asked]) -> Iterator[tuple[str, list[Asked]]]:
-    yield "all", list(asked)
-    for when in WHENS:
-        yield f"after a{'n' if when == 'error' else ''} {when}", [each for each in asked if each.when == when]
-    yield "preconditions hold", [each for each in asked if each.holds]
-    yield "preconditions do not hold", [each for each in asked if not each.holds]
-    yield from grouped(asked, lambda each: f"dataset {each.dataset}").items()
+def _holds_text(each: Asked) -> str:
+    return "preconditions hold" if each.holds else "preconditions do not hold"
 
 
-def _accuracy(asked: Sequence[Asked]) -> Share:
-    """Share of right answers."""
-    return share_of(each.holds == each.said for each in asked)
+def measure(config: PreconditionsConfig, run: Run) -> dict[str, Any]:
+    """Ask the monitor in every scene."""
+    task = partial(ask, sensors=tuple(config.sensors), checkpoint=config.checkpoint)
+    every = run.each(task, run.episodes, "episode", lambda episode: f"{episode.dataset} {episode.number}")
+    found = [each for part in every for each in part]
+    sensors = {sensor: list(group) for sensor, group in grouped(found, lambda each: each.sensor).items()}
+    parts: Sequence[Callable[[Asked], str]] = (lambda each: "all", lambda each: WHENS[each.when], _holds_text,
+                                               lambda each: f"dataset {each.dataset}")  # fmt: skip
+    return {
+        "seed": config.seed,
+        "sensors": {
+            sensor: {name: RIGHT.of(rows) for part in parts for name, rows in grouped(group, part).items()}
+            for sensor, group in sensors.items()
+        },
+    }
+
+
+RIGHT = share("right", "right", lambda each: each.holds == each.said)
 
 
 def table(metrics: dict[str, Any]) -> str:

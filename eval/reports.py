@@ -17,8 +17,8 @@ import numpy as np
 import nsrecover
 from eval.common import video
 from eval.common.browser import DESKTOP, browser, write_jpeg, write_looks
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.tables import document, markdown_table
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.scene import Box, FloatArray, SceneGraph

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from conf.command import options
-from eval.common.runner import Measurement, Run, Settings, run
-from eval.common.statistics import grouped, p95, share_of, spread
+from eval.common.statistics import grouped, share_of, spread
 from eval.common.tables import Columns, columns_table, document, figure, rate
-from eval.sensing.command import all_steps, box_error, conditions_of
+from eval.metrics import columns, levels, share, total
+from eval.metrics import summary as numbers
+from eval.run import Measurement, Run, Settings, run
+from eval.sensing.__main__ import all_steps, bad, begun, conditions_of, good
 from eval.sensing.judge import Condition, SensedStep
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Verdict
@@ -117,44 +119,27 @@ UNSEEN = "all but boxes"
 """Key of the families whose shapes were never seen in training."""
 
 
+_OF_RULE = "of the 2 cm rule"
+METRICS = (
+    share("accuracy", "accuracy", lambda s: bool(s.blamed) if s.wrong else s.verdict == Verdict.AS_EXPECTED, begun),
+    share("rule.accuracy", _OF_RULE, lambda s: bool(s.off_place) == bool(s.wrong), begun),
+    share("false_alarms", "false alarms", lambda s: bool(s.blamed), good),
+    share("rule.false_alarms", _OF_RULE, lambda s: bool(s.off_place), good),
+    share("recall", "recall", lambda s: bool(s.blamed), bad),
+    share("rule.recall", _OF_RULE, lambda s: bool(s.off_place), bad),
+    share("culprits_exact", "culprits exact", lambda s: {*s.blamed} == {*s.wrong}, lambda s: bad(s) and s.blamed),
+    share("rule.culprits_exact", "", lambda s: {*s.off_place} == {*s.wrong}, lambda s: bad(s) and s.off_place),
+    share("cannot_tell", "cannot tell, good steps", lambda s: s.verdict == Verdict.CANNOT_TELL, good),
+    levels("box_error_mm", "box error median / p95, mm", lambda s: s.errors_mm if begun(s) else ()),
+    total("episodes_not_begun", "", lambda s: not begun(s)),
+)
+
+
 def summary(steps: Sequence[SensedStep]) -> dict[str, Any]:
     """Metrics of the steps of one condition: of every family, of those never seen in training, and of all."""
-    families = grouped(steps, _family)
-    found = {name: _metrics(group) for name, group in families.items()}
     unseen = [step for step in steps if step.dataset != TRAINED]
-    return found | {UNSEEN: _metrics(unseen), EVERY: _metrics(steps)}
-
-
-def _family(step: SensedStep) -> str:
-    return step.dataset
-
-
-def _metrics(every: Sequence[SensedStep]) -> dict[str, Any]:
-    steps = [step for step in every if step.step >= 0]
-    good = [step for step in steps if not step.wrong]
-    bad = [step for step in steps if step.wrong]
-    detected = [step for step in bad if step.blamed]
-    errors = [error for step in steps for error in step.errors_mm]
-    return {
-        "accuracy": share_of(_right(step) for step in steps),
-        "false_alarms": share_of(bool(step.blamed) for step in good),
-        "recall": share_of(bool(step.blamed) for step in bad),
-        "culprits_exact": share_of(set(step.blamed) == set(step.wrong) for step in detected),
-        "cannot_tell": share_of(step.verdict == Verdict.CANNOT_TELL for step in good),
-        "rule": {
-            "accuracy": share_of(bool(step.off_place) == bool(step.wrong) for step in steps),
-            "false_alarms": share_of(bool(step.off_place) for step in good),
-            "recall": share_of(bool(step.off_place) for step in bad),
-            "culprits_exact": share_of(set(step.off_place) == set(step.wrong) for step in bad if step.off_place),
-        },
-        "box_error_mm": spread(errors, 2, median=np.median, p95=p95),
-        "episodes_not_begun": len(every) - len(steps),
-    }
-
-
-def _right(step: SensedStep) -> bool:
-    """Whether an alarm was raised for an error, or a good step found as expected."""
-    return bool(step.blamed) if step.wrong else step.verdict == Verdict.AS_EXPECTED
+    families = grouped(steps, lambda step: step.dataset) | {UNSEEN: unseen, EVERY: list(steps)}
+    return {name: numbers(group, METRICS) for name, group in families.items()}
 
 
 def grasp_summary(tries: Sequence[GraspTry]) -> dict[str, Any]:
@@ -171,15 +156,7 @@ def grasp_summary(tries: Sequence[GraspTry]) -> dict[str, Any]:
 
 
 COLUMNS: Columns = (
-    ("accuracy", rate("accuracy")),
-    ("of the 2 cm rule", rate("rule", "accuracy")),
-    ("false alarms", rate("false_alarms")),
-    ("of the 2 cm rule", rate("rule", "false_alarms")),
-    ("recall", rate("recall")),
-    ("of the 2 cm rule", rate("rule", "recall")),
-    ("culprits exact", rate("culprits_exact")),
-    ("cannot tell, good steps", rate("cannot_tell")),
-    ("box error median / p95, mm", box_error),
+    *columns(METRICS),
     ("good / error steps", lambda found: f"{found['false_alarms']['of']} / {found['recall']['of']}"),
 )
 GRASP_COLUMNS: Columns = (

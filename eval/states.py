@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import json
 import time
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
-import numpy.typing as npt
 
-from eval.common.output import in_workers
-from eval.common.runner import Measurement, Run, Settings, run
-from eval.common.statistics import Share, share_of
-from eval.common.tables import Columns, columns_table, document, markdown_table, percent_of, rate
+from eval.common.statistics import Share, grouped, mean, share_of
+from eval.common.tables import columns_table, document, markdown_table, percent_of
+from eval.metrics import Metric, columns, share, summary, total
+from eval.run import Measurement, Run, Settings, in_workers, run
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.states import SHIPPED, StateModel
@@ -66,7 +65,7 @@ def film(episode: int, seed: int, varied: float, folder: str) -> Path:
 
     An episode ends early if an action fails: what is true is known all the same.
     """
-    path = Path(folder) / f"{seed}_{varied:g}_{episode:05d}.npz"
+    path = Path(folder) / f"{seed}_{varied:g}_{episode:05d}.joblib"
     if path.exists():
         return path
     spec = specify(seed, episode, varied)
@@ -79,25 +78,9 @@ def film(episode: int, seed: int, varied: float, folder: str) -> Path:
                 frames.append(_frame(world, episode))
                 if world.failures[-1]:
                     break
-    arrays: dict[str, Any] = {}
-    for number, frame in enumerate(frames):
-        for name in ("images", "owners", "elevation_rad", "pixels", "geometry"):
-            arrays[f"{number}_{name}"] = getattr(frame.crops, name)
-    about = [{"names": frame.crops.names, "truth": frame.truth} for frame in frames]
     with atomic_write(path) as file:
-        np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+        joblib.dump(frames, file, compress=3)
     return path
-
-
-def frames_in(path: Path) -> Iterator[Frame]:
-    """The frames of an episode that was kept."""
-    episode = int(path.stem.rsplit("_", 1)[1])
-    with np.load(path) as stored:
-        for number, each in enumerate(json.loads(str(stored["about"]))):
-            own: dict[str, npt.NDArray[Any]] = {
-                name: stored[f"{number}_{name}"] for name in ("images", "owners", "elevation_rad", "pixels", "geometry")
-            }
-            yield Frame(episode, StateCrops(tuple(each["names"]), **own), each["truth"])
 
 
 def _frame(world: KitchenWorld, episode: int) -> Frame:
@@ -177,7 +160,8 @@ def measure(config: StatesConfig, run: Run) -> dict[str, Any]:
         seconds += time.perf_counter() - began
         readings += list(_readings(model, frame, found))
     variables = {
-        variable: accuracy([r for r in readings if r.variable == variable]) for variable in model.config.variables
+        variable: summary([r for r in readings if r.variable == variable], METRICS)
+        for variable in model.config.variables
     }
     return {
         "seed": config.seed,
@@ -199,7 +183,7 @@ def _frames(config: StatesConfig) -> list[Frame]:
     for begin in itertools.count(0, _BATCH):
         numbers = range(begin, begin + _BATCH)
         for path in in_workers(task, numbers, config.workers, "episode", f"{len(frames)} of {config.frames} frames"):
-            frames += list(frames_in(path))
+            frames += joblib.load(path)
         if len(frames) >= config.frames:
             return frames[: config.frames]
     raise AssertionError
@@ -223,44 +207,35 @@ def _readings(model: StateModel, frame: Frame, found: Any) -> Any:
             )
 
 
-def accuracy(readings: list[Reading]) -> dict[str, Any]:
-    """Accuracies of the readings of one variable, with 95 % intervals."""
-    shown = [r for r in readings if r.best is not None]
-    given = [r for r in readings if r.read is not None]
-    kinds: dict[str, list[Reading]] = defaultdict(list)
-    values: dict[str, list[Reading]] = defaultdict(list)
-    for reading in given:
-        kinds[reading.kind].append(reading)
-        values[reading.true].append(reading)
-    confusion: dict[str, int] = defaultdict(int)
-    for reading in given:
-        if reading.read != reading.true:
-            confusion[f"{reading.kind}: {reading.true} read as {reading.read}"] += 1
-    return {
-        "objects": len(readings),
-        "accuracy": right(given),
-        "given": share_of(r.read is not None for r in readings),
-        "visible_by_geometry": share_of(r.best is not None for r in readings),
-        "accuracy_visible_by_geometry": share_of(r.best == r.true for r in shown),
-        "not_visible_called_unknown": share_of(r.read is None for r in readings if r.best is None),
-        "mean_probability_of_given": round(float(np.mean([r.probability for r in given])), 4) if given else None,
-        "by_kind": {kind: right(own) for kind, own in sorted(kinds.items())},
-        "by_true_value": {value: right(own) for value, own in sorted(values.items())},
-        "wrong": dict(sorted(confusion.items(), key=lambda item: -item[1])),
-    }
+def _right(reading: Reading) -> bool:
+    return reading.read == reading.true
 
 
-def right(readings: list[Reading]) -> Share:
-    """Share of the readings that are right."""
-    return share_of(r.read == r.true for r in readings)
+def _given(reading: Reading) -> bool:
+    return reading.read is not None
 
 
-COLUMNS: Columns = (
-    ("right, if given", rate("accuracy")),
-    ("given", rate("given")),
-    ("right, if visible by geometry", rate("accuracy_visible_by_geometry")),
-    ("not visible called unknown", rate("not_visible_called_unknown")),
-)
+def _by(readings: Sequence[Reading], key: Callable[[Reading], str]) -> dict[str, Share]:
+    groups = grouped([reading for reading in readings if _given(reading)], key)
+    return {name: share_of(map(_right, own)) for name, own in groups.items()}
+
+
+METRICS = (
+    total("objects", ""),
+    share("accuracy", "right, if given", _right, _given),
+    share("given", "given", _given),
+    share("visible_by_geometry", "", lambda r: r.best is not None),
+    share("accuracy_visible_by_geometry", "right, if visible by geometry", lambda r: r.best == r.true,
+          lambda r: r.best is not None),
+    share("not_visible_called_unknown", "not visible called unknown", lambda r: not _given(r),
+          lambda r: r.best is None),
+    Metric("mean_probability_of_given", "", lambda rows: mean([r.probability for r in rows if _given(r)], 4), str),
+    Metric("by_kind", "", lambda rows: _by(rows, lambda r: r.kind), str),
+    Metric("by_true_value", "", lambda rows: _by(rows, lambda r: r.true), str),
+    Metric("wrong", "", lambda rows: dict(Counter(
+        f"{r.kind}: {r.true} read as {r.read}" for r in rows if _given(r) and not _right(r)
+    ).most_common()), str),
+)  # fmt: skip
 
 
 def table_of(metrics: dict[str, Any]) -> str:
@@ -275,7 +250,7 @@ def table_of(metrics: dict[str, Any]) -> str:
         f"{metrics['frames']} observations of {metrics['episodes']} episodes in layouts "
         f"{', '.join(map(str, metrics['layouts']))}, seed {metrics['seed']}; {metrics['ms_per_frame']:g} ms for an "
         "observation.",
-        columns_table(["variable"], metrics["variables"], COLUMNS),
+        columns_table(["variable"], metrics["variables"], columns(METRICS)),
         markdown_table(["kind or true value", "right, if given", "of"], more),
         markdown_table(["wrong readings", "number"], wrong) if wrong else "No reading is wrong.",
     )

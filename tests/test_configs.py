@@ -65,7 +65,6 @@ COMMANDS = {
     "train_household": "train.household",
     "instructions": "eval.instructions",
     "results": "eval.results",
-    "mutations": "eval.checks.mutations",
 }
 """Primary config -> the module that runs it."""
 
@@ -109,7 +108,6 @@ def test_it_composes_and_resolves(module: str) -> None:
     done = run(module, "--cfg", "job", "--resolve")
     assert done.code == 0, done.err
     assert "seed:" in done.out or module in (
-        "eval.checks.mutations",
         "eval.results",
         "eval.real",
     ), "nothing there is drawn"
@@ -124,7 +122,6 @@ def test_every_option_of_every_group_composes(group: str, choice: str, module: s
 @pytest.mark.parametrize(("name", "module"), COMMANDS.items())
 def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: str) -> None:
     known, misspelt = {
-        "mutations": ("only", "olny"),
         "real": ("frames", "fraems"),
         "results": ("level", "leval"),
     }.get(name, ("seed", "sede"))

@@ -26,7 +26,6 @@ NOT_YET_LONG = {
 }
 NOT_YET_FEW_PARAMETERS = {
     "eval/displacement.py::looks_at": 9,
-    "eval/checks/fuzz/server.py::_attack": 9,
     "eval/checks/soak/episodes.py::_run": 10,
     "nsrecover/integrations/unified_planning/__init__.py::repair": 9,
     "nsrecover/live/__init__.py::page": 9,

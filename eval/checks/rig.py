@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from conf.command import option
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, percent_of
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.loading import load
 from nsrecover.onboarding import commands, scoring

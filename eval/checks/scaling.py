@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import grouped
 from eval.common.synthetic_states import SyntheticErrorState, enlarged, of_example, problem
 from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 

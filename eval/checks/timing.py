@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 import nsrecover
 from conf.command import option
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.tables import document, markdown_table, seen_through
+from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph

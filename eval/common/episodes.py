@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval.common.runner import Settings
+from eval.run import Settings
 from nsrecover.errors import InvalidConfiguration, require_known
 from sim.common.groups import instantiate_group
 from sim.datasets.build import DatasetsConfig, build

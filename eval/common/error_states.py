@@ -7,34 +7,29 @@ once from the recording of an episode, with two cameras, object tracking without
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+import joblib
 
 from eval.common.episodes import EpisodesConfig, episodes_of
-from eval.common.identity import code_of, weights_of
-from eval.common.output import in_workers
-from eval.common.recordings import RecordedEpisode, load_recording, record_episode
+from eval.common.recordings import RecordedEpisode, footage_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
-from nsrecover.core.actions import Plan
+from eval.identity import code_of, weights_of
+from eval.run import in_workers
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
 from nsrecover.util.atomic_write import atomic_write
-from sim.common.plain import action_from, to_plain
 from sim.datasets.replay import ideal_states, replay
 from sim.datasets.spec import ErrorEpisode, StepError
 from sim.tabletop.poses import PoseEstimates, poses_of
-from sim.tabletop.scenes import SceneSpec
-from sim.tabletop.truth import Truth, room_of
+from sim.tabletop.truth import Truth
 
 VIEWS = ("left", "right")
 """Cameras from which error states are perceived."""
@@ -103,13 +98,13 @@ def error_states(
     """
     if not episode.errors:
         return ()
-    path = Path(folder) / f"{_key(episode, checkpoint)}.npz"
+    path = Path(folder) / f"{_key(episode, checkpoint)}.joblib"
     if not path.is_file():
-        states = list(
-            _make(episode, load_recording(episode, record_episode(episode, Path(footage))), system_of(checkpoint))
-        )
-        _write(path, states)
-    return tuple(_read(path, episode))
+        recorded = footage_of(episode, footage)
+        states = list(_make(episode, recorded, system_of(checkpoint)))
+        with atomic_write(path) as file:
+            joblib.dump(states, file, compress=3)
+    return tuple(joblib.load(path))
 
 
 def states_of(
@@ -182,59 +177,3 @@ def _key(episode: ErrorEpisode, checkpoint: str | None) -> str:
     """Name of a file: of an episode, the weights, and the code that executes, renders, perceives and imagines."""
     content = f"{episode.to_json()} {weights_of(checkpoint)} {code_of(__name__)}"
     return hashlib.sha256(content.encode()).hexdigest()[:24]
-
-
-def _write(path: Path, states: Sequence[ErrorState]) -> None:
-    arrays: dict[str, Any] = {}
-    notes: list[dict[str, Any]] = []
-    for k, state in enumerate(states):
-        graphs = (state.graph, *state.trace.graphs)
-        hidden = np.zeros(len(state.graph), np.bool_) if state.graph.occluded is None else state.graph.occluded
-        arrays |= {
-            f"{k} visual": np.stack([graph.visual for graph in graphs]),
-            f"{k} boxes": np.stack([graph.boxes for graph in graphs]),
-            f"{k} seen": np.stack([graph.seen for graph in graphs]),
-            f"{k} hidden": hidden,
-        }
-        truths = (state.truth, *state.fault_free)
-        for name in ("positions", "orientations", "present"):
-            arrays[f"{k} {name}"] = np.stack([getattr(truth, name) for truth in truths])
-        notes.append(
-            {
-                "step": state.step,
-                "names": state.graph.names,
-                "plan": [to_plain(action) for action in state.trace.plan],
-                "supports": [dict(truth.supports) for truth in truths],
-            }
-        )
-    with atomic_write(path) as file:
-        np.savez_compressed(file, notes=np.array(json.dumps(notes)), **arrays)
-
-
-def _read(path: Path, episode: ErrorEpisode) -> Iterator[ErrorState]:
-    errors = {error.step: error for error in episode.errors}
-    with np.load(path, allow_pickle=False) as arrays:
-        for k, note in enumerate(json.loads(str(arrays["notes"]))):
-            names = tuple(note["names"])
-            visual, boxes, seen = (arrays[f"{k} {name}"] for name in ("visual", "boxes", "seen"))
-            graphs = [SceneGraph(names, *parts) for parts in zip(visual[1:], boxes[1:], seen[1:], strict=True)]
-            plan = Plan(tuple(action_from(item, "the plan") for item in note["plan"]))
-            truth, *fault_free = _read_truths(arrays, k, note["supports"], episode.scene)
-            yield ErrorState(
-                episode,
-                errors[note["step"]],
-                SceneGraph(names, visual[0], boxes[0], seen[0], arrays[f"{k} hidden"]),
-                Trace(plan, tuple(graphs)),
-                truth,
-                tuple(fault_free),
-            )
-
-
-def _read_truths(
-    arrays: Mapping[str, Any], k: int, supports: Sequence[Mapping[str, str | None]], scene: SceneSpec
-) -> list[Truth]:
-    positions, orientations, present = (arrays[f"{k} {name}"] for name in ("positions", "orientations", "present"))
-    sizes = np.array([item.size for item in scene.objects])
-    rooms = [room_of(turns, sizes) if scene.room_counts else None for turns in orientations]
-    columns = zip(positions, orientations, present, supports, rooms, strict=True)
-    return [Truth(scene.names, *row) for row in columns]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from eval.common.identity import code_of
+from eval.identity import code_of
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, require_known
@@ -30,8 +30,6 @@ LOOKS_AT_START = 3
 
 BACKGROUND = ""
 """Name of what a mask shows that shows no object."""
-
-_SUCCESSES, _FAILURES = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,45 +98,25 @@ class RecordedEpisode:
         )
 
 
-def record_episode(episode: ErrorEpisode, folder: Path) -> Path:
-    """Execute and render an episode unless its recording exists; return the file."""
-    path = folder / f"{_key(episode)}.h5"
-    if path.is_file():
-        return path
-    steps = list(replay(episode, rig=RIG, with_images=True))
-    _check(episode, [step.error for step in steps if step.error is not None])
-    good = [step for step in steps if step.error is None or episode.faults]
-    start = steps[0].seen_before
-    successes = [start, *(step.seen_fault_free for step in good)]
-    failures = [start, *(step.seen_after for step in steps if step.error is not None)]
-    places = [steps[0].before.positions, *(step.fault_free.positions for step in good)]
-    notes = {"places": np.round(places, 5).tolist()}
-    plans = [
-        Plan(episode.plan.actions[: len(successes) - 1]),
-        Plan(tuple(step.action for step in steps if step.error is not None)),
-    ]
-    seen = [tuple(each for each in part if each is not None) for part in (successes, failures)]
-    recordings = [Recording(plans[0], seen[0], notes), Recording(plans[1], seen[1])]
-    write_archive(path, recordings)
-    return path
-
-
-def load_recording(episode: ErrorEpisode, path: Path) -> RecordedEpisode:
-    """Load the recording of an episode, with all cameras.
-
-    Args:
-        episode: of an error dataset.
-        path: from `record_episode`.
-    """
+def footage_of(episode: ErrorEpisode, folder: str | Path) -> RecordedEpisode:
+    """Return the images of an episode, with all cameras; it is executed and rendered unless its file exists."""
+    path = Path(folder) / f"{_key(episode)}.h5"
+    if not path.is_file():
+        steps = list(replay(episode, rig=RIG, with_images=True))
+        _check(episode, [step.error for step in steps if step.error is not None])
+        good, bad = ([step for step in steps if kept(step)] for kept in (
+            lambda step: step.error is None or episode.faults, lambda step: step.error is not None,
+        ))  # fmt: skip
+        start = steps[0].seen_before
+        successes, failures = [start, *(step.seen_fault_free for step in good)], [start, *(s.seen_after for s in bad)]
+        notes = {"places": np.round([steps[0].before.positions, *(s.fault_free.positions for s in good)], 5).tolist()}
+        plans = Plan(episode.plan.actions[: len(good)]), Plan(tuple(step.action for step in bad))
+        seen = [tuple(each for each in part if each is not None) for part in (successes, failures)]
+        write_archive(path, [Recording(plans[0], seen[0], notes), Recording(plans[1], seen[1])])
     with Archive(path, trusted=True) as archive:
-        successes, failures = archive[_SUCCESSES], archive[_FAILURES]
-    steps = [error.step for error in episode.errors]
-    return RecordedEpisode(
-        episode,
-        successes.observations,
-        dict(zip(steps, failures.observations[1:], strict=True)),
-        np.array(successes.notes["places"]),
-    )
+        well, badly = archive[0], archive[1]
+    after = dict(zip([error.step for error in episode.errors], badly.observations[1:], strict=True))
+    return RecordedEpisode(episode, well.observations, after, np.array(well.notes["places"]))
 
 
 def names_of_masks(exact: Observation, seen: Observation) -> dict[int, str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -111,36 +110,19 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Any]) -> dict[Any, list
     return dict(sorted(groups.items()))
 
 
-@dataclass(frozen=True)
-class Confusion:
-    """Counts of a yes-or-no decision.
+def decisions(pairs: Iterable[tuple[bool, bool]]) -> dict[str, Share]:
+    """Accuracy, precision, recall, and the rate of false alarms among the steps without an error.
 
-    Attributes:
-        hits: errors with an alarm.
-        false_alarms: alarms without an error.
-        misses: errors without an alarm.
-        quiet: neither an error nor an alarm.
+    Args:
+        pairs: of every decision whether there was an error, and an alarm.
     """
-
-    hits: int
-    false_alarms: int
-    misses: int
-    quiet: int
-
-    @classmethod
-    def from_counts(cls, counts: Mapping[tuple[bool, bool], int]) -> Confusion:
-        """Confusion from counts by (error, alarm)."""
-        return cls(*(counts.get(cell, 0) for cell in ((True, True), (False, True), (True, False), (False, False))))
-
-    def rates(self) -> dict[str, Share]:
-        """Accuracy, precision, recall, and the rate of false alarms among the steps without an error."""
-        total = self.hits + self.false_alarms + self.misses + self.quiet
-        return {
-            "accuracy": share(self.hits + self.quiet, total),
-            "precision": share(self.hits, self.hits + self.false_alarms),
-            "recall": share(self.hits, self.hits + self.misses),
-            "false_alarm_rate": share(self.false_alarms, self.false_alarms + self.quiet),
-        }
+    every = list(pairs)
+    return {
+        "accuracy": share_of(wrong == alarm for wrong, alarm in every),
+        "precision": share_of(wrong for wrong, alarm in every if alarm),
+        "recall": share_of(alarm for wrong, alarm in every if wrong),
+        "false_alarm_rate": share_of(alarm for wrong, alarm in every if not wrong),
+    }
 
 
 def roc(scores: Scores, good: Flags) -> tuple[Scores, Scores, float]:

@@ -9,8 +9,8 @@ from eval.common.statistics import Share
 from sim.common.tables import document, markdown_table
 
 __all__ = [
-    "Columns", "columns_table", "difference", "document", "duration", "figure", "markdown_table", "milliseconds",
-    "number", "percent", "percent_of", "rate", "seen_through", "value_at",
+    "Columns", "columns_table", "difference", "document", "duration", "failed", "figure", "markdown_table",
+    "milliseconds", "number", "percent", "percent_of", "rate", "seen_through", "sweep_rate", "value_at",
 ]  # fmt: skip
 
 Cell = Callable[[Any], object]
@@ -36,6 +36,16 @@ def columns_table(names: Sequence[str], rows: Mapping[Any, Any], columns: Column
 def rate(*path: str, digits: int = 1) -> Cell:
     """Cell of a `Share`: in per cent, with its interval."""
     return lambda found: percent_of(value_at(found, path), digits)
+
+
+def sweep_rate(*path: str, digits: int = 2) -> Cell:
+    """Cell of a share of a sweep, whose intervals are apart: in per cent, with its interval."""
+    return lambda found: percent(value_at(found, path), found["intervals"][path[-1]], digits)
+
+
+def failed(found: Any) -> str:
+    """Cell of the numbers of failures by their reasons."""
+    return ", ".join(f"{reason} {count}" for reason, count in sorted(found["failures"].items())) or "none"
 
 
 def figure(*path: str, digits: int = 1, none: str = "-") -> Cell:

@@ -10,12 +10,14 @@ from typing import Any
 
 import imageio.v2 as imageio
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from eval.common.demo_result import Picture
 from nsrecover.util.closing import ClosedByWith
 from sim.common.cameras import View
 
+Picture = npt.NDArray[np.uint8]
+"""(H, W, 3) uint8."""
 FRAME_SIZE = (416, 320)
 """Pixels of a rendered frame; rendering takes 0.05 s at this size."""
 CAPTION_HEIGHT = 64

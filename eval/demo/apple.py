@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from eval.common.demo_result import DemoResult, NoticedError, Picture, Turn, write_report
-from eval.common.video import FRAME_SIZE, PLAIN, RECOVERING, WRONG, VideoWriter
+from eval.common.video import FRAME_SIZE, PLAIN, RECOVERING, WRONG, Picture, VideoWriter
+from eval.demo.result import DemoResult, Turn, write_report
 from eval.instructions.episodes import PAPER, ScriptedOperator
 from nsrecover.core.actions import Plan
-from nsrecover.core.episode import Episode, StepRecord
-from nsrecover.core.facts import FactScene
+from nsrecover.core.episode import StepRecord
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidConfiguration
@@ -77,7 +76,7 @@ def floor_plan(world: FastHome, thing: str) -> Picture:
 
 
 NAME = "apple"
-SENTENCE = PAPER[4][0]
+SENTENCE: str = PAPER[4]["say"]
 DESCRIPTION = f'"{SENTENCE}" Ashley does not know, no place is named, and the first grasp misses.'
 _SECONDS = 0.8
 """How long a turn is shown in the film."""
@@ -126,7 +125,8 @@ def run_apple(
             label = f"{'recovery' if record.recovering else 'step'} {record.discrepancy.step + 1} of {len(record.plan)}"
             before, photo = photo, Photo(floor_plan(world, NAME))
             film_s = writer.seconds + _SECONDS / 2 if writer is not None else None
-            turns.setdefault(id(stage), []).append(Turn(label, record, Media(before, photo), film_s))
+            step = None if record.recovering else record.discrepancy.step + 1
+            turns.setdefault(id(stage), []).append(Turn(label, record, Media(before, photo), film_s, step))
             turned(label, record)
             new, logged = agent.log[logged:], len(agent.log)
             for code, text in new:
@@ -149,7 +149,6 @@ def run_apple(
         episode.status.value,
         "" if reached else outcome.text,
         tuple(turns[id(stage)]),
-        _errors(episode, turns[id(stage)]),
         {} if reached else {NAME: "The operator does not have the apple"},
         seconds=time.perf_counter() - started,
         episode=episode,
@@ -158,18 +157,3 @@ def run_apple(
     )
     write_report(result, folder, film)
     return result
-
-
-def _errors(episode: Episode[FactScene], turns: list[Turn]) -> tuple[NoticedError, ...]:
-    noticed = [turn for turn in turns if turn.record.discrepancy.deviates]
-    return tuple(
-        NoticedError(
-            turn.label,
-            None if turn.record.recovering else turn.record.discrepancy.step + 1,
-            turn.record.discrepancy,
-            turn.record.recovery,
-            turn.record.explanation,
-            None,
-        )
-        for turn in noticed
-    )

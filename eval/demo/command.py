@@ -14,8 +14,7 @@ from hydra.types import RunMode
 from omegaconf import OmegaConf
 from rich.console import Console, Group
 from rich.panel import Panel
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Task as ProgressTask
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -23,10 +22,10 @@ from rich.text import Text
 import nsrecover
 from conf.command import run
 from conf.targets import instantiate
-from eval.common.demo_result import LOG, PAGE, DemoResult, summary_line, write_report
-from eval.common.scenario_run import AgentFactory, Watcher, run_scenario
 from eval.common.video import VideoWriter, write_gif
 from eval.demo import apple, kitchen
+from eval.demo.result import LOG, PAGE, DemoResult, summary_line, write_report
+from eval.demo.tabletop import AgentFactory, run_scenario
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.episode import StepRecord
@@ -41,7 +40,7 @@ from nsrecover.util.english import amount
 from sim.common.cameras import DEFAULT_RIG
 from sim.sensors.presets import sensor_of
 from sim.sensors.sensor import Sensor
-from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
+from sim.tabletop.scenarios import SCENARIOS, scenario
 
 ALL = "all"
 REPORT, LOG, VIDEO, METRICS, CONFIG = PAGE, LOG, "episode.mp4", "metrics.json", "config.yaml"
@@ -87,24 +86,24 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     names = [*SCENARIOS, *_ELSEWHERE] if config.scenario == ALL else [config.scenario]
     if config.gif and (config.scenario == ALL or not config.video):
         raise InvalidConfiguration("expected one scenario with video=true for gif=, found none; set scenario=collapse")
-    items = [_elsewhere(name, config) if name in _ELSEWHERE else scenario(name, config.seed) for name in names]
     with console.status("loading the checkpoint"):
         system = nsrecover.load(config.checkpoint)
     agent: AgentFactory = instantiate("agent", config.agent)
     sensor = sensor_of(config.sensor)
     sensor.stream(len(DEFAULT_RIG.views), config.seed)  # rejects events of other cameras before the work begins
+    items = [_staged(name, config, system, agent, sensor) for name in names]
     results = []
-    with _progress(console) as progress:
-        task = progress.add_task("", total=sum(len(item.plan) for item in items))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "left", TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        printer = _Printer(console, progress, progress.add_task("", total=sum(len(item.plan) for item in items)))
         for item in items:
             place = folder / item.name if config.scenario == ALL else folder
-            printer = _Printer(console, progress, task)
-            if isinstance(item, _Elsewhere):
-                printer.opening_of(item.name, config.seed, item.description, item.plan)
-                results.append(item.run(place, printer))
-                printer.closing(results[-1], place)
-            else:
-                results.append(_run_one(item, system, agent, place, config.video, printer, sensor))
+            place.mkdir(parents=True, exist_ok=True)
+            for name in (REPORT, VIDEO, METRICS, LOG):
+                (place / name).unlink(missing_ok=True)
+            printer.opening(item, config.seed)
+            results.append(item.run(place, printer))
+            printer.closing(results[-1], place)
             OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
     if config.gif:
         write_gif(folder / VIDEO, Path(config.gif))
@@ -112,72 +111,38 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
 
 
 @dataclass(frozen=True)
-class _Elsewhere:
-    """A scenario that is not on the table: its plan, and what runs it and writes its files into a folder."""
+class _Staged:
+    """A scenario: its plan, and what runs it and writes its files into a folder."""
 
     name: str
     description: str
     plan: Plan
     run: Callable[[Path, _Printer], DemoResult]
+    sensor: str = ""
 
 
-def _elsewhere(name: str, config: DemoConfig) -> _Elsewhere:
+def _staged(name: str, config: DemoConfig, system: System, agent: AgentFactory, sensor: Sensor) -> _Staged:
     seed, video = config.seed, config.video
     if name == kitchen.NAME:
-        return _Elsewhere(
-            name,
-            kitchen.DESCRIPTION,
-            kitchen.script(seed).plan,
+        return _Staged(
+            name, kitchen.DESCRIPTION, kitchen.script(seed).plan,
             lambda place, printer: kitchen.run_kitchen(seed, place, video, None, printer.turned),
-        )
-    return _Elsewhere(
-        name,
-        apple.DESCRIPTION,
-        apple.script(seed)[2],
-        lambda place, printer: apple.run_apple(seed, place, video, printer.turned, printer.said),
-    )
+        )  # fmt: skip
+    if name == apple.NAME:
+        return _Staged(
+            name, apple.DESCRIPTION, apple.script(seed)[2],
+            lambda place, printer: apple.run_apple(seed, place, video, printer.turned, printer.said),
+        )  # fmt: skip
+    item = scenario(name, seed)
 
+    def run(place: Path, printer: _Printer) -> DemoResult:
+        path = place / VIDEO
+        with VideoWriter(path) if video else contextlib.nullcontext() as film:
+            result = run_scenario(item, system, agent, film, watcher=printer, sensor=sensor)
+        write_report(result, place, path if video else None)
+        return result
 
-def _run_one(
-    item: Scenario,
-    system: System,
-    agent: AgentFactory,
-    place: Path,
-    with_video: bool,
-    printer: _Printer,
-    sensor: Sensor,
-) -> DemoResult:
-    """Run one scenario and write its files; files of older runs are deleted."""
-    place.mkdir(parents=True, exist_ok=True)
-    for name in (REPORT, VIDEO, METRICS, LOG):
-        (place / name).unlink(missing_ok=True)
-    printer.opening(item, sensor)
-    video_path = place / VIDEO
-    with VideoWriter(video_path) if with_video else contextlib.nullcontext() as video:
-        result = run_scenario(item, system, agent, video, Watcher(printer.started, printer.turned), sensor)
-    write_report(result, place, video_path if with_video else None)
-    printer.closing(result, place)
-    return result
-
-
-class _Rate(ProgressColumn):
-    """Column with the seconds per action."""
-
-    def render(self, task: ProgressTask) -> Text:
-        """The column's text."""
-        return Text(f"{1 / task.speed:.1f} s/action" if task.speed else "- s/action", style="progress.data.speed")
-
-
-def _progress(console: Console) -> Progress:
-    columns: tuple[ProgressColumn, ...] = (
-        TextColumn("[progress.description]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=console, transient=True)
+    return _Staged(name, item.description, item.plan, run, f", sensor {sensor.name}")
 
 
 class _Printer:
@@ -186,17 +151,13 @@ class _Printer:
     def __init__(self, console: Console, progress: Progress, task: Any) -> None:
         self._console, self._progress, self._task = console, progress, task
 
-    def opening(self, item: Scenario, sensor: Sensor) -> None:
-        """Print scenario and plan."""
-        self.opening_of(item.name, item.seed, item.description, item.plan, f", sensor {sensor.name}")
-
-    def opening_of(self, name: str, seed: int, description: str, plan: Plan, more: str = "") -> None:
+    def opening(self, item: _Staged, seed: int) -> None:
         """Print scenario and plan."""
         self._console.print()
-        self._console.print(Rule(f"[bold]{name}[/] seed {seed}{more}", align="left"))
-        self._console.print(description, style="italic")
+        self._console.print(Rule(f"[bold]{item.name}[/] seed {seed}{item.sensor}", align="left"))
+        self._console.print(item.description, style="italic")
         self._console.print("[bold]Plan[/]")
-        for number, action in enumerate(plan, start=1):
+        for number, action in enumerate(item.plan, start=1):
             self._console.print(f"  {number}  {action}", highlight=False)
         self._console.print("[bold]Run[/]")
 
@@ -208,26 +169,22 @@ class _Printer:
         """Print a turn."""
         if record.action is not None:
             self._progress.advance(self._task)
-        discrepancy = record.discrepancy
-        action = record.action or discrepancy.action
-        if discrepancy.verdict is Verdict.CANNOT_TELL:
-            words = "" if record.explanation is None else record.explanation.text
-            self._console.print(f"  [yellow]{label:<18}[/] {action}  [yellow]cannot tell[/]  {words}", highlight=False)
+        found, words = record.discrepancy, "" if record.explanation is None else record.explanation.text
+        colour, said = "yellow" if record.recovering else "green", "[green]as expected[/]"
+        helped = kind_of(found) is Kind.HELP
+        if found.verdict is Verdict.CANNOT_TELL:
+            colour, said = "yellow", f"[yellow]cannot tell[/]  {words}"
+        elif found.deviates:
+            colour, what = ("cyan", "help") if helped else ("red", "error")
+            said = f"[bold {colour}]{what} noticed {found.phase.value} it[/]"
+        self._console.print(f"  [{colour}]{label:<18}[/] {record.action or found.action}  {said}", highlight=False)
+        if not found.deviates:
             return
-        if not discrepancy.deviates:
-            colour = "yellow" if record.recovering else "green"
-            self._console.print(f"  [{colour}]{label:<18}[/] {action}  [green]as expected[/]", highlight=False)
-            return
-        deviating = ", ".join(f"{each.name} ({each.cause.value})" for each in discrepancy.deviations)
-        helped = kind_of(discrepancy) is Kind.HELP
-        colour, what, whose = ("cyan", "help", "Done already") if helped else ("red", "error", "Culprits")
-        self._console.print(
-            f"  [{colour}]{label:<18}[/] {action}  [bold {colour}]{what} noticed {discrepancy.phase.value} it[/]",
-            highlight=False,
-        )
-        body = [Text.assemble((f"{whose}: ", "bold"), deviating or "; ".join(violated_texts(discrepancy)))]
-        if record.explanation is not None:
-            body.append(Text.assemble(("Explanation: ", "bold"), record.explanation.text))
+        deviating = ", ".join(f"{each.name} ({each.cause.value})" for each in found.deviations)
+        whose = "Done already: " if helped else "Culprits: "
+        body = [Text.assemble((whose, "bold"), deviating or "; ".join(violated_texts(found)))]
+        if words:
+            body.append(Text.assemble(("Explanation: ", "bold"), words))
         if record.recovery is not None:
             body.append(_recovery_text(record.recovery))
             total = self._progress.tasks[self._task].total or 0
@@ -240,14 +197,9 @@ class _Printer:
 
     def closing(self, result: DemoResult, place: Path) -> None:
         """Print the outcome."""
-        if result.goal_reached:
-            judged = (
-                "the goal holds"
-                if result.scenario in _ELSEWHERE
-                else "everything is where a run without faults puts it"
-            )
-            outcome = f"[bold green]goal reached[/] (ground truth: {judged})"
-        else:
+        judged = "the goal holds" if result.domain else "everything is where a run without faults puts it"
+        outcome = f"[bold green]goal reached[/] (ground truth: {judged})"
+        if not result.goal_reached:
             outcome = f"[bold red]goal not reached[/]: {'; '.join(f'{k}: {v}' for k, v in result.deviations.items())}"
         self._console.print(f"[bold]Outcome[/] {outcome}", highlight=False)
         if result.reason:
@@ -272,8 +224,8 @@ def _summary(results: list[DemoResult]) -> Table:
         right = {True: "[green]yes[/]", False: "[red]no[/]", None: "-"}[first.culprits_right if first else None]
         table.add_row(
             result.scenario,
-            f"{first.discrepancy.phase.value} {first.label}" if first else "nothing",
-            ", ".join(first.discrepancy.deviating) if first else "",
+            f"{first.record.discrepancy.phase.value} {first.label}" if first else "nothing",
+            ", ".join(first.record.discrepancy.deviating) if first else "",
             right,
             f"{amount(len(result.recovery_actions), 'action')}",
             f"{result.recovery_time_s:.2f} s",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import nsrecover
-from eval.common.demo_result import DemoResult, NoticedError, Turn, write_report
+from eval.demo.result import DemoResult, Turn, write_report
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import models, system_for
 from eval.kitchen.robot import KitchenRobot
@@ -177,19 +177,16 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
     """
     started = time.perf_counter()
     item = script(seed)
-    turns, errors = list[Turn](), list[NoticedError]()
+    turns = list[Turn]()
     with _Filmed(item, video, SoundPerceiver(models(checkpoint).sounds)) as robot:
         made = system_for(PLANNERS["ours"], robot, checkpoint)
 
         def take(record: StepRecord[FactScene]) -> None:
             found: Any = record.discrepancy
             label = f"{'recovery' if record.recovering else 'step'} {found.step + 1} of {len(record.plan)}"
-            turns.append(Turn(label, record, robot.media()))
+            true = dict.fromkeys(robot.noticed(), "not as expected") if found.deviates else {}
+            turns.append(Turn(label, record, robot.media(), step=found.step + 1, true=true or None))
             if found.deviates:
-                true = dict.fromkeys(robot.noticed(), "not as expected")
-                errors.append(
-                    NoticedError(label, found.step + 1, found, record.recovery, record.explanation, true or None)
-                )
                 robot.trouble = (Wording(made.domain).in_short(found),)
             turned(label, record)
 
@@ -204,7 +201,6 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
         episode.status.value,
         episode.reason,
         tuple(turns),
-        tuple(errors),
         {fact[1]: HOUSEHOLD.text(fact, holds=False) for fact in missing},
         tuple(sorted(robot.pending)),
         time.perf_counter() - started,

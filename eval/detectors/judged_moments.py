@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eval.common.recordings import RecordedEpisode, load_recording, record_episode
+from eval.common.recordings import RecordedEpisode, footage_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
 from eval.detectors.base import Detector, Moment, part, record_references
@@ -70,7 +70,7 @@ def judge_episode(
         sensor: that the episode is seen through.
     """
     number, episode = item
-    recorded = load_recording(episode, record_episode(episode, Path(folder))).through(views).sensed(sensor)
+    recorded = footage_of(episode, folder).through(views).sensed(sensor)
     if recorded.exact is not None and recorded.unseen:
         return JudgedEpisode(number, episode.dataset, episode.number, ())
     references = record_references(episode, Path(folder), views, sensor)

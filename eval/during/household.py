@@ -9,23 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.runner import Run
 from eval.common.statistics import share_of
-from eval.common.tables import document, markdown_table, percent_of
-from eval.during.settings import (
-    ARMS,
-    NONE,
-    SOON_S,
-    DuringConfig,
-    Watched,
-    delay_text,
-    good_interrupted,
-    promptness,
-    timing,
-)
+from eval.common.tables import Cell, Columns, columns_table, document, percent_of
+from eval.during.settings import ARMS, GOOD_INTERRUPTED, NONE, PROMPTNESS, DuringConfig, Watched, timing
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import system_for
 from eval.kitchen.robot import KitchenRobot
+from eval.metrics import columns, summary
+from eval.run import Run
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import StepRecord
@@ -158,31 +149,30 @@ def _summary(rows: Sequence[WatchedAction]) -> dict[str, Any]:
         "avoided": share_of(
             not watched[each.kind, each.episode].lost for each in lost_after if (each.kind, each.episode) in watched
         ),
-        "good_interrupted": good_interrupted([each for each in rows if each.arm == "watched"]),
+        "good_interrupted": GOOD_INTERRUPTED.of([each for each in rows if each.arm == "watched"]),
     }
 
 
 def _of_arm(rows: Sequence[WatchedAction]) -> dict[str, Any]:
     with_faults = [each for each in rows if each.kind != NONE] or rows
-    return promptness(rows) | {"lost": share_of(each.lost for each in with_faults)}
+    return summary(rows, PROMPTNESS) | {"lost": share_of(each.lost for each in with_faults)}
 
 
 def table(metrics: dict[str, Any]) -> str:
     """Table of both arms."""
-    rows = [
-        [
-            kind, ARMS[arm], own["struck"], percent_of(own["soon"]) if own["struck"] else "",
-            delay_text(own), percent_of(own["lost"]),
-            percent_of(found["avoided"]) if arm == "watched" and found["avoided"]["of"] else "",
-            percent_of(found["good_interrupted"]) if arm == "watched" and found["good_interrupted"]["of"] else "",
-        ]
+    rows = {
+        (kind, ARMS[arm]): {**own, **({"avoided": found["avoided"], "good_interrupted": found["good_interrupted"]}
+                                      if arm == "watched" else {})}
         for kind, found in (*metrics["kinds"].items(), ("all", metrics["all"]))
         for arm, own in found["arms"].items()
         if own["lost"]["of"]
-    ]  # fmt: skip
-    head = [
-        "fault", "judged", "struck", f"noticed within {SOON_S:g} s", "median delay", "goals lost", "losses avoided",
-        "good actions interrupted",
-    ]  # fmt: skip
+    }  # fmt: skip
+    more: Columns = (("goals lost", _shown("lost")), ("losses avoided", _shown("avoided")),
+                     ("good actions interrupted", _shown("good_interrupted")))  # fmt: skip
     title = f"Faults in a kitchen while the robot moves, behind {metrics['sensor']} at {metrics['rate_hz']:g} Hz"
-    return document(title, markdown_table(head, rows))
+    return document(title, columns_table(["fault", "judged"], rows, (*columns(PROMPTNESS), *more)))
+
+
+def _shown(name: str) -> Cell:
+    """A share in per cent; empty where there is none."""
+    return lambda found: percent_of(found[name]) if found.get(name, {"of": 0})["of"] else ""

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.runner import Settings
-from eval.common.statistics import share_of
+from eval.metrics import Metric, share, total
+from eval.run import Settings
 from sim.sensors.watched import Motion
 
 NONE = "none"
@@ -86,23 +86,25 @@ def timing(motions: Sequence[Motion], spoilt: Sequence[bool] = ()) -> tuple[floa
     return min(delays, default=math.nan), good, interrupted
 
 
-def promptness(rows: Sequence[Watched]) -> dict[str, Any]:
-    """How many faults struck, the share of them that was noticed soon, and the median delay."""
+def _median(rows: Sequence[Watched]) -> float | None:
     delays = [each.noticed_s for each in rows if not math.isnan(each.noticed_s)]
-    return {
-        "struck": len(delays),
-        "soon": share_of(delay <= SOON_S for delay in delays),
-        "median_delay_s": float(np.median(delays)) if delays else None,
-    }
-
-
-def good_interrupted(rows: Sequence[Watched]) -> dict[str, Any]:
-    """Share of the good actions that were interrupted."""
-    return share_of(
-        outcome for each in rows for outcome in [True] * each.interrupted + [False] * (each.good - each.interrupted)
-    )
+    return float(np.median(delays)) if delays else None
 
 
 def delay_text(found: Mapping[str, Any]) -> str:
-    """The median delay of `promptness`; empty if nothing struck."""
+    """The median delay; empty if nothing struck."""
     return "" if found["median_delay_s"] is None else f"{found['median_delay_s']:.2f} s"
+
+
+PROMPTNESS = (
+    total("struck", "struck", lambda each: not math.isnan(each.noticed_s)),
+    share("soon", f"noticed within {SOON_S:g} s", lambda each: each.noticed_s <= SOON_S,
+          lambda each: not math.isnan(each.noticed_s), digits=2),
+    Metric("median_delay_s", "median delay", _median, delay_text),
+)  # fmt: skip
+"""How many faults struck, the share of them that was noticed soon, and the median delay."""
+GOOD_INTERRUPTED = share(
+    "good_interrupted", "good actions interrupted",
+    lambda each: [True] * each.interrupted + [False] * (each.good - each.interrupted), digits=2,
+)  # fmt: skip
+"""Share of the good actions that were interrupted."""

@@ -9,21 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.runner import Run
-from eval.common.statistics import share_of
+from eval.common.fault_free import run_without_faults
 from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, percent_of
-from eval.during.settings import (
-    ARMS,
-    NONE,
-    SOON_S,
-    DuringConfig,
-    Watched,
-    delay_text,
-    good_interrupted,
-    promptness,
-    timing,
-)
+from eval.common.tables import columns_table, document
+from eval.during.settings import ARMS, GOOD_INTERRUPTED, NONE, PROMPTNESS, DuringConfig, Watched, timing
+from eval.metrics import ENDINGS, Metric, columns, share, summary, total
+from eval.run import Run
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import EpisodeStatus, StepRecord
@@ -54,11 +45,23 @@ class WatchedEpisode(Watched):
         total_s: simulated time until the end.
         disturbed: objects that moved during an action that does not concern them, by another cause than the fault.
         completed: whether the agent says that the plan is done.
+        off: objects that are not where a run without faults puts them in the end.
     """
 
     total_s: float
     disturbed: int
     completed: bool
+    off: int = 0
+
+    @property
+    def false_completion(self) -> bool:
+        """Whether the agent says that the plan is done, and an object is not where it should be."""
+        return self.completed and self.off > 0
+
+    @property
+    def asked_for_help(self) -> bool:
+        """Whether it ended without the plan done."""
+        return not self.completed
 
 
 def specified(kind: str, seed: int, episode: int) -> tuple[DemonstrationSpec, Fault | None]:
@@ -103,13 +106,15 @@ def _run(
 ) -> WatchedEpisode:
     (kind, number), (spec, fault) = item, given
     faults = () if fault is None else (fault,)
+    should = run_without_faults(spec.scene, spec.plan, number)
     with TabletopWorld(spec.scene, faults, spec.rig, spec.plan, seed=number) as tabletop:
         stream = preset(config.sensor).stream(len(spec.rig.views), config.seed + number)
         world = WatchedWorld(tabletop, stream, config.rate_hz)
         books = _Disturbed(tabletop, fault)
         episode = RecoveryAgent(system, world).run(spec.plan, books.record)
         completed = episode.status is EpisodeStatus.COMPLETED
-        return WatchedEpisode(arm, kind, number, *timing(world.motions), tabletop.time_s, books.count, completed)
+        ended_s, off = tabletop.time_s, should.wrong_at_the_end(tabletop.truth())
+        return WatchedEpisode(arm, kind, number, *timing(world.motions), ended_s, books.count, completed, len(off))
 
 
 class _Disturbed:
@@ -142,7 +147,10 @@ def measure(config: DuringConfig, run: Run) -> dict[str, Any]:
         "seed": config.seed,
         "sensor": config.sensor,
         "rate_hz": config.rate_hz,
-        "arms": {arm: {kind: _summary(rows) for kind, rows in _parts(found, arm)} for arm in config.arms},
+        "arms": {
+            arm: {kind: summary(rows, (PROMPTNESS[0], *METRICS)) for kind, rows in _parts(found, arm)}
+            for arm in config.arms
+        },
     }
 
 
@@ -152,31 +160,25 @@ def _parts(found: Sequence[WatchedEpisode], arm: str) -> Iterator[tuple[str, lis
         yield kind, [each for each in own if each.kind == kind]
 
 
-def _summary(rows: Sequence[WatchedEpisode]) -> dict[str, Any]:
-    return promptness(rows) | {
-        "episodes": len(rows),
-        "good_interrupted": good_interrupted(rows),
-        "completed": share_of(each.completed for each in rows),
-        "mean_total_s": float(np.mean([each.total_s for each in rows])),
-        "disturbed": sum(each.disturbed for each in rows),
-    }
+METRICS = (
+    total("episodes", "episodes"),
+    *PROMPTNESS[1:],
+    GOOD_INTERRUPTED,
+    share("completed", "completed", lambda each: each.completed, digits=2),
+    *ENDINGS,
+    Metric("mean_total_s", "time of the episode", lambda rows: float(np.mean([each.total_s for each in rows])),
+           lambda found: f"{found['mean_total_s']:.1f} s"),
+    total("disturbed", "objects disturbed", lambda each: each.disturbed),
+)  # fmt: skip
 
 
 def table(metrics: dict[str, Any]) -> str:
     """Table of all arms."""
-    rows = [
-        [
-            kind, ARMS[arm], found["episodes"], percent_of(found["soon"]) if kind != NONE else "",
-            delay_text(found),
-            percent_of(found["good_interrupted"]), percent_of(found["completed"]),
-            f"{found['mean_total_s']:.1f} s", found["disturbed"],
-        ]
+    rows = {
+        (kind, ARMS[arm]): kinds[kind]
+        for kind in KINDS
         for arm, kinds in metrics["arms"].items()
-        for kind, found in kinds.items()
-    ]  # fmt: skip
-    head = [
-        "fault", "judged", "episodes", f"noticed within {SOON_S:g} s", "median delay", "good actions interrupted",
-        "completed", "time of the episode", "objects disturbed",
-    ]  # fmt: skip
+        if kind in kinds
+    }  # fmt: skip
     title = f"Faults while the arm moves, behind {metrics['sensor']} at {metrics['rate_hz']:g} Hz"
-    return document(title, markdown_table(head, sorted(rows, key=lambda row: KINDS.index(str(row[0])))))
+    return document(title, columns_table(["fault", "judged"], rows, columns(METRICS)))

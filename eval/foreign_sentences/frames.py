@@ -5,32 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 Frame = Mapping[str, Any]
 
-_UNSERVED = (
-    "Inspecting",
-    "Attaching",
-    "Change_direction",
-    "Perception_active",
-    "Being_in_category",
-    "Being_located",
-)
-_LIMITS = ("Manner", "Direction", "Distance", "Angle", "Degree", "Area")
-_PRONOUNS = ("it", "them", "one", "some", "that", "they", "this")
-_DETERMINED = re.compile(r"(?:the|a|an|my|your|this|that|these|those|some|both|all|one|two|three|seven|several) (?=.)")
-_PREPOSITIONS = (
-    "at the left of|at the right of|on the left of|on the right of|to the left of|to the right of|close to|next to|"
-    "in front of|in one of|in the center of|to the head of|to the far end of|to the side of|"
-    "to|into|in|on|at|from|for|with|towards|near|behind|between|through|by crossing|via|inside|of|along|"
-    "that is|that are|who"
-)
-_COUNTED = re.compile(r"(?:both|all|two|three|seven) (?:the )?\w+")
+WORDS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text("utf-8"))
+_PREPOSITIONS = WORDS["prepositions"]
+_DETERMINED, _COUNTED, _PART = (re.compile(WORDS[name]) for name in ("determined", "counted", "parts"))
 _CUT = re.compile(rf"\b(?:{_PREPOSITIONS})\b")
-_PART = re.compile(
-    r"\b(?:center|head|end|side of|right of|left of|behind|between|in front of|next to|near|close to|around)\b"
-)
 
 
 @dataclass(frozen=True)
@@ -73,18 +58,15 @@ def wishes_of(frames: Sequence[Frame]) -> list[Wish]:
                 continue
             found.append(replace(wish, limits=(*wish.limits, *counted)))
     for theme, location in located:
-        fits = [k for k, each in enumerate(found) if each.thing and (theme in _PRONOUNS or _same(theme, each.thing))]
+        said = None if theme in WORDS["pronouns"] else noun_of(theme)
+        fits = [k for k, each in enumerate(found) if each.thing and said in (None, each.thing)]
         if fits and not found[fits[-1]].source:
             found[fits[-1]] = replace(found[fits[-1]], source=noun_of(location))
         elif found and not fits:
-            stated = [k for k, each in enumerate(found) if each.thing in _PRONOUNS]
+            stated = [k for k, each in enumerate(found) if each.thing in WORDS["pronouns"]]
             for k in stated:
                 found[k] = replace(found[k], thing=noun_of(theme), source=noun_of(location))
     return found
-
-
-def _same(theme: str, thing: str) -> bool:
-    return noun_of(theme) == thing
 
 
 def noun_of(text: str) -> str:
@@ -103,7 +85,7 @@ def noun_of(text: str) -> str:
 
 
 def _limits(elements: Mapping[str, str], goal: str) -> tuple[str, ...]:
-    found = [elements[name] for name in _LIMITS if elements.get(name)]
+    found = [elements[name] for name in WORDS["limits"] if elements.get(name)]
     path, said = elements.get("Path", ""), elements.get("Goal", "")
     if path and not re.search(r"door", path):
         found.append(path)
@@ -116,19 +98,9 @@ def _limits(elements: Mapping[str, str], goal: str) -> tuple[str, ...]:
 
 def _wish(frame: str, verb: str, elements: Mapping[str, str], before: str) -> Wish:
     """What one frame wants."""
-    themes = (
-        "Theme",
-        "Sought_entity",
-        "Device",
-        "Ground",
-        "Cotheme",
-        "Container_portal",
-        "Containing_object",
-        "Entity",
-    )
-    thing = next((elements[name] for name in themes if name in elements), "")
+    thing = next((elements[name] for name in WORDS["themes"] if name in elements), "")
     noun = noun_of(thing)
-    noun = before if noun in _PRONOUNS and before else noun
+    noun = before if noun in WORDS["pronouns"] and before else noun
     goal = elements.get("Goal", "")
     place, source = noun_of(goal) if goal else "", noun_of(elements.get("Source", ""))
     nested = re.search(r"\b(?:on|in|at|from) (.*)", re.sub(r"^(?:for|with|at) ", "", thing))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from eval.foreign_sentences.frames import Wish
+from eval.foreign_sentences.frames import WORDS, Wish
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT
 from nsrecover.instructions.planning import TaskPlan
@@ -16,20 +16,6 @@ from nsrecover.instructions.task import Question, Refusal, Stage
 
 Entity = Mapping[str, Any]
 
-_ROOMS = (
-    "bathroom|bedroom|building|corridor|diningroom|garden|hall|house|kitchen|laundryroom|livingroom|pantry|room|studio"
-)
-_CARRIED = "bag|bottle|box|can|case|cup|envelope|garbage|glass|jar|kettle|tray|vase|wallet"
-_FIXED = (
-    "blinds|bookshelf|cabinet|closet|corner|cupboard|dishwasher|door|fences|fridge|furniture|light|microwave|mirror|oven|"
-    "powersocket|radio|router|shower|sink|socket|stairs|stove|switch|tap|television|thermostat|toilet|wall|wifi|window"
-)
-_SWITCHED = (
-    "boiler|dishwasher|light|microwave|oven|radio|router|shower|stove|switch|tap|television|thermostat|washingmachine"
-)
-_OPENED = "blinds|cabinet|closet|cupboard|dishwasher|door|drawer|fridge|microwave|oven|washingmachine|window"
-"""Types of entities, as regular expressions."""
-_NOBODY = ("person", "man", "woman", "guy", "user", "me", "mother")
 _ELSEWHERE = "somewhere"
 
 
@@ -44,20 +30,24 @@ def home_of_map(entities: Sequence[Entity], sentence: str) -> Home:
     items: dict[str, Item] = {}
     people: dict[str, Resident] = {OPERATOR: Resident(OPERATOR, _ELSEWHERE)}
     kinds = {_kind(each): _names_in(each) for each in entities}
-    for each in sorted(entities, key=lambda each: not re.fullmatch(_ROOMS, _kind(each))):
+    for each in sorted(entities, key=lambda each: not re.fullmatch(WORDS["rooms"], _kind(each))):
         kind, names, at = _kind(each), _names_in(each), (float(each["x"]), float(each["y"]))
         name, others = names[0], tuple(names[1:])
         if kind == "robot" or name in places or name in items:
             continue
-        if re.fullmatch(_ROOMS, kind):
+        if re.fullmatch(WORDS["rooms"], kind):
             places[name] = Place(name, name, at, others)
         elif kind == "person":
-            people |= {person: Resident(person) for person in names if person not in _NOBODY}
-        elif re.fullmatch(_FIXED, kind) or (
-            (each["contains"] or each["supports"]) and not re.fullmatch(_CARRIED, kind)
+            people |= {person: Resident(person) for person in names if person not in WORDS["nobody"]}
+        elif re.fullmatch(WORDS["fixed"], kind) or (
+            (each["contains"] or each["supports"]) and not re.fullmatch(WORDS["carried"], kind)
         ):
-            parts = tuple(part for part, has in (("switch", _SWITCHED), ("door", _OPENED)) if re.fullmatch(has, kind))
-            room = _room(names, sentence, [kinds[each] for each in kinds if re.fullmatch(_ROOMS, each)])
+            parts = tuple(
+                part
+                for part, has in (("switch", WORDS["switched"]), ("door", WORDS["opened"]))
+                if re.fullmatch(has, kind)
+            )
+            room = _room(names, sentence, [kinds[each] for each in kinds if re.fullmatch(WORDS["rooms"], each)])
             places[name] = Place(name, room if room in places else _ELSEWHERE, at, others, parts=parts)
         else:
             items[name] = Item(name, name, also=others)
@@ -98,7 +88,6 @@ class Verdict(Enum):
     REFUSED = "refused otherwise"
 
 
-_PEOPLE = ("person", "guy", "man", "friend", "postman")
 _ALSO_BRING = ("get", "fetch", "grab")
 _NOTHING = ("no command", "nothing to do")
 
@@ -256,4 +245,4 @@ def _at(place: str, words: str, home: Home) -> bool:
 def _is_person(name: str, words: str, home: Home) -> bool:
     if words in ("me", "us", "with me"):
         return name == OPERATOR
-    return name in resolved(words, home) or (name.endswith("person") and words.split()[-1] in _PEOPLE)
+    return name in resolved(words, home) or (name.endswith("person") and words.split()[-1] in WORDS["people"])

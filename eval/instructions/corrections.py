@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from eval.common.statistics import share
 from eval.instructions.episodes import ScriptedOperator
@@ -15,89 +17,7 @@ from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home, drawn_world
 
-KINDS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
-    "another object": (
-        "put the {a} on the {p}",
-        ("no, I meant the {b}", "that's not what I meant, I wanted the {b}", "the {b}, please", "no no, the {b}"),
-        "{b} {p}",
-    ),
-    "not this, that": (
-        "put the {a} on the {p}",
-        ("not the {a}, the {b}", "I said the {b}, not the {a}", "no, not the {a} but the {b}",
-         "the {b} and not the {a}"),
-        "{b} {p}",
-    ),
-    "another goal": (
-        "put the {a} on the {p}",
-        ("no, on the {q}", "I meant the {q}", "it should be on the {q}", "wrong, the {q}"),
-        "{a} {q}",
-    ),
-    "not there, there": (
-        "put the {a} on the {p}",
-        ("on the {q}, not on the {p}", "not on the {p}, on the {q}", "no, the {q}, not the {p}",
-         "I said the {q} and not the {p}"),
-        "{a} {q}",
-    ),
-    "another command": (
-        "put the {a} on the {p}",
-        ("no, put it on the {q}", "put it on the {q} instead", "please take it to the {q}",
-         "could you move it to the {q}?"),
-        "{a} {q}",
-    ),
-    "bring it": (
-        "put the {a} on the {p}",
-        ("no, bring it to me", "actually, give it to me", "I wanted you to bring it here", "bring it to me instead"),
-        "{a} operator",
-    ),
-    "another person": (
-        "bring the {a} to {x}",
-        ("no, to {y}", "I meant {y}", "not {x}, {y}", "give it to {y} instead"),
-        "{a} {y}",
-    ),
-    "to me": (
-        "bring the {a} to {x}",
-        ("no, to me", "I wanted it for me", "not to {x}, to me", "bring it to me"),
-        "{a} operator",
-    ),
-    "another one": (
-        "bring me the red mug",
-        ("no, the blue one", "the other one", "mine is the blue one", "not the red one, the blue one"),
-        "blue mug operator",
-    ),
-    "a full command": (
-        "bring me the {a}",
-        ("no, put the {b} on the {q}", "that is wrong. put the {b} on the {q}", "sorry, I meant put the {b} on the {q}",
-         "no. take the {b} to the {q}"),
-        "{b} {q}",
-    ),
-    "one more": (
-        "put the {a} on the {p}",
-        ("the {b} too", "and also the {b}", "you forgot the {b}", "the {b} as well"),
-        "{b} {p}",
-    ),
-    "both slots": (
-        "put the {a} on the {p}",
-        ("no, the {b} on the {q}", "I meant the {b} on the {q}", "not the {a}, the {b}, and on the {q}",
-         "the {b}, on the {q}"),
-        "{b} {q}",
-    ),
-    "only no": (
-        "put the {a} on the {p}",
-        ("no|the {q}", "nope|put it on the {q}", "that's wrong|I meant the {q}", "no!|on the {q}, please"),
-        "{a} {q}",
-    ),
-    "a complaint": (
-        "put the {a} on the {p}",
-        ("why did you do that?|I meant the {b}", "that is not mine|the {b}", "you are not listening|no, the {b}",
-         "hm, bad idea|put the {b} there|the {b} on the {p}"),
-        "{b} {p}",
-    ),
-    "within the sentence": (
-        "bring the {a} to {x}, no, to {y}|put the {a} on the {p}, I mean the {q}",
-        ("yes",),
-        "{a} {y}|{a} {q}",
-    ),
-}  # fmt: skip
+KINDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load(Path(__file__).with_name("corrections.yaml").read_text("utf-8"))
 """Kind -> a command, what the person says in the end (several answers apart by "|"), and what is to be where then."""
 
 
@@ -111,7 +31,7 @@ def corrections(homes: int, seed: int) -> dict[str, Any]:
     counts, examples = Counter[tuple[str, str]](), list[str]()
     for number in range(homes):
         rng = np.random.default_rng([seed, number, 15])
-        for kind, (commands, answers, wanted) in KINDS.items():
+        for kind, (commands, answers, wanted) in ((kind, each.values()) for kind, each in KINDS.items()):
             names = _drawn(rng, seed + number)
             way = int(rng.integers(len(commands.split("|"))))
             command = commands.split("|")[way].format(**names)

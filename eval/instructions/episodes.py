@@ -6,11 +6,13 @@ The seven commands of table V of Shirasaka et al. are carried out in drawn homes
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from eval.common.statistics import share_of
 from nsrecover.core.actions import Action
@@ -191,30 +193,7 @@ def carried_out(
     return ServiceAgent(Understanding(home), world, ScriptedOperator(answers), feedback).run(sentence)
 
 
-PAPER: tuple[tuple[str, dict[str, str], tuple[str, str], str], ...] = (
-    ("Could you bring me an apple from the side table?", {"apple": "side table"}, ("apple", OPERATOR), "M3"),
-    (
-        "Hi HSR, I am starting to feel hungry so could you grab an apple from dining table and put it on my "
-        "desk? I will be there in a moment.",
-        {"apple": "dining table"}, ("apple", "desk"), "M3",
-    ),
-    ("I lost my mug so could you find it for me?", {"red mug": "sofa"}, ("told", "red mug"), "M1"),
-    (
-        "Thank you, HSR. I am getting tired. Could you prepare a fruit for me on the side table? I will have some rest "
-        "at the sofa in a moment.",
-        {"banana": "dining table"}, ("fruit", "side table"), "M1",
-    ),
-    (
-        "Could you help me find the apple that I bought the other day? Ashley might know where it is, so "
-        "maybe you can ask her if she knows where it is. When you find it, please bring it to me.",
-        {"apple": "countertop"}, ("apple", OPERATOR), "M1",
-    ),
-    ("Could you bring me the apple from the stair-like shelf?", {"apple": "bookshelf"}, ("apple", OPERATOR), "M2"),
-    (
-        "Could you look for Ashley in the dining room and ask her if she wants dinner at home tonight?",
-        {}, ("answered", "ashley"), "M3",
-    ),
-)  # fmt: skip
+PAPER: Sequence[Mapping[str, Any]] = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text("utf-8"))
 """The commands, with what has to exist where, what has to hold in the end, and a kind of recovery.
 
 Table V's check marks are not in the text of the paper; the kinds are those that section IV-C tells of (5, 6, 7) and
@@ -232,7 +211,7 @@ def paper_command(number: int, seed: int) -> Episode:
         number: from 0 to 6.
         seed: of the home.
     """
-    sentence, fixed, (what, where), _ = PAPER[number]
+    sentence, fixed, (what, where), _ = PAPER[number].values()
     home = drawn_home(seed, keep=_KEPT)
     home = replace(home, places={name: replace(place, looks=()) for name, place in home.places.items()})
     world = drawn_world(home, seed, _GRASPS if number in (0, 1) else None, [], fixed, false=0.0)
@@ -254,7 +233,7 @@ def paper_command(number: int, seed: int) -> Episode:
 def paper_commands(homes: int, seed: int) -> dict[str, Any]:
     """How many of the seven commands are done, and show the kind of recovery, in some drawn homes."""
     runs = [[paper_command(i, seed * 1000 + home + 1) for i in range(len(PAPER))] for home in range(homes)]
-    kinds = [kind for *_, kind in PAPER]
+    kinds = [each["recovery"] for each in PAPER]
     shown = [[each.done and kind in each.recoveries for each, kind in zip(run, kinds, strict=True)] for run in runs]
 
     def of_command(i: int) -> dict[str, Any]:

@@ -110,7 +110,7 @@ REPHRASED = (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
 def understood_commands(commands: int, seed: int) -> dict[str, Any]:
     """How many generated commands lead to the wanted goals with a plan, by kind, and how long that takes."""
     right, confident, examples, seconds = list[bool](), list[bool](), list[str](), list[float]()
-    kinds: dict[str, list[bool]] = {make.__name__.removeprefix("_"): [] for make in KINDS}
+    kinds: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     for block in range(0, commands, 500):
         home = drawn_home(seed * 1000 + block // 500 + 1)
         generator, understanding = Generator(home, seed * 100_000 + block), Understanding(home)

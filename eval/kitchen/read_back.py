@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
 
 from nsrecover.core.actions import Plan
 from sim.kitchen.faults import START, Fault, FaultClass
@@ -43,28 +46,10 @@ _PLAN = {
 BEFORE = ""
 """Action of what is seen before an action: it has happened since the action before, or was so from the start."""
 
-_CHANGES, _MOVES = frozenset({"changed", "helped"}), frozenset({"moved", "missing", "blocking", "helped"})
-CAUSES: Mapping[str, Collection[str]] = {
-    "dropped": {"dropped"},
-    "slipped": {"dropped", "not_done"},
-    "failed_grasp": {"not_done"},
-    "failed_action": {"not_done"},
-    "wrong_pose": {"not_done", "misplaced", "dropped"},
-    "wrong_object": {"mistaken"},
-    "door_ajar": {"not_done"},
-    "missing_step": {"missing_step"},
-    "wrong_order": {"wrong_order"},
-    "wrong_in_plan": {"wrong_object"},
-    "ambiguous_reference": {"wrong_object"},
-    "added_steps": {"spoils"},
-    "cracked_elsewhere": {"misplaced"},
-    "broken": _CHANGES | _MOVES,
-    **dict.fromkeys(("blocked", "occupied", "out_of_reach", "occupied_at_start", "taken", "added"), _MOVES),
-    **dict.fromkeys(("dirty_at_start", "filled_at_start", "door_opened", "door_closed", "switched"), _CHANGES),
-    **dict.fromkeys(("appliance_stopped", "appliance_started", "wrong_liquid", "cooked", "sliced"), _CHANGES),
-    **dict.fromkeys(("overheated", "toppled"), _CHANGES),
-    "helped": {"helped"},
-}
+KNOWN: Mapping[str, Mapping[str, Collection[str]]] = yaml.safe_load(
+    Path(__file__).with_name("causes.yaml").read_text("utf-8")
+)
+CAUSES = KNOWN["said"]
 """Kind of a fault -> what a right text says has happened; a thing in pieces may also be said to be elsewhere."""
 
 

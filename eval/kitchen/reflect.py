@@ -8,7 +8,6 @@ what is right.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,9 @@ from tqdm import tqdm
 from conf.command import run_function
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent
-from eval.kitchen.command import episodes_of
+from eval.kitchen.__main__ import episodes_of
 from eval.kitchen.course import models
+from eval.kitchen.read_back import KNOWN
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import is_slice, noun
@@ -31,23 +31,7 @@ from sim.sensors.sensor import Sensor
 
 FRAME_STEPS = 240
 """Steps of the physics between two frames of an action: 1.2 seconds."""
-CAUSES: Mapping[str, Collection[str]] = {
-    "dropped": {"dropped"},
-    "slipped": {"dropped", "missed_grasp"},
-    "failed_grasp": {"missed_grasp", "action_failed"},
-    "failed_action": {"action_failed"},
-    "wrong_pose": {"misplaced", "action_failed", "missed_grasp", "dropped"},
-    "wrong_object": {"mistaken_object"},
-    "door_ajar": {"action_failed"},
-    "occupied_at_start": {"occupied"},
-    "occupied": {"occupied", "blocked"},
-    "blocked": {"blocked", "missed_grasp"},
-    "filled_at_start": {"already_filled"},
-    "missing_step": {"missing_step", "never_opened"},
-    "wrong_order": {"wrong_order"},
-    "wrong_in_plan": {"wrong_object", "wrong_place"},
-    "ambiguous_reference": {"ambiguous_name", "wrong_object", "wrong_place"},
-}
+CAUSES = KNOWN["reflect"]
 """Kind of a fault that REFLECT has -> root causes that are right."""
 
 

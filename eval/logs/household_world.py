@@ -7,7 +7,12 @@ come with it; for other logs it is put together here from what was observed, and
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import normal, noun
@@ -108,21 +113,7 @@ def _note(world: World, name: str, state: str) -> None:
 Wanted = tuple[str, ...]
 """`(in, thing, place)`, `(filled, vessel, liquid)`, `(on | closed | clean | cracked | hot, thing)`."""
 
-_SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"an? (\w+) is filled with (\w+), the \1 is on top of an? (stove burner) that is turned on",
-     ("filled 1 2", "in 1 3", "running 1 3")),
-    (r"(\w+ slice) is inside (?:a|the) (\w+)(?: that is| and \2 is) turned on", ("in 1 2", "on 2")),
-    (r"an (egg) is cracked and in a (pan|pot), the \2 is on top (?:of )?a (stove burner) that is turned on",
-     ("cracked 1", "in 1 2", "in 2 3", "running 2 3")),
-    (r"an? (\w+) is on an? (\w+) and inside an? (\w+) that is turned on", ("in 1 2", "in 1 3", "on 3")),
-    (r"an? clean (\w+) is filled with (\w+) and on top of the (\w+)", ("clean 1", "filled 1 2", "in 1 3")),
-    (r"a (\w+) with an (\w+) is stored inside the (\w+)", ("in 2 1", "in 1 3")),
-    (r"a (\w+) of (?:sliced )?(\w+), (\w+) and (\w+) is stored inside the (\w+)",
-     ("in 2+ 1", "in 3+ 1", "in 4+ 1", "in 1 5")),
-    (r"the ([\w ]+) is filled with (\w+)", ("filled 1 2",)),
-    (r"an? closed (\w+) is on the ([\w ]+?) and ([\w ]+) is turned on", ("closed 1", "in 1 2", "on 3")),
-    (r"an? (\w+) of warm (\w+) is on the ([\w ]+)", ("filled 1 2", "hot 1", "in 1 3")),
-)  # fmt: skip
+_SENTENCES: Sequence[Mapping[str, Any]] = yaml.safe_load(Path(__file__).with_name("conditions.yaml").read_text("utf-8"))
 """Wordings of success conditions, and their predicates; `+` means slices if the plan slices the object."""
 
 
@@ -130,11 +121,11 @@ def conditions_of(text: str, plan: tuple[Action, ...]) -> list[Wanted] | None:
     """Return the predicates of a success condition; None for an unknown wording."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text).lower().strip().rstrip(".")
     cut = {step.arguments[0] for step in plan if step.operator == "slice_obj"}
-    for pattern, asked in _SENTENCES:
-        found = re.fullmatch(pattern, plain)
+    for each in _SENTENCES:
+        found = re.fullmatch(each["words"], plain)
         if found:
             wanted = []
-            for line in asked:
+            for line in each["want"]:
                 predicate, *numbers = line.split()
                 names = [normal(found.group(int(number.rstrip("+")))) for number in numbers]
                 if numbers[0].endswith("+") and names[0] in cut:

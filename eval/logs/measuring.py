@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from eval.common.runner import Run
 from eval.common.statistics import share_of
-from eval.common.tables import document, markdown_table, percent_of
+from eval.common.tables import columns_table, document, markdown_table, percent_of
+from eval.metrics import Metric, columns, share, summary, total, transposed
+from eval.run import Run
 from nsrecover.explanation.logs import explain_log, log_of, report_of
 from nsrecover.explanation.logs.confidence import SURE_ENOUGH
 from sim.logs.generate import generate
@@ -123,7 +124,7 @@ def judged_run(written: Written) -> dict[str, Any]:
 _BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
 _COARSE = (0.0, 0.5, 0.7, 0.9, 1.01)
 """Bins for few logs; those of the first one are abstentions."""
-_SURE = 0.9
+SURE = 0.9
 
 
 def results(run: Run, counts: Mapping[str, int], seed: int, held_out: bool) -> dict[str, list[dict[str, Any]]]:
@@ -148,40 +149,38 @@ def _key(item: tuple[str, Written]) -> str:
     return str(item[1].document["id"])
 
 
-def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rates of a run with their 95 % Wilson intervals."""
-    subgoals = [pair for row in rows for pair in row["subgoals"]]
-    named = [held for held, verdict in subgoals if not verdict]
-    failed = [verdict for held, verdict in subgoals if not held]
-    sure = [row for row in rows if row["confidence"] >= _SURE]
-    return {
-        "logs": len(rows),
-        "step": share_of(row["step_right"] for row in rows),
-        "kind": share_of(row["kind_right"] for row in rows),
-        "read_back": share_of(row["read_right"] for row in rows),
-        "right": share_of(map(_right, rows)),
-        "in_time": share_of(row["in_time"] for row in rows if row["in_time"] is not None),
-        "assumed": share_of(bool(row["assumed"]) for row in rows),
-        "correction_accepted": share_of(not row["refused"] for row in rows),
-        "subgoals": share_of(held == verdict for held, verdict in subgoals),
-        "failure_precision": share_of(not held for held in named),
-        "failure_recall": share_of(not verdict for verdict in failed),
-        "sure": share_of(row["confidence"] >= _SURE for row in rows),
-        "right_if_sure": share_of(map(_right, sure)),
-        "abstained": dict(Counter(row["abstained"] for row in rows if row["abstained"])),
-        "seconds": round(float(np.mean([row["seconds"] for row in rows])), 3) if rows else None,
-        "slowest_s": max((row["seconds"] for row in rows), default=None),
-    }
-
-
 def _right(row: Mapping[str, Any]) -> bool:
     return bool(row["step_right"] and row["kind_right"])
+
+
+METRICS = (
+    total("logs", ""),
+    share("step", "failing step", lambda row: row["step_right"]),
+    share("kind", "kind of failure", lambda row: row["kind_right"]),
+    share("read_back", "explanation read back", lambda row: row["read_right"]),
+    share("correction_accepted", "correction accepted", lambda row: not row["refused"]),
+    share("subgoals", "subgoals", lambda row: [held == verdict for held, verdict in row["subgoals"]]),
+    share("failure_precision", "failures: precision",
+          lambda row: [not held for held, said in row["subgoals"] if not said]),
+    share("failure_recall", "failures: recall", lambda row: [not said for held, said in row["subgoals"] if not held]),
+    share("in_time", "failure within its interval of times", lambda row: row["in_time"],
+          lambda row: row["in_time"] is not None),
+    share("assumed", "correction assumes an object", lambda row: bool(row["assumed"])),
+    share("right", "step and kind", _right),
+    share("sure", "confidence ≥ 0.9", lambda row: row["confidence"] >= SURE),
+    share("right_if_sure", "right if confidence ≥ 0.9", _right, lambda row: row["confidence"] >= SURE),
+    Metric("abstained", "", lambda rows: dict(Counter(row["abstained"] for row in rows if row["abstained"])), str),
+    Metric("seconds", "seconds a log: mean, longest",
+           lambda rows: round(float(np.mean([row["seconds"] for row in rows])), 3) if rows else None,
+           lambda found: f"{found['seconds']}, {found['slowest_s']}"),
+    Metric("slowest_s", "", lambda rows: max((row["seconds"] for row in rows), default=None), str),
+)  # fmt: skip
 
 
 def by_kind(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The rates of each kind of failure."""
     kinds = dict.fromkeys(row["truth"] for row in rows)
-    return {kind: summary([row for row in rows if row["truth"] == kind]) for kind in kinds}
+    return {kind: summary([row for row in rows if row["truth"] == kind], METRICS) for kind in kinds}
 
 
 def reliability(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -201,7 +200,7 @@ def reliability_of(found: Sequence[tuple[float, bool]]) -> dict[str, Any]:
         found: confidence, and whether step and kind are right.
     """
     return {
-        "right_if_sure": share_of(right for chance, right in found if chance >= _SURE),
+        "right_if_sure": share_of(right for chance, right in found if chance >= SURE),
         "wrong_if_abstained": share_of(not right for chance, right in found if chance < SURE_ENOUGH),
         "reliability": [
             {"from": low, "to": min(high, 1.0), "right": share_of(right for one, right in found if low <= one < high)}
@@ -250,31 +249,22 @@ def measured(run: Run, count: int, others: int, seed: int) -> dict[str, Any]:
     rows = results(run, counts, seed, held_out=True)
     return {
         "seed": seed,
-        "strengths": {name: summary(each) for name, each in rows.items()},
+        "strengths": {name: summary(each, METRICS) for name, each in rows.items()},
         "kinds": by_kind(rows["middle"]),
         "reliability": reliability([row for each in rows.values() for row in each]),
         "sure_enough": SURE_ENOUGH,
     }
 
 
-_ROWS = {
-    "step": "failing step", "kind": "kind of failure", "read_back": "explanation read back",
-    "correction_accepted": "correction accepted", "subgoals": "subgoals", "failure_precision": "failures: precision",
-    "failure_recall": "failures: recall", "in_time": "failure within its interval of times",
-    "assumed": "correction assumes an object", "right": "step and kind", "sure": "confidence ≥ 0.9",
-    "right_if_sure": "right if confidence ≥ 0.9",
-}  # fmt: skip
-
-
 def tables(metrics: Mapping[str, Any]) -> str:
     """The figures as tables."""
     strengths: Mapping[str, Any] = metrics["strengths"]
-    heads = ["errors", *(f"{name} ({each['logs']} logs)" for name, each in strengths.items())]
-    parts = [markdown_table(heads, list(_rows(strengths)))]
-    kinds: Mapping[str, Any] = metrics["kinds"]
-    keys = ("step", "kind", "read_back", "correction_accepted")
-    cells = [[kind, each["logs"], *(percent_of(each[key], 1) for key in keys)] for kind, each in kinds.items()]
-    parts.append(markdown_table(["kind", "logs", *(_ROWS[key] for key in keys)], cells))
+    named = {f"{name} ({each['logs']} logs)": each for name, each in strengths.items()}
+    chosen = [m for m in METRICS if m.name in ("logs", "step", "kind", "read_back", "correction_accepted")]
+    parts = [
+        transposed("errors", named, METRICS),
+        columns_table(["kind"], metrics["kinds"], (("logs", chosen[0].cell), *columns(chosen))),
+    ]
     cells = [
         [
             f"{each['from']:.2f} to {each['to']:.2f}",
@@ -291,9 +281,3 @@ def tables(metrics: Mapping[str, Any]) -> str:
     ]
     parts.append(markdown_table(["abstained because", *strengths], abstained) if abstained else "No abstentions.")
     return document(*parts)
-
-
-def _rows(strengths: Mapping[str, Any]) -> Iterator[list[str]]:
-    for key, words in _ROWS.items():
-        yield [words, *(percent_of(each[key], 1) for each in strengths.values())]
-    yield ["seconds a log: mean, longest", *(f"{each['seconds']}, {each['slowest_s']}" for each in strengths.values())]

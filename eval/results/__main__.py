@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conf.command import run
-from eval.common.identity import ROOT
 from eval.common.tables import markdown_table
+from eval.identity import ROOT
 from eval.results.cells import (
     LEVELS,
     PROVENANCE,

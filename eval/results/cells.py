@@ -14,9 +14,8 @@ from typing import Any
 
 import yaml
 
-from eval.common.identity import ROOT, code_of, modules_in, targets, weights_of
-from eval.common.output import METRICS
-from eval.common.runner import ROWS
+from eval.identity import ROOT, code_of, modules_in, targets, weights_of
+from eval.run import METRICS, ROWS
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import DEFAULT
 from sim.common.folder import MANIFEST, read_ledger

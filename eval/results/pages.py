@@ -11,9 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from eval.common.output import METRICS, TABLE
 from eval.common.tables import document, markdown_table, number, percent, percent_of
 from eval.results.cells import PROVENANCE, standing
+from eval.run import METRICS, TABLE
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.origin import RUN

@@ -7,12 +7,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eval.common.recordings import LOOKS_AT_START, RecordedEpisode, load_recording, names_of_masks, record_episode
+from eval.common.recordings import LOOKS_AT_START, RecordedEpisode, footage_of, names_of_masks
 from eval.common.systems import system_of
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.observation import Observation
@@ -141,7 +140,7 @@ def judge(
         folder: of the recordings.
         checkpoint: folder of the checkpoint; the shipped one if None.
     """
-    exact = load_recording(episode, record_episode(episode, Path(folder))).through(condition.views or [])
+    exact = footage_of(episode, folder).through(condition.views or [])
     return list(_judged(exact, condition, looks, system_of(checkpoint)))
 
 

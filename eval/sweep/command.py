@@ -5,13 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from conf.command import option, options
 from eval.common.episodes import episodes_of
-from eval.common.runner import Measurement, Run, Settings
 from eval.common.statistics import grouped, paired_difference, share_of
-from eval.common.tables import document, markdown_table, milliseconds, number, percent, percent_of, value_at
+from eval.common.tables import (
+    Columns,
+    columns_table,
+    document,
+    duration,
+    failed,
+    figure,
+    markdown_table,
+    milliseconds,
+    number,
+    percent,
+    rate,
+    sweep_rate,
+)  # fmt: skip
+from eval.run import Measurement, Run, Settings
 from eval.sweep import metrics
 from eval.sweep.evaluation_world import Controller
 from eval.sweep.judged_episode import Job, run_job
@@ -24,41 +40,30 @@ from sim.datasets.spec import ErrorEpisode
 from sim.sensors.presets import sensor_of
 
 CITATION = "Kalithasan et al."
-Row = tuple[str, str, str, str, str, str]
-"""Recovered, L/N_err, L/L_opt, T/N_err, T/L_opt, completed."""
-
-TABLES: Mapping[str, Mapping[str, Row]] = {
-    "I": {
-        "ours": ("99.61 %", "1.48", "1.06", "60 ms", "40 ms", "-"),
-        "replan": ("98.83 %", "1.48", "1.07", "180 ms", "110 ms", "-"),
-        "nofree": ("87.83 %", "1.46", "1.05", "750 ms", "420 ms", "-"),
-    },
-    "II": {
-        "ours": ("99.85 %", "2.43", "1.06", "110 ms", "40 ms", "99.68 %"),
-        "replan": ("98.46 %", "2.42", "1.06", "460 ms", "170 ms", "96.67 %"),
-        "nofree": ("89.50 %", "2.40", "1.04", "2430 ms", "590 ms", "77.03 %"),
-    },
-    "III": {
-        "ours": ("93.77 %", "4.60", "1.06", "940 ms", "190 ms", "-"),
-        "replan": ("92.09 %", "4.59", "1.03", "1630 ms", "290 ms", "-"),
-        "nofree": ("65.35 %", "4.50", "1.02", "7020 ms", "1120 ms", "-"),
-    },
-}
-"""Dataset -> planner -> numbers: several errors at one step, one after every step, larger scenes (section VII-A)."""
+TABLES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text("utf-8"))
+"""Dataset -> planner -> recovered, L/N_err, L/L_opt, T/N_err, T/L_opt, completed (section VII-A)."""
 
 
 # -- tables of whole episodes: every planner on every dataset, differences from ours, and the paper's numbers
 
 
 OURS = "ours"
-SHARES = {
-    "verdicts right": ("detection", "accuracy"),
-    "culprits exact": ("culprits_exact",),
-    "recovered": ("recovery",),
-    "completed": ("completion",),
-    "decided": ("decided_right",),
-}
-"""Column -> path in metrics.json."""
+COLUMNS: Columns = (
+    ("episodes", figure("episodes", digits=0)),
+    ("verdicts right", sweep_rate("detection", "accuracy")),
+    ("culprits exact", sweep_rate("culprits_exact")),
+    ("recovered", sweep_rate("recovery")),
+    ("completed", sweep_rate("completion")),
+    ("decided", sweep_rate("decided_right")),
+    ("false completion", sweep_rate("false_completion")),
+    ("asked for help", sweep_rate("asked_for_help")),
+    ("L/N_err", figure("l_per_err", digits=2)),
+    ("L/L_opt", figure("l_over_opt", digits=3)),
+    ("T/N_err", duration("t_per_err_s", none="-")),
+    ("actions", figure("actions", "mean")),
+    ("s/episode", figure("wall_s", "mean")),
+    ("failed", failed),
+)
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -72,48 +77,19 @@ def markdown(found: Mapping[str, Any]) -> str:
 
 def _overview(sweeps: Sequence[Mapping[str, Any]]) -> str:
     """One line for each planner and dataset."""
-    rows = [
-        [
-            found["planner"],
-            found["dataset"],
-            found["episodes"],
-            *(percent(value_at(found, path), found["intervals"][path[-1]]) for path in SHARES.values()),
-            number(found["l_per_err"]),
-            number(found["l_over_opt"], 3),
-            milliseconds(found["t_per_err_s"], none="-"),
-            number(found["actions"]["mean"], 1),
-            number(found["wall_s"]["mean"], 1),
-            ", ".join(f"{reason} {count}" for reason, count in sorted(found["failures"].items())) or "none",
-        ]
-        for found in sweeps
-    ]
-    head = ["planner", "dataset", "episodes", *SHARES]
-    head += ["L/N_err", "L/L_opt", "T/N_err", "actions", "s/episode", "failed"]
-    return markdown_table(head, rows)
+    return columns_table(["planner", "dataset"], {(each["planner"], each["dataset"]): each for each in sweeps}, COLUMNS)
 
 
 def _compared(found: Mapping[str, Any]) -> list[str]:
     """Episodes that end as they should, and differences from ours."""
     shares, minus = found["as_they_should"], found["ours_minus"]
-    planners = list(next(iter(shares.values())))
-    others = [planner for planner in planners if planner != OURS]
+    planners, others = list(next(iter(shares.values()))), list(next(iter(minus.values())))
+    whole: Columns = [("episodes", lambda each: each[OURS]["of"]), *((one, rate(one, digits=0)) for one in planners)]
     return [
         "Episodes that end as they should: at their goal, or asking for help if there is no way back",
-        markdown_table(
-            ["dataset", "episodes", *planners],
-            [
-                [name, each[OURS]["of"], *(percent_of(each[one], 0) for one in planners)]
-                for name, each in shares.items()
-            ],
-        ),
+        columns_table(["dataset"], shares, whole),
         "Ours minus another planner, on the same episodes; an interval that contains 0 shows no difference",
-        markdown_table(
-            ["dataset", *others],
-            [
-                [name, *(percent(each[one]["value"], (each[one]["low"], each[one]["high"]), 0) for one in others)]
-                for name, each in minus.items()
-            ],
-        ),
+        columns_table(["dataset"], minus, [(one, rate(one, digits=0)) for one in others]),
     ]
 
 

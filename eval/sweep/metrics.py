@@ -15,13 +15,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from eval.common.statistics import RESAMPLES, Confusion, Share, mean, p95, share_of, spread
+from eval.common.statistics import RESAMPLES, Share, decisions, mean, p95, share_of, spread
 from eval.sweep.records import EpisodeRecord, RecoveryRecord, failure_of
+from nsrecover.core.episode import EpisodeStatus
 
 Ratio = Callable[[RecoveryRecord], float | None]
 """Number of a recovery; None if it is undefined."""
@@ -81,21 +82,20 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
         Plain numbers by name; `intervals` has their 95 % intervals (Wilson for shares, bootstrap over episodes for
         ratios), `counts` the totals of the shares.
     """
-    alarms = confusion(records).rates()
+    alarms = decisions(decided(records))
     recoverable = [record for record in records if record.recoverable]
     # without observations nothing can be lost
     possible = [record for record in recoverable if not record.lost and any(action.looked for action in record.actions)]
     shares: dict[str, Share] = {
-        "accuracy": alarms["accuracy"],
-        "precision": alarms["precision"],
-        "recall": alarms["recall"],
-        "false_alarm_rate": alarms["false_alarm_rate"],
+        **alarms,
         "culprits_exact": share_of(_culprits_exact(records)),
         "recovery": share_of(recovered(records)),
         "completion": share_of(record.completed for record in recoverable),
         "completion_where_possible": share_of(record.completed for record in possible),
         "promised": share_of(record.promised for record in recoverable),
         "decided_right": share_of(record.decided_right for record in records),
+        "false_completion": share_of(record.false_completion for record in records),
+        "asked_for_help": share_of(record.status == EpisodeStatus.ASKED_FOR_HELP for record in records),
         "blamed_right": share_of(blamed_right(record) for record in records if not record.recoverable),
     }
     ratios = {name: mean_ratio(records, ratio) for name, ratio in RATIOS.items()}
@@ -119,17 +119,14 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
     }
 
 
-def confusion(records: Iterable[EpisodeRecord]) -> Confusion:
-    """Count alarms and errors by decision."""
-    counts: Counter[tuple[bool, bool]] = Counter()
+def decided(records: Iterable[EpisodeRecord]) -> Iterator[tuple[bool, bool]]:
+    """Of every decision, whether something was wrong, and whether there was an alarm."""
     for record in records:
         after = {recovery.after: recovery for recovery in record.recoveries if recovery.phase == "after"}
         for number, action in enumerate(record.actions, start=1):
             if action.looked:
-                alarms = after.get(number)
-                counts[bool(action.wrong) or (alarms is not None and bool(alarms.wrong)), action.noticed] += 1
-        counts.update((bool(recovery.wrong), True) for recovery in record.recoveries if recovery.phase == "before")
-    return Confusion.from_counts(counts)
+                yield bool(action.wrong) or (number in after and bool(after[number].wrong)), action.noticed
+        yield from ((bool(recovery.wrong), True) for recovery in record.recoveries if recovery.phase == "before")
 
 
 def to_recover(records: Iterable[EpisodeRecord]) -> list[RecoveryRecord]:

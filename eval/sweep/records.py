@@ -242,6 +242,11 @@ class EpisodeRecord:
         return self.status == EpisodeStatus.COMPLETED and not self.deviations
 
     @property
+    def false_completion(self) -> bool:
+        """Whether it says that the plan is done, and an object is not where the fault-free run puts it."""
+        return self.status == EpisodeStatus.COMPLETED and bool(self.deviations)
+
+    @property
     def promised(self) -> bool:
         """Whether the plan was executed to its end and all promised relations hold."""
         return self.status == EpisodeStatus.COMPLETED and not self.unmet

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from eval.common import statistics
-from eval.common.recordings import load_recording, record_episode, through
+from eval.common.recordings import footage_of, through
 from eval.common.step_verdicts import MonitorSetting, StepVerdict, anonymous, judge_steps
-from eval.models import Variant, assess, association, by_step, exact, false_alarms
+from eval.models import Variant, assess, association, exact, false_alarms
 from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.perceiver import Association
@@ -50,7 +50,7 @@ def test_recordings_match_their_specification(measured):
     folder, _ = measured
     episode = first(folder, "I")
     before = {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()}
-    footage = load_recording(episode, record_episode(episode, folder / "footage")).through(["front"])
+    footage = footage_of(episode, folder / "footage").through(["front"])
     assert {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()} == before, "filmed once"
     assert len(footage.successes) == len(episode.plan) + 1 == len(footage.places)
     assert set(footage.failures) == {error.step for error in episode.errors}
@@ -74,7 +74,7 @@ def test_variants_are_judged_behind_a_sensor(measured):
 
 def test_the_monitor_gets_no_names(measured):
     folder, _ = measured
-    observation = load_recording(first(folder, "I"), next((folder / "footage").iterdir())).successes[0]
+    observation = footage_of(first(folder, "I"), folder / "footage").successes[0]
     shown, truth = anonymous(observation, np.random.default_rng(0), named=False)
     assert not set(shown.labels.values()) & set(observation.labels.values())
     for number, name in truth.items():
@@ -86,7 +86,7 @@ def test_an_object_that_the_monitor_cannot_see_moving_is_not_blamed(measured):
     """The monitor judges what the cameras show: with the outcome replaced by the good one, there is no alarm."""
     folder, _ = measured
     episode = first(folder, "I")
-    footage = load_recording(episode, record_episode(episode, folder / "footage")).through(["left", "right"])
+    footage = footage_of(episode, folder / "footage").through(["left", "right"])
     step = episode.errors[0].step
     footage.failures[step] = footage.successes[step + 1]
     verdicts, _ = judge_steps(footage, load(), MonitorSetting())
@@ -128,16 +128,6 @@ VERDICTS = [
     verdict({"a": "push", "b": "swap"}, ("b",), matched=2, a=0.7, b=0.05),
     verdict({"c": "slip"}, ()),
 ]
-
-
-def test_steps_are_counted_once() -> None:
-    counts = by_step(VERDICTS)
-    assert counts == statistics.Confusion(hits=2, false_alarms=1, misses=1, quiet=2)
-    rates = counts.rates()
-    assert rates["accuracy"]["value"] == pytest.approx(4 / 6, abs=1e-5)
-    assert rates["precision"]["value"] == pytest.approx(2 / 3, abs=1e-5)
-    assert rates["recall"]["value"] == pytest.approx(2 / 3, abs=1e-5)
-    assert rates["false_alarm_rate"]["value"] == pytest.approx(1 / 3, abs=1e-5)
 
 
 def test_culprits_are_exact_or_not() -> None:

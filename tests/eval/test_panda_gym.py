@@ -11,15 +11,17 @@ import pytest
 
 pytest.importorskip("panda_gym")
 
+from eval.metrics import summary
 from eval.panda_gym import (
     MEASUREMENT,
+    METRICS,
+    Blamed,
     Disturbance,
     PandaGymConfig,
     StackingStep,
     can_begin,
     record,
     stacking,
-    summary,
 )
 from examples.panda_gym_stacking import boxes_of, turned_box
 
@@ -76,17 +78,20 @@ def test_verdicts_are_counted_as_they_should_be() -> None:
     none: frozenset[str] = frozenset()
     counts = summary(
         [
-            (look(Disturbance.PUSHED, a=0.05, b=0.0), frozenset("a")),
-            (look(Disturbance.DISPLACED, a=0.05, b=0.03), frozenset("a")),
-            (look(Disturbance.DISPLACED, a=0.03, b=0.0), none),
-            (look(None, a=0.01, b=0.0), none),
-            (look(None, a=0.01, b=0.0), frozenset("b")),
-            (look(None, a=0.04, b=0.0), frozenset("a")),
-        ]
+            Blamed(look(Disturbance.PUSHED, a=0.05, b=0.0), frozenset("a")),
+            Blamed(look(Disturbance.DISPLACED, a=0.05, b=0.03), frozenset("a")),
+            Blamed(look(Disturbance.DISPLACED, a=0.03, b=0.0), none),
+            Blamed(look(None, a=0.01, b=0.0), none),
+            Blamed(look(None, a=0.01, b=0.0), frozenset("b")),
+            Blamed(look(None, a=0.04, b=0.0), frozenset("a")),
+        ],
+        METRICS,
     )
-    shares = {key: (counts[key]["count"], counts[key]["of"]) for key in counts if key != "by_kind"}
-    assert shares == {"detection": (2, 3), "culprits_exact": (1, 3), "false_alarms": (1, 2), "own_failures": (1, 1)}
-    assert (counts["by_kind"]["displaced"]["count"], counts["by_kind"]["displaced"]["of"]) == (1, 2)
+    shares = {key: (found["value"], found["of"]) for key, found in counts.items() if key != "by_kind"}
+    assert shares == {
+        "detection": (0.66667, 3), "culprits_exact": (0.33333, 3), "false_alarms": (0.5, 2), "own_failures": (1.0, 1),
+    }  # fmt: skip
+    assert (counts["by_kind"]["displaced"]["value"], counts["by_kind"]["displaced"]["of"]) == (0.5, 2)
 
 
 def test_the_command_detects_disturbances(tmp_path: Path) -> None:
@@ -97,7 +102,7 @@ def test_the_command_detects_disturbances(tmp_path: Path) -> None:
     assert metrics == json.loads((tmp_path / "metrics.json").read_text())
     assert list(metrics["settings"]) == ["2 cm, noise 1 mm", "calibrated, noise 1 mm"]
     for row in metrics["settings"].values():
-        assert (row["detection"]["count"], row["detection"]["of"]) == (3, 3)
+        assert (row["detection"]["value"], row["detection"]["of"]) == (1.0, 3)
         assert row["false_alarms"]["of"] >= 4
     assert metrics["settings"]["2 cm, noise 1 mm"]["false_alarms"]["count"] == 0
     assert "3 of 3" in (tmp_path / "table.md").read_text()

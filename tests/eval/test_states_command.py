@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.states import MEASUREMENT, Reading, StatesConfig, accuracy, specify
+from eval.metrics import summary
+from eval.states import MEASUREMENT, METRICS, Reading, StatesConfig, specify
 from nsrecover.models.states import StateConfig, StateModel
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 
@@ -16,14 +17,15 @@ def reading(true: str, read: str | None, best: str | None = "same") -> Reading:
 
 
 def test_accuracy_counts_given_readings_and_unknown_ones_apart() -> None:
-    found = accuracy(
+    found = summary(
         [
             reading("water", "water"),
             reading("empty", "empty"),
             reading("water", "empty"),
             reading("water", None, "water"),  # visible, but not certain
             reading("water", None, None),  # not visible
-        ]
+        ],
+        METRICS,
     )
     assert (found["accuracy"]["value"], found["accuracy"]["of"]) == (pytest.approx(2 / 3, abs=1e-4), 3)
     assert found["given"]["value"] == 0.6

@@ -59,8 +59,8 @@ def _hostile() -> list[str]:
     for module in ("hydra.utils", "hydra._internal.utils", "os", "shutil", "nsrecover.cli",
                    "nsrecover.util.atomic_write", "sim.common.folder", "sim.common.groups", "conf.targets",
                    "train.__main__",
-                   "eval.common.output",
-                   "eval.common.output", "nsrecover.loading", "nsrecover.records.recording"):  # fmt: skip
+                   "eval.run",
+                   "eval.run", "nsrecover.loading", "nsrecover.records.recording"):  # fmt: skip
         found = importlib.import_module(module)
         names += [f"{module}.{name}" for name in dir(found) if callable(getattr(found, name)) and name[0] != "_"]
     return names

@@ -13,21 +13,14 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
-from starlette.testclient import TestClient
 
-from eval.checks.fuzz import ended, reader
-from eval.checks.fuzz.__main__ import FILES, MEASUREMENT, FuzzConfig, attack
+from eval.checks.fuzz import reading
+from eval.checks.fuzz.__main__ import FILES, MEASUREMENT, FuzzConfig, attack, attack_ended
 from eval.checks.fuzz.crafted import crafted
-from eval.checks.fuzz.ended import SIGNALS, end
-from eval.checks.fuzz.findings import CORPUS, Findings, kept
-from eval.checks.fuzz.reader import Reader, outcome_of
-from eval.checks.fuzz.server import as_bytes, status_of
+from eval.checks.fuzz.reading import CORPUS, SIGNALS, Findings, Reader, end, kept, outcome_of
 from eval.checks.fuzz.targets import TARGETS, Target
 from eval.common.overdue import Overdue, within
-from nsrecover import geometric
 from nsrecover.errors import LONGEST_ERROR, InvalidPlan
-from nsrecover.integrations.server import create_app
-from tests.nsrecover.integrations.server.conftest import LOCAL, opened
 
 SLOW = ("long", "many", "gigabyte", "large", "deep", "parameters", "quantifiers", "aliases")
 FAILED = [(name, path) for name in TARGETS for path in kept(name)]
@@ -96,9 +89,9 @@ def _plan(read: Callable[[Path], object]) -> Target:
 def test_everything_but_one_clear_error_is_a_finding(
     read: Callable[[Path], None], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "LONGEST_S", 0.3)
-    monkeypatch.setattr(reader, "MOST_MB", 30.0)
-    monkeypatch.setattr(reader, "HANGS_S", 0.5 if place == "hangs" else 60.0)
+    monkeypatch.setattr(reading, "LONGEST_S", 0.3)
+    monkeypatch.setattr(reading, "MOST_MB", 30.0)
+    monkeypatch.setattr(reading, "HANGS_S", 0.5 if place == "hangs" else 60.0)
     findings = Findings()
     with closing(Reader(_plan(read))) as apart:
         for data in (b"longer", b"short"):
@@ -114,7 +107,7 @@ def test_everything_but_one_clear_error_is_a_finding(
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_command_that_reads_a_damaged_file_ends_when_it_is_told_to(number: signal.Signals) -> None:
     assert end(_plan(_never_ends), b"", number, 0.1)[0] == SIGNALS[number]
-    findings = ended.attack([TARGETS["archive"], TARGETS["bag"]], 8, 3)
+    findings = attack_ended(("archive", "bag"), 8, 3)
     assert findings.failures == {}
     assert findings.inputs == 8
 
@@ -141,22 +134,9 @@ def test_a_fuzz_test_keeps_what_failed_and_goes_on_where_it_was(
     assert len(ran) == count, "a target that is done is kept"
 
 
-def test_requests_that_once_failed_are_answered() -> None:
-    with TestClient(create_app({"boxes": geometric()}), base_url=LOCAL) as http:
-        for path in kept("server"):
-            assert status_of(path.read_bytes(), http, opened(http, ["top(a, b)"]).rpartition("/")[2]) < 500
-        session = opened(http, ["top(a, b)"]).rpartition("/")[2]
-        sent = http.get(f"/v1/sessions/{session}").request
-        sent.path_url, sent.body = sent.url.path, b""
-        data = as_bytes(sent, session)
-        assert b"{session}" in data
-        assert status_of(data, http, session) == 200
-        assert status_of(data, http, "another") == 404
-
-
 def test_the_corpus_has_inputs() -> None:
     assert len(FAILED) >= 8
-    assert {path.name for path in CORPUS.iterdir()} <= {*TARGETS, "server"}
+    assert {path.name for path in CORPUS.iterdir()} <= {*TARGETS}
 
 
 def test_errors_are_short_and_hold_no_control_characters() -> None:

@@ -24,7 +24,7 @@ from eval.checks.soak.__main__ import (
 )
 from eval.checks.soak.disturbed import Disturbance, DisturbedWorld
 from eval.checks.soak.episodes import ENDS, Ending, kind_of, run_episode
-from eval.common.runner import ROWS
+from eval.run import ROWS
 from nsrecover import Action, Plan, symbolic
 from nsrecover.core import Fact, FactScene
 from nsrecover.domains.base import Has, Or, condition_of

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import signal
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,15 +14,14 @@ from typing import Any
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 
-from eval.checks.fuzz import ended, server
+from eval.checks.fuzz import server
 from eval.checks.fuzz.crafted import crafted
-from eval.checks.fuzz.findings import Findings
-from eval.checks.fuzz.reader import Reader
+from eval.checks.fuzz.reading import ENDS_S, SIGNALS, Findings, Outcome, Reader, end
 from eval.checks.fuzz.targets import TARGETS, Target
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.served import served
 from eval.common.tables import document, markdown_table
-from nsrecover.errors import InvalidConfiguration, require_known
+from eval.run import Measurement, Run, Settings, run
+from nsrecover.errors import require_known
 
 SERVER, CRAFTED, ENDED = "server", "crafted", "ended"
 NAMES = (*TARGETS, SERVER, CRAFTED, ENDED)
@@ -57,13 +59,7 @@ class FuzzConfig(Settings):
 
 
 def attack(target: Target, inputs: int, seed: int) -> Findings:
-    """Read random inputs.
-
-    Args:
-        target: what reads them.
-        inputs: their number.
-        seed: of the inputs.
-    """
+    """Read random inputs."""
     findings = Findings()
     with closing(Reader(target)) as reader:
 
@@ -80,37 +76,48 @@ def attack(target: Target, inputs: int, seed: int) -> Findings:
     return findings
 
 
-def attack_crafted(target: Target, most: int | None = None) -> Findings:
-    """Read the crafted files of a target, or the first ones of each kind."""
+def attack_crafted(target: Target) -> Findings:
+    """Read the crafted files of a target."""
     findings = Findings()
     with closing(Reader(target)) as reader:
-        for what, make in crafted(target.examples(), most):
+        for what, make in crafted(target.examples()):
             findings.take(reader.read(data := make()), data, what)
     return findings
 
 
-def targets_of(config: FuzzConfig) -> list[str]:
-    """Names of the targets that the settings ask for.
-
-    Raises:
-        InvalidConfiguration: there is no such target, or there are no inputs.
-    """
-    wanted = NAMES if config.target == "all" else [config.target] if isinstance(config.target, str) else config.target
-    for name in wanted:
-        require_known(name, NAMES, f"target as all or some of {', '.join(NAMES)}")
-    if not config.inputs > 0:
-        raise InvalidConfiguration(f"expected inputs > 0, found {config.inputs}")
-    return list(wanted)
+def attack_ended(names: tuple[str, ...], commands: int, seed: int) -> Findings:
+    """Let commands read crafted files, or parts of good ones, and end them at a random moment."""
+    rng, findings = random.Random(seed), Findings()
+    for _ in range(commands):
+        target = TARGETS[rng.choice(names)]
+        what, make = rng.choice(list(crafted(target.examples())))
+        whole = rng.choice(target.examples())
+        data = make() if rng.random() < 0.5 else whole[: rng.randrange(len(whole))]
+        number: signal.Signals = rng.choice(list(SIGNALS))
+        code, seconds = end(target, data, number, rng.choice((0.0, 0.01, 0.05, 0.3)) * rng.random())
+        findings.slowest_s = max(findings.slowest_s, seconds)
+        if code in (SIGNALS[number], 0, 2) and seconds <= ENDS_S:
+            findings.outcomes["ended by the signal" if code == SIGNALS[number] else "was done"] += 1
+        else:
+            said = f"{what} code {code} after {seconds:.1f} s"
+            findings.take(Outcome(f"{number.name}, {target.name}", said), data)
+    return findings
 
 
 def check(config: FuzzConfig) -> None:
-    """Check the settings, see `targets_of`."""
-    targets_of(config)
+    """Refuse targets that there are not."""
+    for name in _names(config):
+        require_known(name, NAMES, f"target as all or some of {', '.join(NAMES)}")
+
+
+def _names(config: FuzzConfig) -> list[str]:
+    given = NAMES if config.target == "all" else [config.target] if isinstance(config.target, str) else config.target
+    return list(given)
 
 
 def measure(config: FuzzConfig, run: Run) -> dict[str, Any]:
     """Fuzz some targets or all; inputs that failed go into the corpus."""
-    names = targets_of(config)
+    names = _names(config)
     parts = [part for name in names for part in _parts(name, config.inputs)]
     found = run.each(partial(fuzzed, seed=config.seed), parts, "part")
     targets = {
@@ -133,16 +140,17 @@ def _parts(name: str, inputs: int) -> Iterator[tuple[str, str, int]]:
 def fuzzed(part: tuple[str, str, int], seed: int) -> dict[str, Any]:
     """What came out of one part of a target."""
     name, which, inputs = part
+    own = seed if name == CRAFTED else seed * 1_000_000 + int(which)
     if name == CRAFTED:
         findings = attack_crafted(TARGETS[which])
     elif name == ENDED:
-        findings = ended.attack([TARGETS[each] for each in FILES], inputs, seed * 1_000_000 + int(which))
+        findings = attack_ended(FILES, inputs, own)
     elif name == SERVER:
         with served() as one:
-            findings = server.fuzz(one.url, seed * 1_000_000 + int(which), cases=inputs)
+            findings = server.fuzz(one.url, own, cases=inputs)
     else:
-        findings = attack(TARGETS[name], inputs, seed * 1_000_000 + int(which))
-    kept = [""] * len(findings.failures) if name in (CRAFTED, ENDED) else findings.keep(name)
+        findings = attack(TARGETS[name], inputs, own)
+    kept = findings.keep(name) if name in TARGETS else [""] * len(findings.failures)
     return {
         "inputs": findings.inputs,
         "outcomes": findings.outcomes,
@@ -156,10 +164,10 @@ def fuzzed(part: tuple[str, str, int], seed: int) -> dict[str, Any]:
 
 
 def _together(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    outcomes = sorted({what for each in parts for what in each["outcomes"]})
+    outcomes = sum((Counter[str](each["outcomes"]) for each in parts), Counter[str]())
     return {
         "inputs": sum(each["inputs"] for each in parts),
-        "outcomes": {what: sum(each["outcomes"].get(what, 0) for each in parts) for what in outcomes},
+        "outcomes": dict(sorted(outcomes.items())),
         "slowest_s": round(max(each["slowest_s"] for each in parts), 2),
         "most_mb": round(max(each["most_mb"] for each in parts)),
         "failures": list({failure["place"]: failure for each in parts for failure in each["failures"]}.values()),
@@ -186,7 +194,7 @@ def table_of(metrics: dict[str, Any]) -> str:
     )
 
 
-MEASUREMENT = Measurement(FuzzConfig, measure, table_of, check, adds=("target", "inputs"))
+MEASUREMENT = Measurement(FuzzConfig, measure, table_of, check, {"inputs": 1}, adds=("target", "inputs"))
 
 if __name__ == "__main__":
     run(MEASUREMENT)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 import nsrecover
-from eval.checks.fuzz.inputs import changed_bytes, changed_documents, changed_yaml
+from eval.checks.fuzz.strategies import documents, edited, yaml_documents
 from eval.instructions.generator import Generator
 from eval.instructions.understood import paraphrases
 from nsrecover import Plan, geometric, symbolic
@@ -173,7 +173,7 @@ def _domains() -> list[bytes]:
 
 def _changed_domains(examples: Sequence[bytes]) -> SearchStrategy[bytes]:
     pddl = [each for each in examples if _is_pddl(each)]
-    return changed_bytes(pddl) | changed_bytes(pddl) | changed_yaml([each for each in examples if each not in pddl])
+    return edited(pddl) | edited(pddl) | yaml_documents([each for each in examples if each not in pddl])
 
 
 def _is_pddl(data: bytes) -> bool:
@@ -220,8 +220,8 @@ def _sentences() -> list[bytes]:
 
 
 def _changed_sentences(examples: Sequence[bytes]) -> SearchStrategy[bytes]:
-    joined = st.lists(changed_bytes(examples), min_size=2, max_size=4).map(b" and ".join)
-    return changed_bytes(examples) | changed_bytes(examples) | joined
+    joined = st.lists(edited(examples), min_size=2, max_size=4).map(b" and ".join)
+    return edited(examples) | edited(examples) | joined
 
 
 def read_sentence(path: Path) -> None:
@@ -316,14 +316,14 @@ def _name(data: bytes) -> str:
 TARGETS = {
     target.name: target
     for target in (
-        Target("log", _logs, changed_documents, read_log, lambda _: "log.json"),
-        Target("plan", lambda: list(_PLANS), changed_bytes, read_any_plan),
+        Target("log", _logs, documents, read_log, lambda _: "log.json"),
+        Target("plan", lambda: list(_PLANS), edited, read_any_plan),
         Target("domain", _domains, _changed_domains, read_domain, lambda _: "home.yaml"),
         Target("sentence", _sentences, _changed_sentences, read_sentence),
-        Target("bag", _bags, changed_bytes, read_any_bag, _name),
-        Target("recording", _recordings, changed_bytes, read_recording, lambda _: "run.npz"),
-        Target("archive", _archives, changed_bytes, read_any_archive, lambda _: "runs.h5"),
-        Target("checkpoint", lambda: [each.read_bytes() for each in SETTINGS], changed_documents, read_checkpoint),
+        Target("bag", _bags, edited, read_any_bag, _name),
+        Target("recording", _recordings, edited, read_recording, lambda _: "run.npz"),
+        Target("archive", _archives, edited, read_any_archive, lambda _: "runs.h5"),
+        Target("checkpoint", lambda: [each.read_bytes() for each in SETTINGS], documents, read_checkpoint),
     )
 }
 """Every target but the server by its name."""

@@ -13,8 +13,8 @@ import nsrecover.live
 from conf.command import option, run
 from eval.checks.live.measuring import measure_delays, measure_slowdown, photograph, write
 from eval.checks.live.tabletop import table
-from eval.common.output import TABLE
 from eval.common.systems import system_of
+from eval.run import TABLE
 from nsrecover.errors import InvalidConfiguration
 from sim.sensors.presets import sensor_of
 from sim.sensors.sensor import Sensor

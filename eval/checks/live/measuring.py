@@ -21,9 +21,9 @@ import nsrecover
 import nsrecover.live
 from eval.checks.live.tabletop import table
 from eval.common.browser import browser, write_jpeg, write_looks
-from eval.common.output import write_results
 from eval.common.statistics import p95, spread
 from eval.common.tables import document, markdown_table
+from eval.run import write_results
 from nsrecover.core.actions import Plan
 from nsrecover.system import System
 from sim.sensors.sensor import Sensor

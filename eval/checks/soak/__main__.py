@@ -16,9 +16,9 @@ from typing import Any
 from eval.checks.soak.disturbed import OWN, Disturbance
 from eval.checks.soak.episodes import ENDS, KINDS, REACHED, kind_of, run_episode
 from eval.common.overdue import Overdue, within
-from eval.common.runner import Measurement, Run, Settings, run
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
+from eval.run import Measurement, Run, Settings, run
 from sim.common.memory import give_back
 from sim.soak import resident_mb
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from eval.changes.command import MEASUREMENT, ORACLE, ChangesConfig, oracle, scored
+from eval.changes.__main__ import MEASUREMENT, ORACLE, ChangesConfig, oracle, scored
 from eval.changes.rules import by_both, by_place, pair_of
 from sim.datasets.changes.episodes import Event, episode
 

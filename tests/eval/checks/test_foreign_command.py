@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.checks.foreign import files, pddl
-from eval.checks.foreign.__main__ import reason, rows_of
+from eval.checks.foreign import READERS, files_in, pairs_of, read_pair, reason, rows_of
 from nsrecover.errors import InvalidConfiguration
 from tests.commands import run
 
@@ -22,7 +21,7 @@ def test_files_are_read_refused_or_have_crashed(tmp_path: Path) -> None:
         (tmp_path / name / "domain.pddl").write_text(DOMAIN.format(effect))
         (tmp_path / name / "p1.pddl").write_text(PROBLEM)
         (tmp_path / name / "copy.pddl").write_text(DOMAIN.format(effect) + " ; as above")
-    found = list(rows_of("PDDL", pddl.pairs_of(tmp_path), pddl.tried))
+    found = list(rows_of("PDDL", pairs_of(tmp_path), read_pair))
     assert [(outcome, Path(name).parent.name) for _, outcome, _, name in found] == [
         ("read", "good"),
         ("refused", "random"),
@@ -54,7 +53,7 @@ def test_masks_bags_logs_plans_and_runs_are_tried_too(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     (tmp_path / "picture.svg").write_text("<svg/>")
     (tmp_path / "settings.json").write_text('{"what": "is this"}')
-    found = [row for kind in files.Kind for row in rows_of(kind.value, files.files_in(tmp_path, kind), files.tried)]
+    found = [row for kind, read in READERS.items() for row in rows_of(kind, files_in(tmp_path, kind), read)]
     assert {Path(name).name: (kind, outcome) for kind, outcome, _, name in found} == {
         name: expected[:2] for name, (_, expected) in OTHERS.items()
     }
@@ -75,4 +74,4 @@ def test_a_problem_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "domain.pddl").write_text(DOMAIN.format("(p)"))
     (tmp_path / "p1.pddl").write_text(PROBLEM.replace("(p)", "(q)"))
     with pytest.raises(InvalidConfiguration, match="'q'"):
-        pddl.tried(next(pddl.pairs_of(tmp_path)))
+        read_pair(next(pairs_of(tmp_path)))

@@ -2,8 +2,9 @@
 
 import pytest
 
+from eval import identity
 from eval.common import error_states as module
-from eval.common import identity, recordings
+from eval.common import recordings
 from eval.common.error_states import error_states, states_of
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.shipped import shipped
@@ -20,7 +21,7 @@ def test_an_episode_without_an_error_has_no_error_states(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "edited", ["sim.datasets.replay", "nsrecover.monitoring.boxes.imagination", "eval.logs.command"]
+    "edited", ["sim.datasets.replay", "nsrecover.monitoring.boxes.imagination", "eval.logs.__main__"]
 )
 def test_other_code_makes_other_recordings_and_states(edited, monkeypatch):
     (episode,) = shipped("I", 0, 1)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
-from eval.common.recordings import load_recording, names_of_masks, record_episode
+from eval.common.recordings import footage_of, names_of_masks
+from eval.detectors.__main__ import MEASUREMENT, DetectorsConfig, at_equal_rates, evidence, resampled, threshold_at
 from eval.detectors.base import Moment, ReferenceRun, References, _setup, laid_out_again, record_references
-from eval.detectors.compare import MEASUREMENT, DetectorsConfig, at_equal_rates, evidence, resampled, threshold_at
 from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment, judge_episode
 from eval.detectors.pictures import ImageSimilarity, ObjectCount, visible
 from nsrecover.core import Plan, SceneGraph, Trace
@@ -128,7 +128,7 @@ def test_pictures_are_like_themselves(compared):
 
 
 def test_a_recording_is_seen_through_a_sensor(compared):
-    exact = load_recording(MOVED, record_episode(MOVED, compared[0] / "footage")).through(["left", "right"])
+    exact = footage_of(MOVED, compared[0] / "footage").through(["left", "right"])
     assert exact.sensed(sensor("clean")) is exact
     seen, again = (exact.sensed(sensor("d435")) for _ in range(2))
     assert seen.exact is exact
@@ -152,7 +152,7 @@ def test_a_recording_is_seen_through_a_sensor(compared):
 
 
 def test_the_first_scene_is_looked_at_until_it_shows_the_plan(compared):
-    exact = load_recording(MOVED, record_episode(MOVED, compared[0] / "footage")).through(["left", "right"])
+    exact = footage_of(MOVED, compared[0] / "footage").through(["left", "right"])
     unlucky = [
         replace(exact, episode=replace(MOVED, seed=seed)).sensed(sensor("clean", masks={"missing": 0.4})).unseen
         for seed in range(12)
@@ -192,7 +192,7 @@ def test_an_episode_whose_start_is_not_seen_has_no_moments(compared):
 
 
 def test_masks_of_single_views_are_not_counted_twice(compared):
-    exact = load_recording(MOVED, record_episode(MOVED, compared[0] / "footage")).through(["left", "right"])
+    exact = footage_of(MOVED, compared[0] / "footage").through(["left", "right"])
     seen = exact.sensed(sensor("clean", masks={"ids_per_view": True}))
     assert visible(seen.successes[0]) == visible(exact.successes[0]) == 3
 
@@ -240,7 +240,7 @@ def test_another_day_has_another_light_and_a_twin_the_same():
 
 def test_an_episode_that_differs_from_its_ground_truth_is_rejected(tmp_path):
     with pytest.raises(InvalidConfiguration, match=r"episode 0 of V .* generate the datasets again"):
-        record_episode(replace(GONE, errors=()), tmp_path)
+        footage_of(replace(GONE, errors=()), tmp_path)
     assert not list(tmp_path.iterdir())
 
 

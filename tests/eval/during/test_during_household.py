@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from eval.common.runner import rows_in
-from eval.during import household
-from eval.during.command import MEASUREMENT
+from eval.during import household, tabletop
+from eval.during.__main__ import MEASUREMENT
 from eval.during.household import WatchedAction
 from eval.during.settings import DuringConfig, timing
+from eval.metrics import summary
+from eval.run import rows_in
 from nsrecover.errors import InvalidConfiguration
 from sim.sensors.watched import Motion
 
@@ -52,6 +53,17 @@ def test_avoided_losses_are_those_of_episodes_that_are_lost_without_watching(
 
 def test_the_table_has_every_arm_of_every_kind(ran: tuple[dict[str, Any], list[WatchedAction]]) -> None:
     assert household.table(ran[0]).count("target_taken") == 2
+
+
+def test_a_plan_that_is_said_to_be_done_while_an_object_is_elsewhere_is_a_false_completion() -> None:
+    done = tabletop.WatchedEpisode("after", "drop", 0, 1.5, 2, 0, 9.0, 1, completed=True)
+    found = summary([done, replace(done, off=1), replace(done, completed=False)], tabletop.METRICS)
+    assert {name: found[name]["value"] for name in ("completed", "false_completion", "asked_for_help")} == {
+        "completed": 0.66667, "false_completion": 0.33333, "asked_for_help": 0.33333,
+    }  # fmt: skip
+    text = tabletop.table({"sensor": "d435", "rate_hz": 10, "arms": {"watched": {}, "after": {"drop": found}}})
+    assert "after the action" in text, "an arm without episodes of a kind has no line for it"
+    assert "false completion" in text
 
 
 @pytest.mark.parametrize("wrong", [{"domain": "garden"}, {"domain": "household", "kinds": ["push_midway"]}])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval.foreign_sentences.command import (
+from eval.foreign_sentences.__main__ import (
     MEASUREMENT,
     ForeignConfig,
     judged_commands,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.household.command import CONTROLLERS, MEASUREMENT, HouseholdConfig, run_episode
+from eval.household.__main__ import CONTROLLERS, MEASUREMENT, HouseholdConfig, run_episode
 from eval.household.fact_world import FactWorld
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.household import HouseholdEpisode, HouseholdError

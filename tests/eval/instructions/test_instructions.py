@@ -2,9 +2,9 @@ import json
 
 import pytest
 
+from eval.instructions.__main__ import MEASUREMENT, InstructionsConfig
 from eval.instructions.asking import asked, sentences
-from eval.instructions.command import MEASUREMENT, InstructionsConfig
-from eval.instructions.generator import KINDS, Generator
+from eval.instructions.generator import KINDS, UNSERVED, Generator
 from eval.instructions.understood import (
     PARAPHRASES,
     agrees,
@@ -13,7 +13,6 @@ from eval.instructions.understood import (
     understood_commands,
     understood_paraphrases,
 )
-from eval.instructions.unserved import KINDS as UNSERVED_KINDS
 from eval.instructions.unserved import unserved_commands
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration
@@ -28,7 +27,7 @@ def test_a_seed_gives_the_same_commands_and_another_seed_others():
     texts = [one.command().text for _ in range(20)]
     assert texts == [same.command().text for _ in range(20)]
     assert texts != [other.command().text for _ in range(20)]
-    assert {one.command().kind for _ in range(600)} == {make.__name__.removeprefix("_") for make in KINDS}
+    assert {one.command().kind for _ in range(600)} == set(KINDS)
 
 
 def test_another_goal_or_place_does_not_agree():
@@ -100,6 +99,6 @@ def test_the_command_writes_its_numbers(tmp_path):
 
 
 def test_no_kind_of_them_leads_to_a_plan() -> None:
-    found = unserved_commands(10 * len(UNSERVED_KINDS), seed=11)
+    found = unserved_commands(10 * len(UNSERVED), seed=11)
     assert found["examples"] == []
     assert (found["plan"]["value"], found["named"]["value"]) == (0.0, 1.0)

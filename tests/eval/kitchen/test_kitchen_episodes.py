@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from eval.common.runner import rows_in
 from eval.household.planners import PLANNERS
-from eval.kitchen.command import MEASUREMENT, KitchenEvalConfig
+from eval.kitchen.__main__ import MEASUREMENT, KitchenEvalConfig
 from eval.kitchen.records import KitchenRecord, summary
+from eval.run import rows_in
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.household import HouseholdEpisode
 from sim.kitchen.faults import fault_from_dict

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eval.foreign_logs import MEASUREMENT, ForeignLogsConfig
-from eval.logs.command import left_out
+from eval.logs.__main__ import left_out
 from eval.logs.household_world import conditions_of, judge
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.own_operators.command import MEASUREMENT, ORACLE, OURS, OwnOperatorsConfig
+from eval.own_operators.__main__ import MEASUREMENT, ORACLE, OURS, OwnOperatorsConfig
 from eval.own_operators.rule import write_rule
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.runs import read_runs

@@ -4,8 +4,8 @@ import pytest
 
 from eval.common.plans import Planned, PlannerSetting
 from eval.common.rejoin import RecoveryRoute, RejoinOutcome
+from eval.planning.__main__ import markdown, succeeded, summary
 from eval.planning.cases import KnownOptimum, PlanningCase
-from eval.planning.command import markdown, succeeded, summary
 from nsrecover.core.actions import Action
 from nsrecover.planning.planner import Rejoin
 from tests.tables_text import unpadded

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.questions.command import MEASUREMENT, QuestionsConfig, _pool
+from eval.questions.__main__ import MEASUREMENT, QuestionsConfig, _pool
 from eval.questions.rules import earliest_deadline, first_come, largest_stake, random_order, rules
 from eval.questions.shift import Task, Times, drawn_robots, run_shift
 from eval.questions.simulated_time import SimulatedTime

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from eval.real.command import MEASUREMENT, SHIFT_M, RealConfig, moved, removed
+from eval.real.__main__ import MEASUREMENT, SHIFT_M, RealConfig, moved, removed
 from eval.real.readers import frame_of_cloud, frames_in, unpacked
 from nsrecover.core import Observation
 from nsrecover.errors import InvalidRecording

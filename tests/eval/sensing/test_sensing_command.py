@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.sensing.command import MEASUREMENT, SensingConfig, summary
+from eval.sensing.__main__ import MEASUREMENT, SensingConfig, summary
 from eval.sensing.judge import SensedStep
 from nsrecover.errors import InvalidConfiguration
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.sound_facts.command import MEASUREMENT, SoundFactsConfig, _is_said, _is_true
+from eval.sound_facts.__main__ import MEASUREMENT, SoundFactsConfig, _is_said, _is_true
 from nsrecover.errors import InvalidConfiguration
 
 

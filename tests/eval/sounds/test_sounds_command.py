@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.sounds.command import MEASUREMENT, SoundsConfig, macro_f1
+from eval.sounds.__main__ import MEASUREMENT, SoundsConfig, macro_f1
 from eval.sounds.strangers import STRANGERS, stranger
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.sound import SoundConfig, SoundModel

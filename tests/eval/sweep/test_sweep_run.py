@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.common.runner import ROWS, rows_in
+from eval.run import ROWS, rows_in
 from eval.sweep.command import MEASUREMENT, EvalConfig, markdown, sizes, summary
 from eval.sweep.records import EpisodeRecord
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration

@@ -11,7 +11,7 @@ pytest.importorskip("up_fast_downward")
 
 from unified_planning.shortcuts import get_environment
 
-from eval.symbolic.command import MEASUREMENT, SymbolicConfig
+from eval.symbolic.__main__ import MEASUREMENT, SymbolicConfig
 from eval.symbolic.domain_cases import (
     DomainCase,
     accepted,

@@ -3,7 +3,8 @@
 import json
 from collections import Counter
 
-from eval.logs.measuring import judged_run, reliability, summary
+from eval.logs.measuring import METRICS, judged_run, reliability
+from eval.metrics import summary
 from nsrecover.core.actions import Action
 from nsrecover.explanation.logs import document_of, log_of
 from sim.logs.generate import generate
@@ -47,7 +48,7 @@ def test_the_household_enforces_what_people_do_not_say() -> None:
 
 def test_most_generated_failures_are_diagnosed() -> None:
     rows = [judged_run(one) for one in generate(20, 11, "light", held_out=False)]
-    found = summary(rows)
+    found = summary(rows, METRICS)
     assert found["step"]["value"] >= 0.85
     assert found["subgoals"]["value"] >= 0.95
     assert sum(each["right"]["of"] for each in reliability(rows)) == len(rows)

@@ -15,7 +15,7 @@ from urllib import request
 
 import pytest
 
-from eval.checks.fleet.__main__ import FleetConfig, table_of, under_load
+from eval.checks.fleet import FleetConfig, table_of, under_load
 from eval.checks.fuzz.server import fuzz
 from eval.common.served import Served, served
 from nsrecover.integrations.client import Client, ServerRefused

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.common import identity
-from eval.common.runner import ROWS, Measurement, Run, Settings
+from eval import identity
+from eval.run import ROWS, Measurement, Run, Settings
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import folder_of
 from sim.common.origin import machine

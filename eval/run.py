@@ -15,24 +15,30 @@ import importlib
 import json
 import math
 import os
+import platform
 import sys
+import time
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import psutil
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import OmegaConf
 from pydantic import TypeAdapter
 from tqdm import tqdm
 
 from conf.command import run as run_command
-from eval.common.identity import Specified, content_of, identity
-from eval.common.output import TABLE, write_results
+from eval.identity import Specified, content_of, identity
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import DEFAULT
-from sim.common.folder import REVISION, claim_folder, read_ledger
+from nsrecover.util.atomic_write import atomic_write_bytes
+from sim.common.folder import REVISION, claim_folder, read_ledger, write_json
+from sim.common.origin import RUN, machine
 from sim.common.parallel import Backend, run_parallel
 
 ROWS = "rows.jsonl"
@@ -41,6 +47,9 @@ FORMAT = 2
 """Version of a line of it."""
 DECIDES_NOTHING = {"workers", "parallel", "out", "footage", "states", "errors", "timed"}
 """Settings that never decide a result; episodes are compared by their content, not by their folder."""
+
+METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
+"""Numbers, the table that it prints at the end, its resolved config."""
 
 Item = TypeVar("Item")
 Row = TypeVar("Row")
@@ -221,6 +230,42 @@ class Measurement(Generic[Config]):
         if run.done:
             print(f"{run.done} of {run.done} done at revision {manifest[REVISION]}", file=sys.stderr)
         return metrics
+
+
+def write_results(folder: str | Path, metrics: Mapping[str, Any], table: str, config: Any) -> None:
+    """Write `metrics.json`, `table.md`, the resolved `config.yaml` and `run.json` of a command.
+
+    Args:
+        folder: made if necessary.
+        metrics: plain data.
+        table: Markdown, which the command prints at its end.
+        config: the dataclass at the top level of the configuration.
+    """
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(out / METRICS, metrics)
+    atomic_write_bytes(out / TABLE, table.encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    if HydraConfig.initialized():
+        module = (sys.modules["__main__"].__spec__ or platform.__spec__).name.removesuffix(".__main__")
+        command = " ".join([f"python -m {module}", overrides()]).strip()
+        seconds = round(time.time() - psutil.Process().create_time(), 1)
+        write_json(out / RUN, {"command": command, "seconds": seconds, **machine()})
+
+
+def overrides() -> str:
+    """Settings from the command line, without those of folders and worker processes."""
+    where = ("out=", "parallel=", "workers=", "footage=", "states=", "errors=", "paths.", "hydra")
+    chosen = [given for given in HydraConfig.get().overrides.task if not given.startswith(where)]
+    return " ".join(f"'{given}'" if " " in given else given for given in chosen)
+
+
+def in_workers(
+    task: Callable[[Item], Row], items: Sequence[Item], workers: int, unit: str, label: str
+) -> Iterator[Row]:
+    """Yield the results of a task on every item, in order, computed in worker processes under a progress bar."""
+    with closing(run_parallel(task, items, workers)) as every:
+        yield from tqdm(every, total=len(items), unit=unit, desc=label)
 
 
 def _checked(config: Settings, least: Mapping[str, float]) -> Backend:

@@ -17,10 +17,10 @@ from nsrecover.models.checkpoint import DEFAULT, folder_of
 from sim.common.folder import REVISION
 from sim.common.origin import machine
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PACKAGES = ("conf", "eval", "nsrecover", "sim")
 """Packages whose modules are hashed; versions of installed packages are those of the lock file."""
-DATA = (".json", ".toml", ".txt")
+DATA = (".json", ".toml", ".txt", ".yaml")
 """Endings of files that a module reads from its own folder."""
 WEIGHTS = ("*.safetensors", "*.json")
 """Files of a checkpoint that decide what it computes."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.common import identity
-from eval.common.identity import ROOT, code_of, imported_by, weights_of
+from eval import identity
+from eval.identity import ROOT, code_of, imported_by, weights_of
 from eval.sweep.command import MEASUREMENT
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import folder_of
@@ -18,7 +18,7 @@ SWEEP = "eval.sweep.command"
 def test_the_code_of_a_measurement_is_what_it_imports() -> None:
     found = imported_by(SWEEP, "eval.sweep.controllers")
     assert {"nsrecover.session", "nsrecover.planning.search", "sim.tabletop.world", "eval.common"} <= found
-    assert not {"nsrecover.integrations.server.app", "eval.logs.command"} & found
+    assert not {"nsrecover.integrations.server.app", "eval.logs.__main__"} & found
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_the_code_of_a_measurement_is_what_it_imports() -> None:
     [
         ("nsrecover.session", "\n_ONE_MORE = 1\n", True),
         ("nsrecover.session", "\n# a comment\n", False),
-        ("eval.logs.command", "\n_ONE_MORE = 1\n", False),
+        ("eval.logs.__main__", "\n_ONE_MORE = 1\n", False),
     ],
 )
 def test_a_line_of_code_that_is_imported_changes_it(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from eval.common.output import METRICS
+from eval.run import METRICS
 from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord, StopCode
-from nsrecover.core.explanation import Explanation
-from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
@@ -30,24 +26,18 @@ from nsrecover.reports.page import write_page
 PAGE, LOG = "report.html", "episode.json"
 
 
-def write_report(result: DemoResult, folder: Path, video: Path | None = None) -> Sequence[Path]:
+def write_report(result: DemoResult, folder: Path, video: Path | None = None) -> None:
     """Write `report.html`, `metrics.json` and the log of the episode, if there is one.
 
     Args:
         result: the run.
         folder: made if necessary.
         video: an mp4 to put into the page, if it is small enough.
-
-    Returns:
-        The files.
     """
-    page, metrics = folder / PAGE, folder / METRICS
-    write_page(report_of_demo(result, video), page)
-    metrics.write_bytes(_metrics(result))
-    if result.episode is None:
-        return page, metrics
-    episode_log.save(result.episode, folder / LOG, result.domain)
-    return page, metrics, folder / LOG
+    write_page(report_of_demo(result, video), folder / PAGE)
+    (folder / METRICS).write_bytes(_metrics(result))
+    if result.episode is not None:
+        episode_log.save(result.episode, folder / LOG, result.domain)
 
 
 def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
@@ -56,7 +46,8 @@ def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
     if video is not None:
         ends_s = tuple(turn.film_s for turn in result.turns if turn.film_s is not None)
         extras.append(Extra(video.name, "Film", video.read_bytes(), "video/mp4", ends_s))
-    sees = "" if result.domain is not None else f" The robot sees {_sensor(result.sensor)}."
+    sensor = "exact images" if result.sensor == "clean" else f"through the sensor {result.sensor}"
+    sees = "" if result.domain is not None else f" The robot sees {sensor}."
     return report_of(
         result.episode or _broken_off(result),
         f"{result.scenario.capitalize()}, seed {result.seed}",
@@ -66,10 +57,6 @@ def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
         extras=extras,
         domain=result.domain,
     )
-
-
-def _sensor(name: str) -> str:
-    return "exact images" if name == "clean" else f"through the sensor {name}"
 
 
 def _broken_off(result: DemoResult) -> Episode:
@@ -101,53 +88,30 @@ def _metrics(result: DemoResult) -> bytes:
     return (json.dumps(result.metrics(), indent=2) + "\n").encode()
 
 
-Picture = npt.NDArray[np.uint8]
-"""(H, W, 3) uint8."""
-
-
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """One turn of the agent with its pictures.
+    """One turn of the agent with its pictures, and the truth.
 
     Attributes:
         label: `step 4 of 6`, or `recovery 2 of 5`.
         record: action and verdict of the agent.
         media: photographs before and after it, and its sound.
         film_s: when it ends in the film, seconds; None: by the robot's clock.
+        step: number of the action in the original plan, from 1; None within a recovery.
+        true: truly deviating object -> deviation; None within a recovery, where no reference state exists.
     """
 
     label: str
     record: StepRecord[Any]
     media: Media
     film_s: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class NoticedError:
-    """Error that the agent noticed, and the true deviations at that time.
-
-    Attributes:
-        label: of the turn.
-        step: number of the action in the original plan, from 1; None within a recovery.
-        discrepancy: verdict of the monitor.
-        recovery: the planned recovery.
-        explanation: the text.
-        true_culprits: truly deviating object -> deviation; None within a recovery, where no reference state exists.
-    """
-
-    label: str
-    step: int | None
-    discrepancy: Discrepancy[Any]
-    recovery: Recovery[Any] | None
-    explanation: Explanation | None
-    true_culprits: Mapping[str, str] | None
+    step: int | None = None
+    true: Mapping[str, str] | None = None
 
     @property
     def culprits_right(self) -> bool | None:
         """Whether exactly the truly deviating objects were found; None without a reference state."""
-        if self.true_culprits is None:
-            return None
-        return set(self.discrepancy.deviating) == set(self.true_culprits)
+        return None if self.true is None else set(self.record.discrepancy.deviating) == set(self.true)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +126,6 @@ class DemoResult:
         status: `completed`, `asked_for_help`, or `failed` if the run could not continue.
         reason: why it did not complete.
         turns: every turn, with pictures.
-        errors: every noticed error.
         deviations: truly deviating object at the end -> deviation; empty if the goal is reached.
         undetected: objects that truly deviated at a step without an alarm.
         seconds: wall time of the run, without video and report.
@@ -179,7 +142,6 @@ class DemoResult:
     status: str
     reason: str
     turns: tuple[Turn, ...]
-    errors: tuple[NoticedError, ...]
     deviations: Mapping[str, str]
     undetected: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -187,6 +149,11 @@ class DemoResult:
     sensor: str = "clean"
     domain: Domain | None = None
     log: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def errors(self) -> list[Turn]:
+        """The turns with an error that the agent noticed."""
+        return [turn for turn in self.turns if turn.record.discrepancy.deviates]
 
     @property
     def goal_reached(self) -> bool:
@@ -201,26 +168,27 @@ class DemoResult:
     @property
     def recovery_time_s(self) -> float:
         """Planning time of all recoveries."""
-        return sum(error.recovery.seconds for error in self.errors if error.recovery is not None)
+        return sum(turn.record.recovery.seconds for turn in self.errors if turn.record.recovery is not None)
 
     def metrics(self) -> dict[str, Any]:
         """Contents of `metrics.json`."""
-        first = self.errors[0] if self.errors else None
+        errors = [_error_metrics(turn) for turn in self.errors]
+        first = errors[0] if errors else {"step": None, "causes": {}, "true_culprits": {}, "explanation": ""}
         return {
             "scenario": self.scenario,
             "seed": self.seed,
             "sensor": self.sensor,
             "goal_reached": self.goal_reached,
-            "detected_step": None if first is None else first.step,
-            "culprits": [] if first is None else sorted(first.discrepancy.deviating),
-            "true_culprits": [] if first is None else sorted(first.true_culprits or ()),
+            "detected_step": first["step"],
+            "culprits": sorted(first["causes"]),
+            "true_culprits": sorted(first["true_culprits"] or ()),
             "recovery_actions": list(self.recovery_actions),
             "recovery_time_s": round(self.recovery_time_s, 4),
             "status": self.status,
             "why": None if self.episode is None else self.episode.why,
             "reason": self.reason,
-            "explanation": first.explanation.text if first is not None and first.explanation is not None else "",
-            "errors": [_error_metrics(error) for error in self.errors],
+            "explanation": first["explanation"],
+            "errors": errors,
             "undetected": list(self.undetected),
             "deviations": dict(self.deviations),
             "plan": [str(action) for action in self.plan],
@@ -229,18 +197,17 @@ class DemoResult:
         }
 
 
-def _error_metrics(error: NoticedError) -> dict[str, Any]:
-    recovery = error.recovery
+def _error_metrics(turn: Turn) -> dict[str, Any]:
+    found, recovery, explanation = turn.record.discrepancy, turn.record.recovery, turn.record.explanation
     return {
-        "label": error.label,
-        "step": error.step,
-        "phase": error.discrepancy.phase.value,
-        "causes": {culprit.name: culprit.cause.value for culprit in error.discrepancy.deviations},
-        "violated": list(violated_texts(error.discrepancy)),
-        "true_culprits": None if error.true_culprits is None else dict(error.true_culprits),
-        "recovery": None
-        if recovery is None
-        else {
+        "label": turn.label,
+        "step": turn.step,
+        "phase": found.phase.value,
+        "causes": {each.name: each.cause.value for each in found.deviations},
+        "violated": list(violated_texts(found)),
+        "true_culprits": None if turn.true is None else dict(turn.true),
+        "explanation": "" if explanation is None else explanation.text,
+        "recovery": recovery and {
             "status": recovery.status.value,
             "actions": [str(action) for action in recovery.actions],
             "subgoal": recovery.subgoal,
@@ -249,30 +216,22 @@ def _error_metrics(error: NoticedError) -> dict[str, Any]:
             "seconds": round(recovery.seconds, 4),
             "reason": reason_text(recovery),
         },
-    }
+    }  # fmt: skip
 
 
 def summary_line(result: DemoResult) -> str:
     """Return one line for a run: first error, its correctness, and the outcome."""
     parts = [f"{result.scenario} seed {result.seed}:", "goal reached" if result.goal_reached else "GOAL NOT REACHED"]
-    if result.errors:
-        first = result.errors[0]
-        verdict = {True: "culprits right", False: "CULPRITS WRONG", None: "culprits not comparable"}[
-            first.culprits_right
-        ]
-        parts.append(f"| noticed at {first.label}, {verdict}: {_names(first.discrepancy.deviating)}")
+    for first in result.errors[:1]:
+        verdict = {True: "right", False: "WRONG", None: "not comparable"}[first.culprits_right]
+        deviating = ", ".join(first.record.discrepancy.deviating) or "none"
+        parts.append(f"| noticed at {first.label}, culprits {verdict}: {deviating}")
         if first.culprits_right is False:
-            parts.append(f"(really {_names(sorted(first.true_culprits or ()))})")
+            parts.append(f"(really {', '.join(sorted(first.true or ())) or 'none'})")
         parts.append(f"| {len(result.recovery_actions)} recovery actions")
-    else:
-        parts.append("| nothing noticed")
-    if result.reason:
-        parts.append(f"| {result.reason}")
-    if result.deviations:
-        parts.append(f"| {'; '.join(f'{name}: {why}' for name, why in result.deviations.items())}")
-    parts.append(f"| {result.seconds:.0f} s")
-    return " ".join(parts)
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names) if names else "none"
+    parts += ["| nothing noticed"] if not result.errors else []
+    parts += [f"| {result.reason}"] if result.reason else []
+    parts += (
+        ["| " + "; ".join(f"{name}: {why}" for name, why in result.deviations.items())] if result.deviations else []
+    )
+    return " ".join([*parts, f"| {result.seconds:.0f} s"])

@@ -1,1 +1,0 @@
-"""Tries files of other people: bags, PDDL and masks."""
