@@ -138,13 +138,15 @@ class Tracker:
     def undone(self) -> None:
         """The last action was stopped before it began: what was seen since was seen without it."""
         assert self._before is not None
-        looks, (self._courses, self._doubts) = self._looks, self._before
+        looks, states = self._looks, None if self._sitting is None else self._sitting[2]
+        (self._courses, self._doubts), self._before = self._before, None
         self._actions.pop()
-        self._before = None
         self.waited()
         for reads in looks:
-            self._weigh(reads)
+            self._weigh(reads if states is None else _places(reads))
             self._looks.append(reads)
+        if states is not None:
+            self._weigh(states)
 
     # -- what is seen
 
@@ -164,8 +166,9 @@ class Tracker:
             if self._sitting is not None:
                 self._courses, doubts, states = self._sitting
                 self._doubts = dict(doubts)
-            self._weigh({prop: read for prop, read in reads.items() if prop[0] == PLACE})
-            states = states | {prop: read for prop, read in reads.items() if prop[0] != PLACE}
+            places = _places(reads)
+            self._weigh(places)
+            states = states | {prop: read for prop, read in reads.items() if prop not in places}
             self._sitting = self._courses, dict(self._doubts), states
             self._weigh(states)
         else:
@@ -397,3 +400,8 @@ class Tracker:
 
     def _doubt(self, prop: Property) -> float:
         return self._doubts.get(prop, FIRST)
+
+
+def _places(reads: Reads) -> Reads:
+    """The readings of places."""
+    return {prop: read for prop, read in reads.items() if prop[0] == PLACE}
