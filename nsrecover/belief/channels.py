@@ -39,15 +39,16 @@ class MisreadRates:
     variables: dict[str, Rate] = field(default_factory=dict)
     prior: float = MISREAD
     trials: float = READINGS
+    _all: Rate = field(default_factory=Rate)
 
     def count(self, variable: str, wrong: float, right: float) -> None:
         """Add what readings were; parts of a count are possible."""
         self.variables.setdefault(variable, Rate()).count(wrong, right)
+        self._all.count(wrong, right)
 
     def of(self, variable: str) -> Rate:
         """The rate of a channel: what was counted of it, on top of a prior with the mean of all if that is higher."""
-        wrong = sum(each.bad for each in self.variables.values()) + self.prior * self.trials
-        mean = wrong / (sum(each.bad + each.good for each in self.variables.values()) + self.trials)
+        mean = (self._all.bad + self.prior * self.trials) / (self._all.bad + self._all.good + self.trials)
         own, prior = self.variables.get(variable, Rate()), max(self.prior, mean)
         return Rate(own.bad + prior * self.trials, own.good + (1.0 - prior) * self.trials)
 

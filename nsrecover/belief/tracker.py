@@ -43,6 +43,8 @@ STRAY = 0.006
 """Probability that others change a property during an action."""
 WIDTH, LEAST = 24, -14.0
 """Courses that are kept at most, and the logarithm of their least relative probability."""
+LIKELY = -8.0
+"""Changes by others are added only to courses above this logarithm of the relative probability."""
 MOST_READ, MOST_CHANGED = 6, 3
 """Of so many properties that are read otherwise, changes of so many at once are considered, and of all of them."""
 _SMALL = 1e-9
@@ -138,13 +140,15 @@ class Tracker:
     def undone(self) -> None:
         """The last action was stopped before it began: what was seen since was seen without it."""
         assert self._before is not None
-        looks, (self._courses, self._doubts) = self._looks, self._before
+        looks, states = self._looks, None if self._sitting is None else self._sitting[2]
+        (self._courses, self._doubts), self._before = self._before, None
         self._actions.pop()
-        self._before = None
         self.waited()
         for reads in looks:
-            self._weigh(reads)
+            self._weigh(reads if states is None else _places(reads))
             self._looks.append(reads)
+        if states is not None:
+            self._weigh(states)
 
     # -- what is seen
 
@@ -164,8 +168,9 @@ class Tracker:
             if self._sitting is not None:
                 self._courses, doubts, states = self._sitting
                 self._doubts = dict(doubts)
-            self._weigh({prop: read for prop, read in reads.items() if prop[0] == PLACE})
-            states = states | {prop: read for prop, read in reads.items() if prop[0] != PLACE}
+            places = _places(reads)
+            self._weigh(places)
+            states = states | {prop: read for prop, read in reads.items() if prop not in places}
             self._sitting = self._courses, dict(self._doubts), states
             self._weigh(states)
         else:
@@ -191,10 +196,11 @@ class Tracker:
         for one in self._courses:
             wrong = self._wrong(one, reads)
             fresh.append(self._read_by(one, wrong, reads))
-        least = max(each.weight for each in fresh) + LEAST
-        for one in [each for each in self._courses if each.weight > least]:
-            if wrong := self._wrong(one, reads):
-                fresh += self._changed(one, wrong, reads, least)
+        top = max(each.weight for each in fresh)
+        for one, read in zip(self._courses, tuple(fresh), strict=True):
+            if read.misread and read.weight > top + LIKELY:
+                wrong = self._wrong(one, reads)
+                fresh += self._changed(one, wrong, reads, top + LEAST)
                 fresh += self._with_other_object(one, wrong, reads) if first else ()
         self._courses = merged(fresh, False, WIDTH, LEAST)
         best, odds = self._outcomes.values(self.best.state), dict[tuple[str, float], float]()
@@ -334,6 +340,8 @@ class Tracker:
         course = course or self.best
         disputed, certainty = self.disputed(course), dict[Property, float]()
         for prop in self.props:
+            if prop not in disputed and prop not in self._unknown and self._doubt(prop) < least:
+                continue
             sure = 0.0 if prop in self._unknown else disputed.get(prop, 1.0) * (1.0 - self.unseen(prop))
             if sure < 1.0 - least:
                 certainty[prop] = sure
@@ -397,3 +405,8 @@ class Tracker:
 
     def _doubt(self, prop: Property) -> float:
         return self._doubts.get(prop, FIRST)
+
+
+def _places(reads: Reads) -> Reads:
+    """The readings of places."""
+    return {prop: read for prop, read in reads.items() if prop[0] == PLACE}

@@ -205,6 +205,16 @@ def test_a_stopped_action_is_taken_back() -> None:
     assert kinds(found) == [IncidentKind.CHANGED]
 
 
+def test_looks_that_build_on_each_other_count_once_when_an_action_is_taken_back() -> None:
+    once, often = tracker(), tracker()
+    for found, looks in ((once, 1), (often, 4)):
+        found.acted(MOVE)
+        for number in range(looks):
+            found.saw(FactScene(START | {("full", "b")}, {("full", "b"): 0.9}), jointly=True, first=number == 0)
+        found.undone()
+    assert once.certainty(("full", "b")) == pytest.approx(often.certainty(("full", "b")), abs=0.01)
+
+
 def test_after_a_disturbance_one_look_is_believed_sooner() -> None:
     calm, disturbed, seen = tracker(), tracker(), FactScene(START | {("full", "b")})
     calm.waited()
