@@ -377,7 +377,8 @@ class Session(Generic[SceneT]):
         elif self._stage is Purpose.FINISH:
             self._finish()
         else:
-            action = self.monitor.next_action
+            judged = self._executed and self._stage is not Purpose.JUDGE
+            action = self.monitor.found.action if judged else self.monitor.next_action
             when = "after" if self._executed else "before"
             self._stop(StopCode.NO_OBSERVATION, f"the scene {when} {action} cannot be judged: {problem}")
 

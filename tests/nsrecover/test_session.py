@@ -110,6 +110,7 @@ def test_a_frame_that_is_delivered_again_is_no_second_look() -> None:
             session.observed(wrong, time_s=2.0)
     assert isinstance(session.request, Stopped)
     assert session.request.why is StopCode.NO_OBSERVATION
+    assert "the scene after top(green, red) cannot be judged" in session.request.reason
     assert "later than 2.000 s" in session.request.reason
 
 
