@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from eval.preconditions import MEASUREMENT, Asked, PreconditionsConfig, _accuracy
+from eval.preconditions import MEASUREMENT, RIGHT, Asked, PreconditionsConfig
 
 
 def test_answers_are_judged_by_the_true_poses(tmp_path: Path) -> None:
@@ -18,5 +18,5 @@ def test_answers_are_judged_by_the_true_poses(tmp_path: Path) -> None:
 
 def test_the_share_of_right_answers() -> None:
     asked = [Asked("clean", "I", number, "error", True, said) for number, said in ((0, True), (0, False), (1, True))]
-    assert _accuracy(asked)["value"] == round(2 / 3, 5)
-    assert _accuracy([])["value"] is None
+    assert RIGHT.of(asked)["value"] == round(2 / 3, 5)
+    assert RIGHT.of([])["value"] is None
