@@ -105,12 +105,17 @@ class ActionOutcomes:
     def __init__(self, instance: Instance) -> None:
         self.instance, self.domain = instance, instance.domain
         self._values = lru_cache(_VALUES)(self._grouped)
+        self._places = {name: number for number, name in enumerate(instance.objects)}
 
     def __getstate__(self) -> dict[str, object]:
         return {"instance": self.instance}
 
     def __setstate__(self, state: dict[str, Instance]) -> None:
         self.__init__(state["instance"])  # type: ignore[misc]
+
+    def order(self, prop: Property) -> tuple[int, str]:
+        """Key by which properties are sorted: in the order of the scene, whatever the objects are called."""
+        return self._places.get(prop[1], -1), prop[0]
 
     def values(self, state: State) -> Values:
         """The facts of a state by property."""
@@ -134,7 +139,8 @@ class ActionOutcomes:
 
     def written(self, one: State, other: State) -> list[Property]:
         """The properties that differ between two states, without those that change unprompted."""
-        return sorted(prop for prop in changed(one, other, self.domain) if not drifts(prop, self.domain))
+        props = (prop for prop in changed(one, other, self.domain) if not drifts(prop, self.domain))
+        return sorted(props, key=self.order)
 
     def of(
         self, course: CourseOfEvents, action: Action, step: int, fails: float, streak: int
@@ -179,7 +185,7 @@ class ActionOutcomes:
         operator, _ = self.instance.operator(action.operator, action.arguments)
         found = []
         for place, parameter in enumerate(operator.parameters):
-            for name in sorted(names - {*action.arguments}):
+            for name in sorted(names - {*action.arguments}, key=lambda each: self._places.get(each, -1)):
                 traits = self.instance.objects.get(name)
                 if traits is not None and (not parameter.trait or parameter.trait in traits):
                     arguments = (*action.arguments[:place], name, *action.arguments[place + 1 :])

@@ -93,7 +93,7 @@ class Tracker:
             for variable in instance.domain.variables.values()
             for name in instance.having(variable.trait)
         }
-        self.props = dict.fromkeys(sorted(named | by_property(state, self._domain).keys()))
+        self.props = dict.fromkeys(sorted(named | by_property(state, self._domain).keys(), key=self._outcomes.order))
         self._doubts: dict[Property, float] = {}
         self._unknown = set[Property]() if assumed else set(self.props)
         self._assumed = assumed
@@ -188,7 +188,7 @@ class Tracker:
 
     def _add(self, props: Iterable[Property]) -> None:
         """Take properties into account that were not known to exist: that they are absent is a reading, too."""
-        self.props |= dict.fromkeys(sorted(props))
+        self.props |= dict.fromkeys(sorted(props, key=self._outcomes.order))
 
     def _weigh(self, reads: Reads) -> None:
         """Weigh the courses by readings, and add those in which what is read otherwise was changed."""

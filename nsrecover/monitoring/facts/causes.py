@@ -64,7 +64,7 @@ class FactSituation:
         domain = self.instance.domain
         differ = [
             prop
-            for prop in sorted(changed(self.expected.facts, self.observed.facts, domain))
+            for prop in sorted(changed(self.expected.facts, self.observed.facts, domain), key=_places_first)
             if self.expected.knows(prop) and self.observed.knows(prop)
         ]
         return tuple(prop for prop in differ if not drifts(prop, domain) or self._needed(prop))
@@ -145,6 +145,10 @@ def _cause(
             return Cause.BLOCKING, hindered.arguments[-1], None
         return Cause.MOVED, _support(excess, domain), None
     return Cause.CHANGED, None, None
+
+
+def _places_first(prop: Property) -> tuple[bool, Property]:
+    return prop[0] != PLACE, prop
 
 
 def _support(facts: State, domain: Domain) -> str | None:
