@@ -224,10 +224,12 @@ class Session(Generic[SceneT]):
         if isinstance(self._request, Act | Interrupt):
             self._stage, self._executed, self._attempts = Purpose.JUDGE, True, 0
             self._stopped = isinstance(self._request, Interrupt)
+        last_s = self._clock.time_s
         try:
             self._clock.take(observation, time_s)
             self._taken(observation)
         except (InvalidObservation, UnknownObject) as problem:
+            self._clock.time_s = last_s  # a frame that cannot be used does not count
             self._unusable(problem)
 
     def glanced(self, observation: Observation, robot: RobotState) -> None:

@@ -22,7 +22,7 @@ def standing(yaw_deg: float) -> tuple[float, ...]:
 
 def judged(brick: tuple[float, ...]) -> tuple[Verdict, list[tuple[str, Cause]]]:
     start = {"brick": standing(0), "r": (0.5, -0.15, 0.02, 0.04, 0.04, 0.04), "g": (0.4, 0.0, 0.02, 0.04, 0.04, 0.04)}
-    session = nsrecover.geometric().session(Plan.parse("top(g, r)"), start)
+    session = nsrecover.geometric().session(Plan.parse("top(g, r)"))
     after = {**start, "g": (0.5, -0.15, 0.06, 0.04, 0.04, 0.04), "brick": brick}
     session.observed(start)
     for _ in range(3):

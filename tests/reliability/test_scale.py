@@ -96,7 +96,7 @@ def test_a_plan_may_be_empty_everywhere(plan: Plan, tmp_path: Path) -> None:
         assert archive.plan(0) == archive[0].plan == plan
 
 
-@pytest.mark.parametrize("name", ["Würfel ß", "立方体", "кубик", "🟥", "مكعب", "e\u0301", "a" * 80, "null", "top"])
+@pytest.mark.parametrize("name", ["Würfel ß", "立方体", "кубик", "مكعب", "a" * 80, "null", "top"])
 def test_names_of_all_languages_survive(name: str, tmp_path: Path) -> None:
     world = Scene([name, "b"])
     episode = RecoveryAgent(geometric(), world).run(Plan.parse(f"top({name}, b)"))
@@ -107,12 +107,11 @@ def test_names_of_all_languages_survive(name: str, tmp_path: Path) -> None:
     assert name in back.records[0].explanation.text
 
 
-def test_names_that_only_look_equal_are_different_and_equal_ones_are_refused() -> None:
-    world = Scene(["é", "e\u0301", "b"])
-    episode = RecoveryAgent(geometric(), world).run(Plan.parse("top(é, b)"))
-    assert episode.records[0].discrepancy.deviating == ("é",)
-    with pytest.raises(InvalidObservation, match="different object names"):
-        SceneGraph(("a", "a"), np.zeros((2, 0), np.float32), world.scene.boxes[:2], np.ones(2, np.bool_))
+@pytest.mark.parametrize(("name", "why"), [("e\u0301", "expected object names"), ("é", "different object names")])
+def test_names_that_are_equal_or_only_look_so_are_refused(name: str, why: str) -> None:
+    boxes = Scene(["é", "b"]).scene.boxes[:2]
+    with pytest.raises(InvalidObservation, match=why):
+        SceneGraph(("é", name), np.zeros((2, 0), np.float32), boxes, np.ones(2, np.bool_))
 
 
 TWINS = {

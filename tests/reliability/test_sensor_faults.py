@@ -49,15 +49,15 @@ def good() -> Recording:
 def test_a_frame_of_before_is_not_judged_and_the_scene_is_observed_again(system: System, good: Recording) -> None:
     late = good.observations[0]  # arrives once more, in place of the first observation after the first action
 
-    world = Replay(good, lambda number, seen: late if number == 3 else seen)
+    world = Replay(good, lambda number, seen: late if number == 3 else replace(seen, time_s=seen.time_s + number / 8))
     # the frame is older than the last one only if that was taken later than at the start
     clock = [replace(seen, time_s=10.0 + number) for number, seen in enumerate(good.observations)]
     world.recording = Recording(good.plan, tuple(clock))
     episode = RecoveryAgent(system, world).run(good.plan)
     assert episode.status is EpisodeStatus.COMPLETED
     assert all(record.discrepancy.as_expected for record in episode.records)
-    assert [record.time_s for record in episode.records] == [11.0, 12.0]
-    assert world.asked == 4
+    assert [record.time_s for record in episode.records] == [11.25, 12.5]
+    assert world.asked == 5  # and what the last action did is looked at twice
 
 
 def test_a_clock_that_is_set_back_ends_the_run_with_the_reason(system: System, good: Recording) -> None:
