@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
 from eval.metrics import summary
-from eval.states import MEASUREMENT, METRICS, Reading, StatesConfig, specify
+from eval.states import MEASUREMENT, METRICS, Frame, Reading, StatesConfig, specify
 from nsrecover.models.states import StateConfig, StateModel
+from nsrecover.perception.states import StateCrops
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 
 
@@ -44,18 +46,17 @@ def test_episodes_are_in_held_out_layouts_and_repeat() -> None:
 
 def test_it_reads_episodes_that_are_on_disk(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    names = ["mug", "stove burner"]
     truth = {"mug": {"filled": "water"}, "stove burner": {"filled": "empty"}}
     for episode in range(8):
-        arrays = {
-            "0_images": rng.integers(0, 255, (3, 48, 48, 3)).astype(np.uint8),
-            "0_owners": np.array([0, 1, 0]),
-            "0_elevation_rad": np.array([0.5, 1.2, 1.2 if episode % 2 else 0.4], np.float32),
-            "0_pixels": np.full(3, 200.0, np.float32),
-            "0_geometry": np.zeros((3, 6), np.float32),
-        }
-        about = json.dumps([{"names": names, "truth": truth}])
-        np.savez(tmp_path / f"3_0_{episode:05d}.npz", about=np.array(about), **arrays)
+        crops = StateCrops(
+            ("mug", "stove burner"),
+            rng.integers(0, 255, (3, 48, 48, 3)).astype(np.uint8),
+            np.array([0, 1, 0]),
+            np.array([0.5, 1.2, 1.2 if episode % 2 else 0.4], np.float32),
+            np.full(3, 200.0, np.float32),
+            np.zeros((3, 6), np.float32),
+        )
+        joblib.dump([Frame(episode, crops, truth)], tmp_path / f"3_0_{episode:05d}.joblib")
     config = StateConfig(
         "household", {"filled": ("empty", "water", "coffee", "wine", "milk", "tea", "juice", "soup")}, ("mug",),
         {"filled": ("mug",)}, {"filled": ("empty", "water")}, ("filled",),

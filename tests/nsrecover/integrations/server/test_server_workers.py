@@ -69,8 +69,8 @@ def test_a_process_that_hangs_ends_and_no_session_is_lost(http: TestClient, monk
         lost = http.post(f"{path}/scenes", json=scene(BOXES))
     assert (lost.status_code, lost.json()["code"]) == (503, "worker_lost")
     assert "send the report again" in lost.json()["message"]
-    assert reported(http, other, STACKED)["request"]["code"] == "done"
-    assert reported(http, path, STACKED)["request"]["code"] == "done"
+    assert reported(http, other, STACKED)["request"]["code"] == "look"
+    assert reported(http, path, STACKED)["request"]["code"] == "look"
 
 
 def test_a_process_that_crashes_in_a_search_loses_no_session(app: FastAPI, http: TestClient) -> None:
