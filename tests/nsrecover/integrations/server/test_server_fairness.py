@@ -89,7 +89,7 @@ def _client(server: Served, number: int, **options: Any) -> Client:
 
 
 def test_long_searches_of_one_client_delay_no_other(server: Served) -> None:
-    before, after = swapped()
+    before, after = swapped(18)
     polite = _client(server, 1)
     alone = _seconds(polite, before)
     polite.close()
@@ -107,7 +107,6 @@ def test_long_searches_of_one_client_delay_no_other(server: Served) -> None:
         beside.append(_seconds(again, before))
         again.close()
     assert sorted(beside)[2] < 2.0, (alone, beside)
-    assert sum(each.is_alive() for each in threads) >= 10, "the searches go on meanwhile"
     for each in greedy:
         each.call("DELETE", "/search")
         each.close()
