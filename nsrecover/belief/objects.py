@@ -19,7 +19,7 @@ OVERLOOKED = 0.02
 ALIKE = 0.2
 """Correlation of the errors of looks at one unchanged scene."""
 DISTURBED = 0.03
-"""Probability that an action, or somebody meanwhile, changes an object that the action does not move."""
+"""Probability that an object changes that the action does not move, by the action or by an external agent."""
 HELPED = 0.3
 """Probability that an object is as the goal has it after an action that does not move it, if it was not before.
 

@@ -117,7 +117,7 @@ def test_a_frame_that_is_delivered_again_is_no_second_look() -> None:
 def test_after_a_restart_it_looks_before_it_acts() -> None:
     session = pickle.loads(pickle.dumps(geometric().session(PLAN, blocks())))
     assert session.request == Look()
-    session.observed(blocks(green=box(0.6, 0.2)))  # somebody was there meanwhile
+    session.observed(blocks(green=box(0.6, 0.2)))  # an external agent moved it
     assert session.request == Look()
     session.observed(blocks(green=box(0.6, 0.2)))
     assert isinstance(session.request, Act)
