@@ -22,9 +22,9 @@ from eval.logs.measuring import SURE, reliability_of
 from eval.metrics import Metric, share, summary, total, transposed
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.logs import HouseholdLog, document_of, log_of, read_logs
-from nsrecover.explanation.logs.confidence import SURE_ENOUGH
-from nsrecover.explanation.logs.reading.records import KeyFrame, Observation
+from nsrecover.logs import HouseholdLog, document_of, log_of, read_logs
+from nsrecover.logs.confidence import SURE_ENOUGH
+from nsrecover.logs.reading.records import KeyFrame, Observation
 
 
 @dataclass

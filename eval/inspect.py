@@ -15,6 +15,7 @@ from eval.common.systems import system_of
 from eval.common.tables import columns_table, document
 from eval.metrics import columns, share, summary
 from eval.run import Measurement, Run, Settings, run
+from nsrecover.bridges.lerobot import EpisodeFiles, episodes_of
 from nsrecover.core import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.inspection.appearance import features_of
@@ -22,7 +23,6 @@ from nsrecover.inspection.inspecting import eyes_for, label_of
 from nsrecover.inspection.labels import Label
 from nsrecover.inspection.subtasks import learn
 from nsrecover.inspection.watching import Watched
-from nsrecover.integrations.lerobot import EpisodeFiles, episodes_of
 from nsrecover.models.conformal import conformal_threshold
 from sim.policies.command import GOOD, OTHERS, TRUTH
 from sim.policies.recording import Truth

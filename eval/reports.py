@@ -23,10 +23,10 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.reports.build import report_of
-from nsrecover.reports.many_runs import write_runs
-from nsrecover.reports.media import Clip, Media, Photo
-from nsrecover.reports.page import write_page
+from nsrecover.serving.reports.build import report_of
+from nsrecover.serving.reports.many_runs import write_runs
+from nsrecover.serving.reports.media import Clip, Media, Photo
+from nsrecover.serving.reports.page import write_page
 from sim.tabletop.faults.displaced import Displaced
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.placing import true_graph

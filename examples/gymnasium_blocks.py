@@ -16,9 +16,9 @@ from gymnasium.utils.env_checker import check_env
 
 import nsrecover
 from nsrecover import Action, Plan
+from nsrecover.bridges.gymnasium import MonitorWrapper, Response, register_world
 from nsrecover.core.sessions.requests import Act
 from nsrecover.domains.tabletop.operators import OPERATORS
-from nsrecover.integrations.gymnasium import MonitorWrapper, Response, register_world
 
 SIDE = 0.04
 NAMES = ("red", "green", "blue", "grey")

@@ -18,8 +18,8 @@ import panda_gym  # registers its environments
 
 import nsrecover
 from nsrecover import Action, Plan
+from nsrecover.bridges.gymnasium import MonitorWrapper, Response
 from nsrecover.core.sessions.requests import Act
-from nsrecover.integrations.gymnasium import MonitorWrapper, Response
 
 SIDE = 0.04
 CUBES = {"blue cube": slice(7, 13), "green cube": slice(19, 25)}

@@ -14,7 +14,7 @@ import time
 import py_trees
 
 import nsrecover
-from nsrecover.integrations.behaviour_trees import FollowPlan
+from nsrecover.bridges.behaviour_trees import FollowPlan
 
 SIDE_M = 0.05
 SYSTEM = nsrecover.geometric()

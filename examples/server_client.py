@@ -3,7 +3,7 @@
     pip install 'nsrecover[learned,server]'
     python server_client.py
 
-The client, `nsrecover.integrations.client`, is one file that needs only NumPy; docs/server.md shows the same with curl.
+The client, `nsrecover.serving.client`, is one file that needs only NumPy; docs/server.md shows the same with curl.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 import subprocess
 import sys
 
-from nsrecover.integrations.client import Client
 from nsrecover.records import recording
+from nsrecover.serving.client import Client
 
 server = subprocess.Popen(
-    [sys.executable, "-m", "nsrecover.cli", "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
+    [sys.executable, "-m", "nsrecover.cli.app", "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
 )
 try:
     # The server prints its address once it answers.

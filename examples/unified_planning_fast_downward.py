@@ -28,8 +28,8 @@ from unified_planning.shortcuts import (
 )
 
 import nsrecover
-from nsrecover.integrations.unified_planning import register
-from nsrecover.integrations.unified_planning.scenes import Predicate, SceneMapping
+from nsrecover.bridges.unified_planning import register
+from nsrecover.bridges.unified_planning.scenes import Predicate, SceneMapping
 from nsrecover.records import recording
 
 

@@ -20,7 +20,7 @@ from unified_planning.shortcuts import (
     get_environment,
 )
 
-from nsrecover.integrations.unified_planning import register
+from nsrecover.bridges.unified_planning import register
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """`python -m nsrecover`: the command line."""
 
-from nsrecover.cli import main
+from nsrecover.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -39,7 +39,7 @@ class RecoveryAgent(Generic[SceneT]):
         confirm: a person's answer to the question whether to do the rest of a task of which a part is lost for good; by
             default that of the supervisor, and if it has none the agent asks for help instead.
         action_limit_s: time in which an action has to end, seconds; with a limit, actions run in threads of their own.
-        supervisor: watches the run and may hold it up, see `nsrecover.live`.
+        supervisor: watches the run and may hold it up, see `nsrecover.serving.live`.
     """
 
     def __init__(

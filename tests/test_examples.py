@@ -118,6 +118,6 @@ def test_the_environments_are_fresh(environments: FreshEnvironments, tmp_path: P
 
 
 def test_without_the_extra_the_command_names_it(environments: FreshEnvironments, tmp_path: Path) -> None:
-    done = run(environments.python(frozenset()), ["-m", "nsrecover.cli", "serve"], tmp_path)
+    done = run(environments.python(frozenset()), ["-m", "nsrecover.cli.app", "serve"], tmp_path)
     assert done.returncode == 2
     assert "pip install 'nsrecover[server]'" in done.stderr

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from nsrecover import (
     BoxesPerceiver,
 )
-from nsrecover.integrations.server import Limits, create_app
+from nsrecover.serving.server import Limits, create_app
 from tests.commands import run
 from tests.mistakes import (
     BOX_PLAN,
@@ -151,7 +151,7 @@ def test_commands(command: str, word: str, tmp_path: Path) -> None:
     (tmp_path / "empty.npz").touch()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "world.py").touch()
-    done = run("nsrecover.cli", *command.split(), folder=tmp_path)
+    done = run("nsrecover.cli.app", *command.split(), folder=tmp_path)
     assert done.code == 2
     assert word in done.err
     assert "Traceback" not in done.err

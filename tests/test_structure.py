@@ -21,14 +21,14 @@ FLAT = {"__init__.py", "__main__.py", "agent.py", "cli.py", "errors.py", "sessio
 PACKAGES = ("nsrecover", "sim", "train", "eval", "conf", "tests")
 
 NOT_YET_LONG = {
-    "nsrecover/explanation/logs/templates.py::_cause": 87,
+    "nsrecover/logs/templates.py::_cause": 87,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 113,
 }
 NOT_YET_FEW_PARAMETERS = {
     "eval/displacement.py::looks_at": 9,
     "eval/checks/soak/episodes.py::_run": 10,
-    "nsrecover/integrations/unified_planning/__init__.py::repair": 9,
-    "nsrecover/live/__init__.py::page": 9,
+    "nsrecover/bridges/unified_planning/__init__.py::repair": 9,
+    "nsrecover/serving/live/__init__.py::page": 9,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 10,
     "sim/kitchen/observing.py::observe": 9,
     "sim/kitchen/reach.py::find_station": 10,

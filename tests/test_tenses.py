@@ -22,8 +22,8 @@ from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.explanation.answers.questions import ask
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.phrases import instruction
-from nsrecover.reports.build import report_of
-from nsrecover.reports.model import Mark, Report
+from nsrecover.serving.reports.build import report_of
+from nsrecover.serving.reports.model import Mark, Report
 from nsrecover.util.english import NUMBERS
 from tests.test_false_completion import RandomBoxes, RandomFacts, RandomWorld, drive
 

@@ -28,7 +28,7 @@ def run_blocks(text: str, folder: Path) -> str:
                 if words[0] == "cd":
                     place = place / words[1]
                     continue
-                start = {"nsrecover": ["-m", "nsrecover.cli"], "python": []}[words[0]]
+                start = {"nsrecover": ["-m", "nsrecover.cli.app"], "python": []}[words[0]]
                 command = [*start, *words[1:]]
             done = python(*command, folder=place)
             assert done.code == expected, f"{line}\n{done.out}\n{done.err}"

@@ -95,7 +95,7 @@ def test_every_module_can_be_imported_from_it(unpacked: Path, tmp_path: Path) ->
 TRAIN = """
 import sys
 from dataclasses import replace
-from nsrecover import cli
+from nsrecover.cli import app as cli
 from nsrecover.core.actions import Plan
 from nsrecover.records import recording
 

@@ -24,10 +24,10 @@ from eval.common.tables import document, markdown_table
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import SceneGraph
-from nsrecover.integrations.client import observation_message
 from nsrecover.loading import geometric
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.recording import Recording, example
+from nsrecover.serving.client import observation_message
 
 LOOK, RECOVER, SESSION, HEALTH = "look", "look and recover", "session", "health"
 """Kinds of answers: to an observation as expected, to one with an error, about sessions, and of health checks."""

@@ -15,9 +15,9 @@ import typer
 
 from conf.command import run_function
 from eval.common.tables import markdown_table
+from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
+from nsrecover.bridges.plansys2 import read_plan
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
-from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
-from nsrecover.integrations.plansys2 import read_plan
 from nsrecover.perception.masks.formats import mask_of
 from nsrecover.records.bags.rates import topic_rates
 from nsrecover.records.explain_file import explain_file

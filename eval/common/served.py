@@ -33,7 +33,7 @@ def served(*arguments: str) -> Iterator[Served]:
         arguments: further arguments of `nsrecover serve`.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", "nsrecover.cli", "serve", "--port", "0", *arguments],
+        [sys.executable, "-m", "nsrecover.cli.app", "serve", "--port", "0", *arguments],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -21,7 +21,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.agent import ServiceAgent
 from nsrecover.instructions.planning import StagePlan, TaskPlan, action_text
 from nsrecover.instructions.understanding import Understanding
-from nsrecover.reports.media import Media, Photo
+from nsrecover.serving.reports.media import Media, Photo
 from nsrecover.util.english import capital
 from sim.home.scenes import drawn_world
 from sim.home.world import Failures, FastHome

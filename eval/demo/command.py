@@ -33,8 +33,8 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.reports.model import Kind
-from nsrecover.reports.wording import kind_of
+from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.wording import kind_of
 from nsrecover.system import System
 from nsrecover.util.english import amount
 from sim.common.cameras import DEFAULT_RIG

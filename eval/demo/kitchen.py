@@ -20,9 +20,9 @@ from nsrecover.core.facts import FactScene
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.sounds import SoundPerceiver
-from nsrecover.reports.media import Clip, Media, Photo
-from nsrecover.reports.pictures import outlines_of_masks
-from nsrecover.reports.wording import Wording
+from nsrecover.serving.reports.media import Clip, Media, Photo
+from nsrecover.serving.reports.pictures import outlines_of_masks
+from nsrecover.serving.reports.wording import Wording
 from sim.film.script import Script
 from sim.film.shooting import STILL_SIZE, Act, Footage, over_the_shoulder, still
 from sim.film.video import write_film

@@ -18,10 +18,10 @@ from nsrecover.domains.domain import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.records import episode_log
-from nsrecover.reports.build import report_of
-from nsrecover.reports.media import Extra, Judgement, Media
-from nsrecover.reports.model import Report
-from nsrecover.reports.page import write_page
+from nsrecover.serving.reports.build import report_of
+from nsrecover.serving.reports.media import Extra, Judgement, Media
+from nsrecover.serving.reports.model import Report
+from nsrecover.serving.reports.page import write_page
 
 PAGE, LOG = "report.html", "episode.json"
 

@@ -18,9 +18,9 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.phrases import instruction
-from nsrecover.reports.media import Media, Photo
-from nsrecover.reports.model import Kind
-from nsrecover.reports.wording import Wording, kind_of
+from nsrecover.serving.reports.media import Media, Photo
+from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.wording import Wording, kind_of
 from nsrecover.system import System
 from nsrecover.util.english import capital, counted
 from sim.common.cameras import DEFAULT_RIG

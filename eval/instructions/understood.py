@@ -14,7 +14,7 @@ import yaml
 
 from eval.common.statistics import share_of
 from eval.instructions.generator import KINDS, Generator
-from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.core.prompts import Completion, Listener, Prompt
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import ModelFailure, require_known
 from nsrecover.instructions.choosing import MEANING

@@ -22,8 +22,8 @@ from eval.kitchen.read_back import KNOWN
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import is_slice, noun
-from nsrecover.explanation.logs import explain_log, log_of, report_of
-from nsrecover.explanation.logs.writing import Moment, document_of_run
+from nsrecover.logs import explain_log, log_of, report_of
+from nsrecover.logs.writing import Moment, document_of_run
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.datasets.household import HouseholdEpisode
 from sim.sensors.presets import sensor as preset

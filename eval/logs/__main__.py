@@ -12,8 +12,8 @@ from typing import Any
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
 from eval.logs.measuring import fitted, measured, reliability_of, reliability_table, results, tables
 from eval.run import Measurement, Run, Settings, run
-from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
-from nsrecover.explanation.logs.confidence import FITTED, chance_of, readable
+from nsrecover.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
+from nsrecover.logs.confidence import FITTED, chance_of, readable
 
 
 @dataclass

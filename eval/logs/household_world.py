@@ -16,8 +16,8 @@ import yaml
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import normal, noun
-from nsrecover.explanation.logs.reading.records import HouseholdLog, Observation
-from nsrecover.explanation.logs.reading.things import named
+from nsrecover.logs.reading.records import HouseholdLog, Observation
+from nsrecover.logs.reading.things import named
 from sim.logs.things import carried
 from sim.logs.world import World
 

@@ -16,8 +16,8 @@ from eval.common.statistics import share_of
 from eval.common.tables import columns_table, document, markdown_table, percent_of
 from eval.metrics import Metric, columns, share, summary, total, transposed
 from eval.run import Run
-from nsrecover.explanation.logs import explain_log, log_of, report_of
-from nsrecover.explanation.logs.confidence import SURE_ENOUGH
+from nsrecover.logs import explain_log, log_of, report_of
+from nsrecover.logs.confidence import SURE_ENOUGH
 from sim.logs.generate import generate
 from sim.logs.world import judge
 from sim.logs.writing import STRENGTHS, Written

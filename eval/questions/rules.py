@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from eval.questions.shift import Rule
-from nsrecover.live.order import Stake, order
+from nsrecover.serving.live.order import Stake, order
 
 
 def first_come(questions: Mapping[str, Stake], answer_s: float) -> list[str]:

@@ -19,11 +19,11 @@ from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.traces import Trace
 from nsrecover.domains.instance import Instance
-from nsrecover.live.deciding import DO, Deciding
-from nsrecover.live.desk import Decision, Desk
-from nsrecover.live.order import Stake, order
 from nsrecover.loading import symbolic
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
+from nsrecover.serving.live.deciding import DO, Deciding
+from nsrecover.serving.live.desk import Decision, Desk
+from nsrecover.serving.live.order import Stake, order
 from sim.datasets.household import HouseholdEpisode
 
 PLANNING_S = 60.0

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nsrecover.live.desk import Clock
+from nsrecover.serving.live.desk import Clock
 
 
 @dataclass

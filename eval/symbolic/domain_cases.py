@@ -73,8 +73,8 @@ def made(case: DomainCase) -> Disturbed:
     from unified_planning.shortcuts import MinimizeSequentialPlanLength
 
     from eval.symbolic.public_domains import random_problem
-    from nsrecover.integrations.unified_planning import visited_states
-    from nsrecover.integrations.unified_planning.grounding import Grounded
+    from nsrecover.bridges.unified_planning import visited_states
+    from nsrecover.bridges.unified_planning.grounding import Grounded
     from nsrecover.planning.symbolic.strips import first_failure
 
     rng = random.Random(f"{case.domain} {case.size} {case.seed} {case.strange}")
@@ -125,7 +125,7 @@ def repaired(disturbed: Disturbed, budget_s: float) -> tuple[Any, list[tuple[flo
     Returns:
         The repair, its improvements as (seconds, cost), and the processor time.
     """
-    from nsrecover.integrations.unified_planning import repair
+    from nsrecover.bridges.unified_planning import repair
 
     curve = list[tuple[float, float]]()
     began = processor_s()
@@ -179,7 +179,7 @@ def cost_of_plan(problem: Any, plan: Any) -> float | None:
 
 def plan_cost(problem: Any, actions: Sequence[Any]) -> float:
     """Return the sum of the costs of actions, read from the problem and not from a planner."""
-    from nsrecover.integrations.unified_planning.reduction import cost_of, reduced
+    from nsrecover.bridges.unified_planning.reduction import cost_of, reduced
 
     reduction = reduced(problem)
     costs = {action.name: cost_of(reduction, action) for action in problem.actions}

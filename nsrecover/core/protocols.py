@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action
-from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.core.discrepancy import Discrepancy, Unseen
 from nsrecover.core.explanation import Explanation, Fact
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
+from nsrecover.core.prompts import Completion, Listener, Prompt
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.core.sensing import SensorFinding

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from nsrecover.bridges.lerobot import EpisodeFiles, Listed
 from nsrecover.core import FloatArray
 from nsrecover.errors import InvalidRecording
 from nsrecover.inspection.judging import Judged
 from nsrecover.inspection.subtasks import FEWEST
-from nsrecover.integrations.lerobot import EpisodeFiles, Listed
 from nsrecover.models.conformal import conformal_threshold
 from nsrecover.perception.objects.detections import AppearanceModel
 

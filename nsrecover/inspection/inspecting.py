@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from nsrecover.bridges.lerobot import EpisodeFiles, LeRobotView, Listed, images_at, info_of
 from nsrecover.core import Camera, FloatArray
 from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -19,7 +20,6 @@ from nsrecover.inspection.judging import judge
 from nsrecover.inspection.labels import SUCCESS, Label
 from nsrecover.inspection.subtasks import Subtask, Task, learn
 from nsrecover.inspection.watching import Setup, Watched, setup_of, watch
-from nsrecover.integrations.lerobot import EpisodeFiles, LeRobotView, Listed, images_at, info_of
 from nsrecover.perception.masks.table import camera_over_table
 from nsrecover.system import System
 from nsrecover.util.english import the

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nsrecover.bridges.lerobot import episodes_of, info_of
 from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import CannotWrite, InvalidRecording
-from nsrecover.integrations.lerobot import episodes_of, info_of
 from nsrecover.util.atomic_write import atomic_path, atomic_write_bytes
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.untrusted_json import JsonObject

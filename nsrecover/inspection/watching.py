@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from nsrecover.bridges.lerobot import EpisodeFiles, LeRobotView, Listed, images_at
 from nsrecover.core import Camera, FloatArray, Observation, SceneGraph
 from nsrecover.errors import InvalidObservation, InvalidRecording
-from nsrecover.integrations.lerobot import EpisodeFiles, LeRobotView, Listed, images_at
 from nsrecover.perception.masks.table import TableMasks
 from nsrecover.perception.objects.detections import AppearanceModel
 from nsrecover.perception.perceiver import Association, ScenePerceiver

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nsrecover.core.completion import Prompt
+from nsrecover.core.prompts import Prompt
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import ModelFailure

@@ -10,8 +10,8 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.explanation.answers.questions import Answer, ask
 from nsrecover.explanation.audience import Audience
-from nsrecover.explanation.logs import explain_log, is_household_log, read_logs, report_of
-from nsrecover.explanation.logs.questions import ask_log
+from nsrecover.logs import explain_log, is_household_log, read_logs, report_of
+from nsrecover.logs.questions import ask_log
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.runs import is_bag, read_run
 from nsrecover.util.untrusted_json import JsonObject, read_json
@@ -83,7 +83,7 @@ def explain_file(
         report = report_of(log, explained, audience)
         if words is not None:
             # Imported here, because it is slow and needed only with a model.
-            from nsrecover.explanation.logs.rewording import reworded
+            from nsrecover.logs.rewording import reworded
 
             report |= reworded(log, explained, audience, words.model, words.timeout_s)
         if questions:

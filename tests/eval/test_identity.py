@@ -18,7 +18,7 @@ SWEEP = "eval.sweep.command"
 def test_the_code_of_a_measurement_is_what_it_imports() -> None:
     found = imported_by(SWEEP, "eval.sweep.controllers")
     assert {"nsrecover.session", "nsrecover.planning.search", "sim.tabletop.world", "eval.common"} <= found
-    assert not {"nsrecover.integrations.server.app", "eval.logs.__main__"} & found
+    assert not {"nsrecover.serving.server.app", "eval.logs.__main__"} & found
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from PIL import Image
 from eval.common.browser import MOST_BYTES
 from eval.reports import MEASUREMENT, ReportsConfig, pages_of, photograph, sentences_of
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.reports.page import write_page
+from nsrecover.serving.reports.page import write_page
 from tests.commands import ROOT
 from tests.nsrecover.kitchen_facts import WINE, FactWorld, after
-from tests.nsrecover.reports.shown_reports import in_kitchen
+from tests.nsrecover.serving.reports.shown_reports import in_kitchen
 from tests.tables_text import unpadded
 
 

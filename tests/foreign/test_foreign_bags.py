@@ -29,7 +29,7 @@ from nsrecover.records.recording import Recording, example
 from nsrecover.records.runs import read_run
 from tests.commands import run
 
-nsr = partial(run, "nsrecover.cli")
+nsr = partial(run, "nsrecover.cli.app")
 STORE = get_typestore(Stores.ROS2_HUMBLE)
 WHOLE = example()
 FX = float(WHOLE.observations[0].cameras[0].intrinsics[0, 0])

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from nsrecover.bridges.lerobot import LeRobotView, read_episode
 from nsrecover.core import Camera, Plan
 from nsrecover.errors import InvalidRecording
-from nsrecover.integrations.lerobot import LeRobotView, read_episode
 from nsrecover.records.recording import Recording
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nsrecover.core import Camera
-from nsrecover.errors import InvalidObservation
-from nsrecover.integrations.detectors import (
+from nsrecover.bridges.detectors import (
     TaggedObject,
     sam2_track_detections,
     tag_boxes,
     ultralytics_detections,
 )
+from nsrecover.core import Camera
+from nsrecover.errors import InvalidObservation
 from nsrecover.perception.masks.formats import instances_of, mask_of, run_lengths
 
 H, W = 60, 80

@@ -9,10 +9,10 @@ import pytest
 
 import nsrecover
 from nsrecover import Act, Action, Done, Look
+from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.planning.symbolic.solving import Solution, solve
 
 PUSH = "(:action push :parameters (?b - box) :precondition () :effect (done ?b))"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
+from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from tests.foreign.test_foreign_pddl import READ, TABLE, WAYS
 
 THEIR_READER_LACKS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nsrecover import Action, Plan
+from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate, write_plan
 from nsrecover.errors import InvalidPlan
-from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
 
 PLANS = {
     "get plan": (

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nsrecover.util.untrusted_json import InvalidJson, read_json, read_text
-from tests.nsrecover.integrations.server.conftest import application, opened
+from tests.nsrecover.serving.server.conftest import application, opened
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-twenty-chars"

@@ -13,7 +13,7 @@ from nsrecover.records.recording import Recording, example, save
 from nsrecover.records.review import review
 from tests.commands import run
 
-nsr = partial(run, "nsrecover.cli")
+nsr = partial(run, "nsrecover.cli.app")
 
 
 def test_info_tells_the_version_and_the_measured_metrics() -> None:

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from nsrecover.cli import app
+from nsrecover.cli.app import app
+from nsrecover.cli.printed import Printer
 from nsrecover.explanation.grounded import GroundedExplainer
-from nsrecover.onboarding.printed import Printer
 from tests.nsrecover.explanation.made_episodes import fallen
 
 COMMANDS = sorted(each.name or each.callback.__name__ for each in app.registered_commands if each.callback)

@@ -11,8 +11,8 @@ from nsrecover.core.sessions.requests import Answer, Decision, Stopped
 from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.errors import OutOfTurn
 from nsrecover.records import episode_log
-from nsrecover.reports.way import ANOTHER_LOOK, way_of
-from nsrecover.reports.wording import Wording
+from nsrecover.serving.reports.way import ANOTHER_LOOK, way_of
+from nsrecover.serving.reports.wording import Wording
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 

@@ -54,7 +54,7 @@ print(explain_file(Path("log.json"), Audience.LAY, ["what went wrong?"], None)[0
 SYMBOLIC = """
 from unified_planning.plans import ActionInstance, SequentialPlan
 from unified_planning.shortcuts import *
-from nsrecover.integrations.unified_planning import repair
+from nsrecover.bridges.unified_planning import repair
 
 at = Fluent("at", BoolType(), r=UserType("room"))
 go = InstantaneousAction("go", a=UserType("room"), b=UserType("room"))
@@ -74,7 +74,7 @@ print("repaired")
 """
 
 LOGS = """
-from nsrecover.explanation.logs import explain_log, log_of, report_of
+from nsrecover.logs import explain_log, log_of, report_of
 
 log = log_of({
     "task": "water the plant",
@@ -97,7 +97,7 @@ assert report["root_cause"] == "dropped", report
 SERVER = """
 import nsrecover
 from fastapi.testclient import TestClient
-from nsrecover.integrations.server import create_app
+from nsrecover.serving.server import create_app
 
 START = {"red": (0.5, -0.1), "blue": (0.5, 0.1), "green": (0.4, 0.2)}
 PUSHED = {**START, "green": (0.6, -0.2)}
@@ -116,7 +116,7 @@ with TestClient(create_app({"boxes": nsrecover.geometric()}), base_url="http://l
 
 SERVE = """
 import os, signal, threading, urllib.request
-from nsrecover.integrations.server import serve
+from nsrecover.serving.server import serve
 
 def ready(url):
     def ask():
@@ -157,7 +157,7 @@ def test_so_does_what_needs_no_learned_parts(program: str, tmp_path: Path) -> No
 
 
 def test_what_needs_torch_names_the_extra(tmp_path: Path) -> None:
-    done = run("from nsrecover.cli import main\nsys.argv[1:] = ['check', 'example']\nmain()", tmp_path)
+    done = run("from nsrecover.cli.app import main\nsys.argv[1:] = ['check', 'example']\nmain()", tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "pip install 'nsrecover[learned]'" in done.stderr

@@ -21,22 +21,22 @@ import nsrecover
 from conf.targets import TARGETS, VARIABLE, instantiate, targets_in
 from eval.common.served import Served, served
 from nsrecover import Action, Plan, geometric
+from nsrecover.bridges.pddl import domain_from_pddl
 from nsrecover.core.facts import FactScene
 from nsrecover.core.names import plain_name, problem_of
 from nsrecover.domains.base import Words
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
 from nsrecover.explanation import Audience
-from nsrecover.integrations.client import Client
-from nsrecover.integrations.pddl import domain_from_pddl
-from nsrecover.integrations.server import Limits, create_app
-from nsrecover.integrations.server.guard import ADDRESSES, Rates
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.explain_file import explain_file
+from nsrecover.serving.client import Client
+from nsrecover.serving.server import Limits, create_app
+from nsrecover.serving.server.guard import ADDRESSES, Rates
 from tests.commands import ROOT, run
-from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, opened, scene
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED
+from tests.nsrecover.serving.server.conftest import BOXES, LOCAL, opened, scene
 
 SIZE = (0.04, 0.04, 0.04)
 HOSTILE = (
@@ -53,10 +53,11 @@ HOSTILE = (
 def _hostile() -> list[str]:
     """Functions of Python, of hydra, and everything public of this project's commands, which is far more than 200."""
     names = ["os.system", "builtins.eval", "builtins.exec", "subprocess.run", "shutil.rmtree", "torch.load", "evil", "",
-             "nsrecover.cli.os.system", "sim.common.groups.eval", "nsrecover_evil.x", "torch.optim.lr_scheduler.StepLR",
+             "nsrecover.cli.app.os.system",
+             "sim.common.groups.eval", "nsrecover_evil.x", "torch.optim.lr_scheduler.StepLR",
              "torch.optim.Optimizer.load_state_dict", "nsrecover.agent.RecoveryAgent.run", " torch.optim.SGD",
              "torch.optim.SGD.__init__", "lightning.pytorch.Trainer", "runpy.run_path"]  # fmt: skip
-    for module in ("hydra.utils", "hydra._internal.utils", "os", "shutil", "nsrecover.cli",
+    for module in ("hydra.utils", "hydra._internal.utils", "os", "shutil", "nsrecover.cli.app",
                    "nsrecover.util.atomic_write", "sim.common.folder", "sim.common.groups", "conf.targets",
                    "train.__main__",
                    "eval.run",
@@ -195,7 +196,7 @@ def checked(name: str, folder: Path) -> tuple[str, Path]:
     before = {name: (0.5, 0.0, 0.02, *SIZE), "blue": (0.5, 0.2, 0.02, *SIZE), "grey": (0.5, -0.2, 0.02, *SIZE)}
     plan, after = Plan((Action("top", (name, "blue")),)), before | {"grey": (0.6, -0.3, 0.02, *SIZE)}
     scenes_recording.save(scenes_recording.ScenesRecording(plan, (before, after)), folder / "run.json")
-    done = run("nsrecover.cli", "check", str(folder / "run.json"), "--log", str(folder / "log.json"))
+    done = run("nsrecover.cli.app", "check", str(folder / "run.json"), "--log", str(folder / "log.json"))
     assert (done.code, done.err) == (1, "")  # it found something wrong
     return done.out, folder / "log.json"
 
@@ -284,7 +285,7 @@ def test_logs_of_others_print_no_control_characters(tmp_path: Path) -> None:
         "event_summary": ["00:05. Action: Put pot on stove burner. Visual observation: pot\x1b[31m (empty)."],
         "subgoal_summary": [], "final_state": "",
     }))  # fmt: skip
-    done = run("nsrecover.cli", "explain", str(path))
+    done = run("nsrecover.cli.app", "explain", str(path))
     assert done.code in (0, 1)
     assert "\x1b" not in done.out + done.err
 
@@ -331,7 +332,7 @@ def test_an_error_of_the_server_shows_no_traceback(http: TestClient, monkeypatch
     def broken(*_: Any) -> None:
         raise RuntimeError(f"secret of {os.getcwd()}")
 
-    monkeypatch.setattr("nsrecover.integrations.server.observations.scene_of", broken)
+    monkeypatch.setattr("nsrecover.serving.server.observations.scene_of", broken)
     with TestClient(http.app, base_url=LOCAL, raise_server_exceptions=False) as outside:
         path = opened(outside, ["top(a, b)"])
         answer = outside.post(f"{path}/scenes", json=scene(BOXES))

@@ -21,7 +21,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactScene
 from nsrecover.core.sessions.requests import Answer, Decision, Question
 from tests import scenarios, test_drivers
-from tests.nsrecover.integrations.driven import http_server
+from tests.nsrecover.bridges.driven import http_server
 from tests.scenarios import SIDE_M, Refusing, Scenario, ScriptedWorld
 from tests.test_drivers import DRIVERS
 

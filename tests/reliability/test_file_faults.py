@@ -175,7 +175,7 @@ def test_a_place_that_cannot_be_written_is_one_line_of_the_command(place: str, t
     (tmp_path / "file").write_text("")
     place = place.replace("FILE", str(tmp_path / "file")).replace("FOLDER", str(tmp_path))
     log = _log(tmp_path)
-    done = run("nsrecover.cli", "report", str(log), "--out", place)
+    done = run("nsrecover.cli.app", "report", str(log), "--out", place)
     assert done.code == 2
     assert done.err.startswith("error: expected ")
     assert done.err.count("\n") == 1

@@ -3,9 +3,9 @@
 import threading
 
 import nsrecover
-import nsrecover.live
+import nsrecover.serving.live
 from nsrecover.core.episode import EpisodeStatus
-from tests.nsrecover.live.live_worlds import PLAN, Boxes, BoxTable, Client, Running, at_once, number_in, pushed
+from tests.nsrecover.serving.live.live_worlds import PLAN, Boxes, BoxTable, Client, Running, at_once, number_in, pushed
 
 
 def test_what_a_person_decides_during_a_motion_counts_after_it() -> None:
@@ -38,7 +38,7 @@ def test_what_a_person_decides_during_a_motion_counts_after_it() -> None:
 
 
 def test_an_answer_that_comes_too_late_is_refused_and_changes_nothing() -> None:
-    with nsrecover.live.page() as page:
+    with nsrecover.serving.live.page() as page:
         viewer, answers = Client(page.url), list[str]()
         asking = threading.Thread(target=lambda: answers.append(page.ask("Which mug?")))
         asking.start()

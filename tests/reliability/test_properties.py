@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from nsrecover import Action, Discrepancy, Explanation, Plan, Recovery, geometric
+from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate, write_plan
 from nsrecover.core import Episode, EpisodeStatus, RecoveryStatus, StepRecord, StopCode
 from nsrecover.explanation.facts import facts_of
-from nsrecover.explanation.logs.reading.format import document_of, log_of
 from nsrecover.explanation.verify import claims, disagreements
-from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
+from nsrecover.logs.reading.format import document_of, log_of
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log, scenes_recording

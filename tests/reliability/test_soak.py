@@ -26,13 +26,13 @@ from eval.checks.soak.disturbed import Disturbance, DisturbedWorld
 from eval.checks.soak.episodes import ENDS, Ending, kind_of, run_episode
 from eval.run import ROWS
 from nsrecover import Action, Plan, symbolic
+from nsrecover.bridges.pddl import domain_from_pddl
 from nsrecover.core import Fact, FactScene
 from nsrecover.domains.base import Has, Or, condition_of
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
-from nsrecover.integrations.pddl import domain_from_pddl
 from nsrecover.records.recording import example
 from sim.home.scenes import make_world
 from sim.home.world import FastHome

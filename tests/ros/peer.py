@@ -20,8 +20,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 import nsrecover
-from nsrecover.integrations.ros2.answers import action_of
-from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, REPORT, STATE
+from nsrecover.bridges.ros2.answers import action_of
+from nsrecover.bridges.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, REPORT, STATE
 from nsrecover.records.bags.messages import BOXES, PLAN, stamp_fields, type_of
 from tests.ros.launching import wait_for
 

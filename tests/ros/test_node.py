@@ -19,7 +19,7 @@ from lifecycle_msgs.msg import Transition  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
-from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, STATE  # noqa: E402
+from nsrecover.bridges.ros2.endpoints import DISCREPANCY, RECOVERY, STATE  # noqa: E402
 from nsrecover.records import recording  # noqa: E402
 from nsrecover.records.bags.messages import OBSERVE, PLAN, TF, stamp_fields  # noqa: E402
 from nsrecover.records.bags.writing import BagSettings, RunMessages  # noqa: E402

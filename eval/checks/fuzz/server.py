@@ -27,8 +27,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from eval.checks.fuzz.reading import Findings, Outcome
-from nsrecover.integrations.client import Client, observation_message, png
 from nsrecover.records.recording import example
+from nsrecover.serving.client import Client, observation_message, png
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SHORT_S = 0.05

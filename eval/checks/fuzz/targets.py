@@ -20,16 +20,16 @@ from eval.checks.fuzz.strategies import documents, edited, yaml_documents
 from eval.instructions.generator import Generator
 from eval.instructions.understood import paraphrases
 from nsrecover import Plan, geometric, symbolic
+from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
+from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.household import LASTING, Household, household
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.audience import Audience
-from nsrecover.explanation.logs import is_household_log
 from nsrecover.instructions.understanding import Understanding
-from nsrecover.integrations.pddl import domain_from_pddl, scene_from_pddl
-from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate
+from nsrecover.logs import is_household_log
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import HouseholdModels
@@ -43,8 +43,8 @@ from nsrecover.records.explain_file import explain_file
 from nsrecover.records.recording import Recording, example
 from nsrecover.records.review import review, system_for
 from nsrecover.records.runs import read_run
-from nsrecover.reports.episodes import report_at
-from nsrecover.reports.page import html_of
+from nsrecover.serving.reports.episodes import report_at
+from nsrecover.serving.reports.page import html_of
 from nsrecover.util.printable import UNPRINTABLE
 from sim.logs.generate import generate
 

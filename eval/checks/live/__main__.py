@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nsrecover
-import nsrecover.live
+import nsrecover.serving.live
 from conf.command import option, run
 from eval.checks.live.measuring import measure_delays, measure_slowdown, photograph, write
 from eval.checks.live.tabletop import table
@@ -74,7 +74,7 @@ def watch(config: LiveConfig, sensor: Sensor) -> None:
         item = scenario(config.scenario, config.seed + number)
         with table(item, sensor, config.faults, config.sound) as world:
             agent = nsrecover.RecoveryAgent(system, world)
-            with nsrecover.live.page(
+            with nsrecover.serving.live.page(
                 agent, title=f"Simulated tabletop: {item.name}, seed {item.seed}", port=config.port,
                 paused=config.paused, approve=config.approve, injector=world,
             ) as page:  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 import nsrecover
-import nsrecover.live
+import nsrecover.serving.live
 from eval.checks.live.tabletop import table
 from eval.common.browser import browser, write_jpeg, write_looks
 from eval.common.statistics import p95, spread
@@ -48,7 +48,7 @@ def photograph(system: System, item: Scenario, sensor: Sensor, out: Path) -> Non
     with browser() as chromium, table(item, sensor) as world:
         agent = nsrecover.RecoveryAgent(system, world)
         title = f"Simulated tabletop: {item.name}"
-        with nsrecover.live.page(agent, title=title, approve=True, injector=world) as page:
+        with nsrecover.serving.live.page(agent, title=title, approve=True, injector=world) as page:
             first = opened(chromium, page.url, viewport={"width": WIDE[0], "height": WIDE[1]})
             with in_background(partial(agent.run, item.plan)):
                 first.wait_for_selector("#choice-do", timeout=WAIT_MS)
@@ -167,7 +167,7 @@ def measure_delays(system: System, items: Sequence[Scenario], sensor: Sensor) ->
         for item in items:
             with table(item, sensor) as world:
                 agent = nsrecover.RecoveryAgent(system, world)
-                with nsrecover.live.page(agent, injector=world) as page:
+                with nsrecover.serving.live.page(agent, injector=world) as page:
                     tabs = [opened(chromium, page.url, WATCHER) for _ in range(VIEWERS)]
                     with in_background(partial(agent.run, item.plan)):
                         pass
@@ -224,7 +224,7 @@ def _timed(system: System, item: Scenario, sensor: Sensor, watched: bool) -> tup
     with table(item, sensor) as world, ExitStack() as viewers:
         agent = nsrecover.RecoveryAgent(system, world)
         if watched:
-            page = viewers.enter_context(nsrecover.live.page(agent, injector=world))
+            page = viewers.enter_context(nsrecover.serving.live.page(agent, injector=world))
             for _ in range(VIEWERS):
                 viewers.enter_context(reader(page.url))
         return _run(agent, item.plan)

@@ -43,7 +43,7 @@ class Wanted:
 
 
 class FaultyWorld:
-    """A world in which faults strike when they are asked for; an `nsrecover.live.Injector`.
+    """A world in which faults strike when they are asked for; an `nsrecover.serving.live.Injector`.
 
     A fault strikes at the next action. One that acts after an action and is asked for during one strikes at the end of
     that action. Its parameters are drawn as for the data sets. If the moment offers no object for it, it waits.

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.core.prompts import Completion, Listener, Prompt
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.util.closing import ClosedByWith

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.core.prompts import Completion, Listener, Prompt
 from nsrecover.errors import InvalidConfiguration, ModelFailure
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.untrusted_json import parse_json

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from nsrecover.core.completion import Listener
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
+from nsrecover.core.prompts import Listener
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.core.recovery import Recovery
 from nsrecover.explanation.facts import facts_of

@@ -10,7 +10,7 @@ from importlib import resources
 from string import Template
 from typing import Any, Protocol
 
-from nsrecover.core.completion import Prompt
+from nsrecover.core.prompts import Prompt
 from nsrecover.errors import ModelFailure, require_known
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
 from nsrecover.explanation.language_model.vocabulary import sentences_of

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from nsrecover.core.completion import Completion, Listener
 from nsrecover.core.explanation import Sentence
+from nsrecover.core.prompts import Completion, Listener
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.errors import ModelFailure
 from nsrecover.explanation.language_model.judge import Judgement

@@ -1,4 +1,4 @@
-"""Lifecycle node around `nsrecover.integrations.ros2.core`, which holds the logic.
+"""Lifecycle node around `nsrecover.bridges.ros2.core`, which holds the logic.
 
 Callbacks store a message or hand a report over, and return; one worker thread perceives, judges and plans. The service
 callback is a coroutine: it awaits the worker's answer, so that the executor goes on meanwhile.
@@ -19,11 +19,11 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 
+from nsrecover.bridges.ros2.buffer import BufferSettings
+from nsrecover.bridges.ros2.core import CoreSettings, SessionCore
+from nsrecover.bridges.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, REPORT, STATE, report_fields
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import NsrecoverError
-from nsrecover.integrations.ros2.buffer import BufferSettings
-from nsrecover.integrations.ros2.core import CoreSettings, SessionCore
-from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, REPORT, STATE, report_fields
 from nsrecover.loading import geometric, system_at
 from nsrecover.records.bags.messages import TF, type_of
 from nsrecover_ros.messages import class_of, fill

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-import nsrecover.live
+import nsrecover.serving.live
 from eval.checks.live.__main__ import LiveConfig, measure
 from eval.checks.live.measuring import _ratio, opened, reader
 from eval.checks.live.tabletop import table
@@ -16,13 +16,13 @@ from sim.sensors.sensor import EXACT
 from sim.tabletop.faults import FAULTS
 from sim.tabletop.scenarios import scenario
 from tests.commands import ROOT
-from tests.nsrecover.live.live_worlds import Client, Running
+from tests.nsrecover.serving.live.live_worlds import Client, Running
 
 SCENE = scenario("helper", 0)
 
 
 def test_a_viewer_that_draws_nothing_receives_the_page() -> None:
-    with nsrecover.live.page() as page, reader(page.url):
+    with nsrecover.serving.live.page() as page, reader(page.url):
         pass
     with pytest.raises(RuntimeError, match="could not read the page"), reader(page.url):
         pass
@@ -31,7 +31,7 @@ def test_a_viewer_that_draws_nothing_receives_the_page() -> None:
 def test_a_fault_from_the_page_is_reported_within_one_step() -> None:
     with table(SCENE, EXACT, faults=False) as world:
         agent = nsrecover.RecoveryAgent(nsrecover.load("tabletop"), world)
-        with nsrecover.live.page(agent, paused=True, injector=world) as page:
+        with nsrecover.serving.live.page(agent, paused=True, injector=world) as page:
             viewer = Client(page.url)
             running = Running(agent, SCENE.plan)
             viewer.wait_for("paused", "state")
@@ -53,7 +53,7 @@ def test_a_fault_chosen_by_a_click_is_reported_within_one_step(browser: Any) -> 
     moved = SCENE.plan[1].arguments[0]  # waits on the table during the first action
     with table(SCENE, EXACT, faults=False, sound=False) as world:
         agent = nsrecover.RecoveryAgent(nsrecover.load("tabletop"), world)
-        with nsrecover.live.page(agent, paused=True, approve=True, injector=world) as page:
+        with nsrecover.serving.live.page(agent, paused=True, approve=True, injector=world) as page:
             tab = opened(browser, page.url)
             running = Running(agent, SCENE.plan)
             tab.locator("#state", has_text="paused").wait_for()

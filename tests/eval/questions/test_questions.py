@@ -12,8 +12,8 @@ from eval.questions.rules import earliest_deadline, first_come, largest_stake, r
 from eval.questions.shift import Task, Times, drawn_robots, run_shift
 from eval.questions.simulated_time import SimulatedTime
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.live.desk import Desk
-from nsrecover.live.order import Stake, order
+from nsrecover.serving.live.desk import Desk
+from nsrecover.serving.live.order import Stake, order
 from sim.datasets.shipped import shipped_lines
 
 

@@ -6,7 +6,7 @@ pytest.importorskip("unified_planning")
 
 from eval.symbolic.domain_cases import accepted
 from eval.symbolic.public_domains import random_problem
-from nsrecover.integrations.unified_planning.grounding import Grounded
+from nsrecover.bridges.unified_planning.grounding import Grounded
 from nsrecover.planning.search import SearchResult, search
 from nsrecover.planning.symbolic.repair import LEAST_COST
 from nsrecover.planning.symbolic.strips import first_failure

@@ -10,10 +10,10 @@ from nsrecover import Act, Answer, Ask, Done, Episode, Look, Plan, Stopped
 from nsrecover.core import EpisodeStatus, StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.instance import Instance
-from nsrecover.reports.build import report_of
-from nsrecover.reports.page import html_of
+from nsrecover.serving.reports.build import report_of
+from nsrecover.serving.reports.page import html_of
 from tests.nsrecover import laboratory
-from tests.nsrecover.integrations import test_pddl_monitored as pddl
+from tests.nsrecover.bridges import test_pddl_monitored as pddl
 
 Task = tuple[Instance, State, Sequence[StateFact], Plan]
 SEEDS = 30

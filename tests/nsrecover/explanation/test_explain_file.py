@@ -9,18 +9,17 @@ import pytest
 
 from nsrecover.agent import RecoveryAgent
 from nsrecover.errors import InvalidRecording
-from nsrecover.explanation.logs import document_of
-from nsrecover.explanation.summary import summary_of
 from nsrecover.loading import symbolic
 from nsrecover.records import episode_log
 from nsrecover.records.explain_file import explain_file
 from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
+from tests.nsrecover.logs.household_failures import TASKS, failures
 
 RUN = """
 import sys
 sys.argv[0] = "nsrecover"
-from nsrecover.cli import main
+from nsrecover.cli.app import main
 try:
     main()
 finally:
@@ -36,7 +35,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     episode_log.save(fallen(), paths["ours"])
     poured = RecoveryAgent(symbolic(HOME, WATERED), FactWorld(hook=after(1, WINE))).run(WATER)
     episode_log.save(poured, paths["facts"], HOME.domain)
-    paths["reflect"].write_text(json.dumps(document_of(summary_of(fallen()).log)))
+    paths["reflect"].write_text(json.dumps(next(failures(TASKS[7], seed=4))[1].document))
     return paths
 
 

@@ -11,7 +11,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.answers.asked import in_own_words
 from nsrecover.explanation.answers.questions import KINDS, Answer, ask
-from nsrecover.reports.build import report_of
+from nsrecover.serving.reports.build import report_of
 from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, WATER, WATERED, WINE, FactWorld, after
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nsrecover.cli import app
+from nsrecover.bridges.lerobot import EpisodeFiles, episodes_of, info_of
+from nsrecover.cli.app import app
 from nsrecover.errors import CannotWrite, InvalidConfiguration
-from nsrecover.integrations.lerobot import EpisodeFiles, episodes_of, info_of
 from sim.policies.command import PoliciesConfig, main
 
 CALL = CliRunner()

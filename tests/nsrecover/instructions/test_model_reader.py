@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.core.prompts import Completion, Listener, Prompt
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import ModelFailure
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent

@@ -1,7 +1,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from nsrecover.cli import app
+from nsrecover.cli.app import app
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records import episode_log

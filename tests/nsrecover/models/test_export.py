@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from typer.testing import CliRunner
 
-from nsrecover import cli
+from nsrecover.cli import app as cli
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
 from nsrecover.models.export import OPSET, export_onnx
@@ -211,7 +211,7 @@ def test_when_one_part_cannot_be_exported_an_earlier_export_stays(small: Bundle,
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "onnxscript", None)
-    done = run("nsrecover.cli", "export", "--out", str(tmp_path / "models"))
+    done = run("nsrecover.cli.app", "export", "--out", str(tmp_path / "models"))
     assert done.code == 2
     assert "pip install 'nsrecover[onnx]'" in done.err
     assert len(done.err.splitlines()) == 1
@@ -223,14 +223,15 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     for place in (tmp_path / "taken", tmp_path / "taken" / "models"):
         with pytest.raises(InvalidConfiguration, match="expected a folder"):
             export_onnx(Bundle.load(), place)
-    done = run("nsrecover.cli", "export", "--out", str(tmp_path / "taken"))
+    done = run("nsrecover.cli.app", "export", "--out", str(tmp_path / "taken"))
     assert (done.code, len(done.err.splitlines())) == (2, 1)
     assert (tmp_path / "taken").read_text() == "mine"
 
 
 def test_importing_the_library_imports_no_onnx() -> None:
     program = (
-        "import nsrecover.cli, nsrecover.models.export, sys; print([m for m in sys.modules if m.startswith('onnx')])"
+        "import sys, nsrecover.cli.app, nsrecover.models.export\n"
+        "print([m for m in sys.modules if m.startswith('onnx')])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.stdout.strip() == "[]", done.stderr

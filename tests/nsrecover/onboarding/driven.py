@@ -13,12 +13,12 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from nsrecover.cli import app
+from nsrecover.cli.app import app
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode
 from nsrecover.core.sessions.requests import Answer, Question
 from nsrecover.records import episode_log, scenes_recording
-from tests.nsrecover.live.live_worlds import Client, number_in
+from tests.nsrecover.serving.live.live_worlds import Client, number_in
 from tests.scenarios import LostConnection, Refusing, Scenario, ScriptedWorld
 
 _worlds = list[ScriptedWorld]()
@@ -68,7 +68,7 @@ def by_watch(made: ScriptedWorld, scenario: Scenario, person: Refusing) -> Episo
         page = ["--live", "--port", "0"] if scenario.vetoes else []
         factories = [f"{__name__}:world", "--system", f"{__name__}:system"]
         arguments = ["watch", *factories, "--plan", str(made.plan()), "--budget-s", "30", "--out", log, *page]
-        at_once = mock.patch("nsrecover.live.live_page.UNDO_S", 0.0)
+        at_once = mock.patch("nsrecover.serving.live.live_page.UNDO_S", 0.0)
         with contextlib.redirect_stderr(_Opening(person)), contextlib.redirect_stdout(io.StringIO()), at_once:
             code = app(arguments, standalone_mode=False) or 0
         episode = episode_log.load(log)

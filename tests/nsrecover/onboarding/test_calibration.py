@@ -14,7 +14,7 @@ from nsrecover.records import scenes_recording
 from tests.commands import run
 from tests.nsrecover.onboarding.box_runs import box_run, write_runs
 
-nsr = partial(run, "nsrecover.cli")
+nsr = partial(run, "nsrecover.cli.app")
 
 
 def calibrated(folder: Path, *options: str, **errors: float) -> tuple[dict[str, Any], Path]:

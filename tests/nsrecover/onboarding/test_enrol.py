@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
+from nsrecover.cli.enrol import enrol
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.models.household import HouseholdModels
 from nsrecover.models.sound import SoundModel
-from nsrecover.onboarding.enrolling import enrol
 from nsrecover.onboarding.sounds import enrolled_from
 from nsrecover.perception.spectrogram import RATE_HZ
 

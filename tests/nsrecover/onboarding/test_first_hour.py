@@ -17,7 +17,7 @@ from nsrecover.records import recording, scenes_recording
 from tests.commands import ROOT, run
 from tests.nsrecover.onboarding.box_runs import write_runs
 
-nsr = partial(run, "nsrecover.cli")
+nsr = partial(run, "nsrecover.cli.app")
 
 
 @pytest.fixture(scope="module")

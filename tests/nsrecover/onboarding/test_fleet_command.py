@@ -6,16 +6,16 @@ import sys
 import threading
 from pathlib import Path
 
-import nsrecover.live
+import nsrecover.serving.live
 from tests.commands import ROOT
-from tests.nsrecover.live.live_worlds import Client
+from tests.nsrecover.serving.live.live_worlds import Client
 
-START = [sys.executable, "-m", "nsrecover.cli", "fleet", "--port", "0"]
+START = [sys.executable, "-m", "nsrecover.cli.app", "fleet", "--port", "0"]
 
 
 def test_robots_of_the_command_line_and_of_a_file_are_followed_and_answered(tmp_path: Path) -> None:
     answers = list[str]()
-    with nsrecover.live.page() as one, nsrecover.live.page() as two:
+    with nsrecover.serving.live.page() as one, nsrecover.serving.live.page() as two:
         file = tmp_path / "robots.txt"
         file.write_text(f"# the second hall\nhall 2={two.url}\n")
         asking = threading.Thread(target=lambda: answers.append(two.ask("Which mug?")))

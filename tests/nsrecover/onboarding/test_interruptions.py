@@ -22,7 +22,7 @@ def kill(event, arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 
 sys.addaudithook(kill)
-from nsrecover.cli import main
+from nsrecover.cli.app import main
 try:
     main()
 finally:

@@ -6,7 +6,7 @@ import pytest
 
 import nsrecover
 from nsrecover import Action, Plan
-from nsrecover.cli import main
+from nsrecover.cli.app import main
 from nsrecover.core.geometry import as_box
 from nsrecover.records import scenes_recording
 from sim.datasets.own_operators.conventions import convention

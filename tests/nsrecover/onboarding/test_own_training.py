@@ -16,7 +16,7 @@ from nsrecover.training.settings import DataConfig, TrainSettings
 from tests.commands import run
 from tests.nsrecover.onboarding.box_runs import write_runs
 
-nsr = partial(run, "nsrecover.cli")
+nsr = partial(run, "nsrecover.cli.app")
 
 
 def step(score: float, displaced: dict[float, float]) -> ScoredStep:

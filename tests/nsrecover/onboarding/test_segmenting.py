@@ -12,7 +12,7 @@ from PIL import Image
 from tests.commands import run
 from tests.nsrecover.perception.test_table_masks import APART, camera, overlaps, seen
 
-nsr = partial(run, "nsrecover.cli")
+nsr = partial(run, "nsrecover.cli.app")
 KINECT = "525,525,320,240"
 
 

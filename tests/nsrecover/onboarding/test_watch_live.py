@@ -10,10 +10,10 @@ from pathlib import Path
 from nsrecover.core.episode import EpisodeStatus, StopCode
 from nsrecover.records import episode_log
 from tests.commands import ROOT
-from tests.nsrecover.live.live_worlds import Client, number_in
+from tests.nsrecover.serving.live.live_worlds import Client, number_in
 
 ROBOT = """
-from tests.nsrecover.live.live_worlds import PLAN, BoxTable, pushed
+from tests.nsrecover.serving.live.live_worlds import PLAN, BoxTable, pushed
 
 def world():
     made = BoxTable(pushed)
@@ -26,7 +26,7 @@ def world():
 def live(*command: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
     """A command that serves a live page, and a viewer of it."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "nsrecover.cli", *command, "--live", "--port", "0"],
+        [sys.executable, "-m", "nsrecover.cli.app", *command, "--live", "--port", "0"],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from nsrecover.records.bags.writing import BagSettings, write_bag
 from nsrecover.records.recording import Recording, example
 from tests.commands import run
 
-nsr = partial(run, "nsrecover.cli")
+nsr = partial(run, "nsrecover.cli.app")
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from nsrecover.records.review import review
 from nsrecover.records.runs import read_run
 from tests.commands import run
 
-nsr = partial(run, "nsrecover.cli")
+nsr = partial(run, "nsrecover.cli.app")
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidObservation
-from nsrecover.integrations import client
 from nsrecover.records.wav import read_wav, wav_bytes
+from nsrecover.serving import client
 
 TONE = (0.5 * np.sin(np.arange(1600) / 5)).astype(np.float32)
 

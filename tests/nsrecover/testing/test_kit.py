@@ -191,7 +191,7 @@ def test_a_camera_that_turns_is_another_view(photograph: Observation) -> None:
         check_world(Turns(), skip=[Rule.CAMERAS_AGREE, Rule.INSTANCES_AGREE, Rule.SENSORS_PLAUSIBLE])
 
 
-command = partial(run, "nsrecover.cli", "check-world")
+command = partial(run, "nsrecover.cli.app", "check-world")
 
 
 def test_the_command_prints_every_rule() -> None:

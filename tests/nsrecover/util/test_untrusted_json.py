@@ -86,7 +86,7 @@ def test_nothing_in_the_library_reads_json_otherwise() -> None:
     }
     assert found == {
         "nsrecover/util/untrusted_json.py",
-        "nsrecover/integrations/client.py",
+        "nsrecover/serving/client.py",
         "nsrecover/records/hdf5_probe.py",  # what its own parent has written
-        "nsrecover/integrations/server/routes.py",  # after bodies.json_of has accepted it
+        "nsrecover/serving/server/routes.py",  # after bodies.json_of has accepted it
     }

@@ -6,7 +6,7 @@ from collections import Counter
 from eval.logs.measuring import METRICS, judged_run, reliability
 from eval.metrics import summary
 from nsrecover.core.actions import Action
-from nsrecover.explanation.logs import document_of, log_of
+from nsrecover.logs import document_of, log_of
 from sim.logs.generate import generate
 from sim.logs.world import World, judge
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nsrecover.bridges.lerobot import LeRobotView, episodes_of, read_episode
 from nsrecover.core.actions import Plan
-from nsrecover.integrations.lerobot import LeRobotView, episodes_of, read_episode
 from nsrecover.records.recording import example
 from sim.policies.dataset import VERSIONS, Layout, Recorded, write_dataset
 from sim.policies.recording import images, record

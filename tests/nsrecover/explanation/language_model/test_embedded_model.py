@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nsrecover.core.completion import Prompt
+from nsrecover.core.prompts import Prompt
 from nsrecover.errors import InvalidConfiguration, ModelFailure
 from nsrecover.explanation import GroundedExplainer, facts_of
 from nsrecover.explanation.language_model.embedded import VARIABLE, EmbeddedModel, find_weights

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from nsrecover.core.completion import Prompt
+from nsrecover.core.prompts import Prompt
 from nsrecover.core.protocols import Explainer, LanguageModel
 from nsrecover.errors import InvalidConfiguration, ModelFailure
 from nsrecover.explanation import GroundedExplainer
@@ -166,7 +166,7 @@ def test_without_the_client_the_extra_is_named() -> None:
         "import sys; sys.modules['openai'] = None; sys.modules['xllamacpp'] = None\n"
         "from nsrecover.explanation.language_model.endpoint import Endpoint\n"
         "from nsrecover.explanation.language_model.embedded import EmbeddedModel\n"
-        "from nsrecover.core.completion import Prompt\n"
+        "from nsrecover.core.prompts import Prompt\n"
         "for ask in (lambda: Endpoint('http://x/v1').complete(Prompt('', ''), timeout_s=1), EmbeddedModel):\n"
         "    try: ask()\n"
         "    except Exception as error: print(error)\n"

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nsrecover import cli
+from nsrecover.cli import app as cli
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.explanation.language_model.prompting import ReflectPrompt
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
-from nsrecover.explanation.logs import Audience, HouseholdLog, explain_log, log_of, verbalize
-from nsrecover.explanation.logs.rewording import household_case, reworded
+from nsrecover.logs import Audience, HouseholdLog, explain_log, log_of, verbalize
+from nsrecover.logs.rewording import household_case, reworded
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, hang, served
 
 DOCUMENT = {

@@ -1,0 +1,298 @@
+"""The smallest edit that makes a plan succeed in the domain's simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.domains.base import State
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.household.names import is_slice, same_stuff, slice_of, whole
+from nsrecover.domains.household.scene import Household, holding, holds
+from nsrecover.logs.belief import Believer
+from nsrecover.logs.correction import correct
+from nsrecover.logs.effects import SWITCHES, opposite
+
+_PUTTING = ("put_in", "put_on")
+_PROMISING = 4
+"""Edits that come nearer to the goal, after which another one is tried."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of a plan that makes it succeed.
+
+    Attributes:
+        kind: `order`, `object`, `place`, `action`, `undone` (a step to leave out) or `missing`.
+        number: index of the first step that is wrong, or before which a step is missing.
+        plan: the changed plan.
+        steps: the steps that were exchanged or are missing.
+        names: the right object or place, and the one that the plan has.
+    """
+
+    kind: str
+    number: int
+    plan: tuple[Action, ...]
+    steps: tuple[Action, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Looks for edits of a plan.
+
+    Attributes:
+        believer: simulates steps.
+        start: the initial state.
+        goal: what has to hold in the end.
+        first: index of the first step that cannot be carried out; the number of steps if all can.
+        steps: the plan as it was carried out.
+    """
+
+    believer: Believer
+    start: State
+    goal: tuple[StateFact, ...]
+    first: int
+    steps: tuple[Action, ...]
+
+    @property
+    def home(self) -> Household:
+        """The objects of the log."""
+        return self.believer.home
+
+    @cached_property
+    def befores(self) -> list[State]:
+        """The state before every step, and the last one, without the steps that are not possible."""
+        now, found = self.start, list[State]()
+        for step in self.steps:
+            found.append(now)
+            now = now if self.believer.unmet(now, step) else self.believer.after(now, step)
+        return [*found, now]
+
+    def succeeds(self, steps: Sequence[Action]) -> bool:
+        """Whether steps can be carried out one after the other and achieve the goal."""
+        now = self.start
+        for step in steps:
+            if self.believer.unmet(now, step):
+                return False
+            now = self.believer.after(now, step)
+        return all(self._holds(now, condition) for condition in self.goal)
+
+    def progress(self, steps: Sequence[Action]) -> tuple[int, int]:
+        """How many conditions of the goal hold after steps, and how many of these were possible."""
+        now, possible = self.start, 0
+        for step in steps:
+            if not self.believer.unmet(now, step):
+                now, possible = self.believer.after(now, step), possible + 1
+        return sum(self._holds(now, condition) for condition in self.goal), possible - len(steps)
+
+    def _holds(self, state: State, condition: StateFact) -> bool:
+        """Whether a condition holds, of something or of its slices."""
+        if holds(state, condition, self.home):
+            return True
+        cut = condition[0] == "at" and ("sliced", slice_of(condition[1])) in state
+        return cut and holds(state, ("at", slice_of(condition[1]), condition[2]), self.home)
+
+    def edits(self) -> list[Edit]:
+        """Every edit of the first group that has one.
+
+        The groups are: switching back, order, object or place, action, a further step, a superfluous step; then two of
+        these, and a further stretch of steps.
+        """
+        for group in self._groups():
+            found = [edit for edit in group() if self.succeeds(edit.plan)]
+            if found:
+                return found
+        return self._two() or list(self._stretches())
+
+    def _groups(self) -> tuple[Callable[[], Iterator[Edit]], ...]:
+        return (self._undone, self._orders, self._others, self._actions, self._missing, self._superfluous)
+
+    def _two(self) -> list[Edit]:
+        """Two edits, the first of which comes nearer to the goal."""
+        now = self.progress(self.steps)
+        ahead = [
+            (progress, edit)
+            for group in (self._others, self._actions, self._superfluous, self._missing)
+            for edit in group()
+            if (progress := self.progress(edit.plan)) > now
+        ]
+        ahead.sort(key=lambda each: each[0], reverse=True)
+        for _, edit in ahead[:_PROMISING]:
+            rest = replace(self, steps=edit.plan)
+            for group in rest._groups():
+                more = next((each for each in group() if self.succeeds(each.plan)), None)
+                if more is not None:
+                    return [edit if edit.number <= more.number or more.kind in ("missing", "undone") else more]
+        return []
+
+    def _replaced(self, number: int, *steps: Action, until: int | None = None) -> tuple[Action, ...]:
+        """The plan with other steps from one up to another one."""
+        return (*self.steps[:number], *steps, *self.steps[number + 1 if until is None else until :])
+
+    def _orders(self) -> Iterator[Edit]:
+        """Exchanged neighbours, then steps that belong elsewhere; the first one only."""
+        steps, count = self.steps, len(self.steps)
+        for number in sorted(range(count - 1), key=lambda each: (each not in (self.first - 1, self.first), each)):
+            early, late = steps[number : number + 2]
+            plan = self._replaced(number, late, early, until=number + 2)
+            if early != late and self.succeeds(plan):
+                yield Edit("order", number, plan, (early, late))
+                return
+        for moved in range(count):
+            rest = [*steps[:moved], *steps[moved + 1 :]]
+            for to in range(max(0, moved - 8), min(count, moved + 9)):
+                if abs(to - moved) > 1 and self.succeeds([*rest[:to], steps[moved], *rest[to:]]):
+                    one, other = (moved, to) if to > moved else (to, moved)
+                    yield Edit("order", one, (*rest[:to], steps[moved], *rest[to:]), (steps[one], steps[other]))
+                    return
+
+    def _others(self) -> Iterator[Edit]:
+        """Another object from some step on, as late as possible; another place, or another object, in one step."""
+        steps, home = self.steps, self.home
+        wanted = list(dict.fromkeys(whole(n) for fact in self.goal for n in self._names(fact)))
+        tools = {Trait.CUTS} if any(step.operator == "slice_obj" for step in steps) else set()
+        tools |= {Trait.REMOTE} if any(home.has(n, Trait.SCREEN) for n in wanted) else set()
+        wanted += [name for name in home.names if home.traits(name) & tools and name not in wanted]
+        needed = set(wanted)
+        handled = dict.fromkeys(step.arguments[0] for step in steps if step.operator == "pick_up")
+        portable = [name for name in dict.fromkeys((*wanted, *handled)) if home.has(name, Trait.PORTABLE)]
+        for number in reversed(range(len(steps))):
+            for used in steps[number].arguments:
+                if home.has(used, Trait.PORTABLE) and (used not in needed or steps[number].operator in _PUTTING):
+                    dish = used in steps[number].arguments[1:]
+                    for meant in portable:
+                        if meant != used and not is_slice(used) and (not dish or home.has(meant, Trait.DISH)):
+                            yield Edit("object", number, self._renamed(number, used, meant), names=(meant, used))
+        for number, step in enumerate(steps):
+            if step.operator in _PUTTING:
+                thing, place = step.arguments
+                for other in self._places(thing, place):
+                    operator = "put_on" if home.has(other, Trait.FLAT) else "put_in"
+                    plan = self._replaced(number, Action(operator, (thing, other)))
+                    yield Edit("place", number, plan, (step,), (other, place))
+            elif len(step.arguments) == 1 and step.operator != "pick_up":
+                for other in wanted:
+                    if other != step.arguments[0]:
+                        plan = self._replaced(number, Action(step.operator, (other,)))
+                        yield Edit("object", number, plan, names=(other, step.arguments[0]))
+
+    def _names(self, fact: StateFact) -> tuple[str, ...]:
+        return fact[1:2] if fact[0] == "filled" else fact[1:]
+
+    def _renamed(self, number: int, used: str, meant: str) -> tuple[Action, ...]:
+        """The plan with another object from a step on."""
+        names = {used: meant, slice_of(used): slice_of(meant)}
+        rest = (Action(s.operator, tuple(names.get(n, n) for n in s.arguments)) for s in self.steps[number:])
+        return (*self.steps[:number], *rest)
+
+    def _places(self, thing: str, place: str) -> list[str]:
+        """Places where an object may have to go: those of the goal, of machines, and where it is used later."""
+        found = [fact[2] for fact in self.goal if fact[0] == "at" and same_stuff(fact[1], thing)]
+        found += [fact[2] for fact in self.goal if fact[0] == "at"]
+        found += [n for n in self.home.names if self.home.traits(n) & {Trait.BASIN, Trait.POURS_COFFEE, Trait.HEATS}]
+        found += [s.arguments[0] for s in self.steps if s.operator == "toggle_on"]
+        found += [n for n in self.home.names if self.home.has(n, Trait.SURFACE)][:1]
+        return [name for name in dict.fromkeys(found) if name not in (place, thing)]
+
+    def _actions(self) -> Iterator[Edit]:
+        """The opposite action, a step that undoes something, or opening instead of turning on."""
+        for number, step in enumerate(self.steps):
+            for operator in SWITCHES if step.operator in SWITCHES else ():
+                changed = Action(operator, step.arguments)
+                if operator == step.operator:
+                    continue
+                if operator == opposite(step.operator):
+                    # Turning on what is turned off next was left out rather than confused.
+                    if self.succeeds([*self.steps[:number], changed, *self.steps[number:]]):
+                        continue
+                elif self.home.has(step.arguments[0], Trait.DOOR):
+                    continue
+                yield Edit("action", number, self._replaced(number, changed), (step, changed))
+
+    def _undone(self) -> Iterator[Edit]:
+        """A step that switches back what was achieved, in a plan that can be carried out."""
+        if self.first == len(self.steps):
+            yield from (edit for edit in self._superfluous() if edit.steps[0].operator in SWITCHES)
+
+    def _superfluous(self) -> Iterator[Edit]:
+        """A step that had better be left out."""
+        for number, step in enumerate(self.steps):
+            yield Edit("undone", number, self._replaced(number), (step,))
+
+    def _missing(self) -> Iterator[Edit]:
+        """A further step, as late as possible."""
+        options = list(dict.fromkeys(self._further()))
+        for number in range(min(self.first, len(self.steps)), -1, -1):
+            for step in options:
+                if not self.believer.unmet(self.befores[number], step):
+                    yield Edit("missing", number, self._replaced(number, step, until=number), (step,))
+
+    def _stretches(self) -> Iterator[Edit]:
+        """The shortest further stretch of steps that one condition of the goal, or of a step, needs; the last such."""
+        wanted = [fact for fact in self.goal if not holds(self.befores[-1], fact, self.home)]
+        if self.first < len(self.steps):
+            wanted = [*self.believer.unmet(self.befores[self.first], self.steps[self.first])[:1], *wanted]
+        best = list[Edit]()
+        for condition in wanted[:2]:
+            for number in range(min(self.first, len(self.steps)), -1, -1):
+                names = self.steps[number].arguments if number < len(self.steps) else condition[1:]
+                used = number == self.first or not set(condition[1:]).isdisjoint(names)
+                now = self.befores[number]
+                # Nobody washes what is full.
+                used = used and (condition[0] != "clean" or holds(now, ("empty", condition[1]), self.home))
+                way = correct(now, self._kept(now, condition, number), self.home, self.steps) if used else None
+                if way and (not best or len(way) < len(best[0].plan) - len(self.steps)):
+                    plan = self._replaced(number, *way, until=number)
+                    if self.succeeds(plan) or len(wanted) > 1:
+                        best = [Edit("missing", number, plan, (self._key(now, way, condition),))]
+            if best:
+                break
+        yield from best
+
+    def _kept(self, now: State, condition: StateFact, number: int) -> tuple[StateFact, ...]:
+        """A condition, and the gripper as it was where the plan goes on."""
+        held = holding(now)
+        if held is None or number == len(self.steps):
+            return (condition,)
+        dry = condition[0] != "filled" and holds(now, ("empty", held), self.home) and self.home.has(held, Trait.VESSEL)
+        return (condition, ("holding", held), *([("empty", held)] if dry else []))
+
+    def _key(self, now: State, way: Sequence[Action], condition: StateFact) -> Action:
+        """The step of a stretch that brings a condition about."""
+        for step in way:
+            now = self.believer.after(now, step)
+            if holds(now, condition, self.home):
+                return step
+        return way[0]
+
+    def _further(self) -> Iterator[Action]:
+        """Steps that a plan may lack, the most likely first: with its own objects and those of the goal."""
+        home, steps = self.home, self.steps
+        used = list(
+            dict.fromkeys([n for s in steps for n in s.arguments] + [n for f in self.goal for n in self._names(f)])
+        )
+        used += [n for n in home.names if home.traits(n) & {Trait.POURS_WATER, Trait.POURS_COFFEE} and n not in used]
+        known = [name for name in used if name in home.objects]
+        single = {
+            "open_obj": {Trait.DOOR, Trait.LID}, "close_obj": {Trait.DOOR, Trait.LID}, "toggle_on": {Trait.SWITCH},
+            "toggle_off": {Trait.SWITCH}, "slice_obj": {Trait.SLICEABLE}, "crack_obj": {Trait.CRACKABLE},
+            "pick_up": {Trait.PORTABLE},
+        }  # fmt: skip
+        for name in known:
+            yield from (Action(operator, (name,)) for operator, traits in single.items() if traits & home.traits(name))
+        places = [n for n in known if home.traits(n) & {Trait.FLAT, Trait.HOLLOW}]
+        surfaces = [n for n in home.names if home.has(n, Trait.SURFACE) and n not in places][:1]
+        for name in known:
+            if home.has(name, Trait.PORTABLE):
+                for place in (*places, *surfaces):
+                    if place != name and not is_slice(place):
+                        yield Action("put_on" if home.has(place, Trait.FLAT) else "put_in", (name, place))
+        for source in known:
+            if home.has(source, Trait.VESSEL) and home.has(source, Trait.PORTABLE):
+                for target in known:
+                    if target != source and home.traits(target) & {Trait.VESSEL, Trait.BASIN}:
+                        yield Action("pour", (source, target))

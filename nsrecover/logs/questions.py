@@ -1,0 +1,152 @@
+"""Answers to questions about a log: reasons from later steps, and plans without an executed step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nsrecover.core.actions import Action
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.names import noun
+from nsrecover.domains.household.scene import apply, holds, unmet
+from nsrecover.explanation.answers.questions import (
+    Answer,
+    asks_what_if,
+    asks_what_was_done,
+    asks_what_went_wrong,
+    asks_why,
+)
+from nsrecover.explanation.audience import Audience
+from nsrecover.logs.correction import correct
+from nsrecover.logs.explaining import LogExplanation, explain_run
+from nsrecover.logs.findings import Checked
+from nsrecover.logs.reading.records import HouseholdLog
+from nsrecover.logs.reading.things import alike
+from nsrecover.logs.run import Run, run_of
+from nsrecover.logs.templates import act, verbalize
+from nsrecover.util.english import capital, counted, listed
+
+_VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"(?:pick|picked|take|taken|took|grab|grabbed|get|fetch)(?: up)?", ("pick_up",)),
+    (r"(?:toggle|toggled|turn|turned|switch|switched) on", ("toggle_on",)),
+    (r"(?:toggle|toggled|turn|turned|switch|switched) off", ("toggle_off",)),
+    (r"opened|open", ("open_obj",)),
+    (r"closed|close|shut", ("close_obj",)),
+    (r"sliced|slice|cut", ("slice_obj",)),
+    (r"cracked|crack|broke", ("crack_obj",)),
+    (r"poured|pour|emptied", ("pour",)),
+    (r"moved|move|put|placed|place|brought|set", ("put_in", "put_on", "pick_up")),
+)
+
+
+def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[Answer, ...]:
+    """Answer questions about a log; a "what if" that names no action is about that of the question before.
+
+    Args:
+        log: from `nsrecover.logs.reading.format.read_logs`.
+        questions: in plain English.
+        audience: whom the answers are for.
+    """
+    run = run_of(log)
+    explanation = explain_run(run)
+    answers: list[Answer] = []
+    about: Action | None = None
+    for question in questions:
+        step = _step_of(question, _steps(run, explanation))
+        about = step or about
+        if asks_what_if(question) and about is not None:
+            text = _what_if(run, about)
+        elif asks_why(question) and step is not None:
+            text = _why(run, explanation, step)
+        elif asks_what_went_wrong(question):
+            text = verbalize(explanation, audience)
+        elif asks_what_was_done(question):
+            way = explanation.correction
+            text = "No way to put it right was found." if way is None else _way_text(way)
+        else:
+            answers.append(Answer(question, _help(run, explanation), understood=False))
+            continue
+        answers.append(Answer(question, text, objects=about.arguments if about is not None else ()))
+    return tuple(answers)
+
+
+def _steps(run: Run, explanation: LogExplanation) -> list[Action]:
+    """The executed and the proposed steps."""
+    return list(dict.fromkeys([*run.steps, *(explanation.correction or ())]))
+
+
+def _step_of(question: str, steps: Sequence[Action]) -> Action | None:
+    """The step that a question is about: its verb and as many of its objects as are named."""
+    words = question.lower()
+    verbs = next((kinds for pattern, kinds in _VERBS if re.search(rf"\b(?:{pattern})\b", words)), None)
+    # `turn the faucet on` is `turn on the faucet`.
+    switched = re.search(r"\b(?:turn|turned|switch|switched|toggle|toggled) (?:the )?[a-z ]+? (on|off)\b", words)
+    if switched:
+        verbs = (f"toggle_{switched[1]}",)
+    if verbs is None:
+        return None
+
+    def fit(step: Action) -> tuple[int, int, int]:
+        full = sum(bool(re.search(rf"\b{re.escape(name)}\b", words)) for name in step.arguments)
+        loose = sum(bool(re.search(rf"\b{re.escape(noun(name))}\b", words)) for name in step.arguments)
+        return full + loose, loose, -verbs.index(step.operator)
+
+    fitting = [step for step in steps if step.operator in verbs and fit(step)[1] > 0]
+    return max(fitting, key=fit, default=None)
+
+
+def _why(run: Run, explanation: LogExplanation, step: Action) -> str:
+    if step not in run.steps:
+        return f"It is part of the way to put things right: {_way_text(explanation.correction or ())}"
+    number = run.steps.index(step)
+    item = run.subgoals[number]
+    tail = "" if item.satisfied else f" It did not work: {item.why}."
+    place = f"That was step {number + 1} of {len(run.subgoals)}, at {item.time}: to {act(step)}."
+    needing = _first_needing(run, number)
+    if needing is not None:
+        return f"{place} Without it the robot could not {act(needing.step)} at {needing.time}.{tail}"
+    if any(set(condition[1:]) & set(step.arguments) for condition in run.wanted):
+        return f"{place} The task asks for it: {run.log.success_state.rstrip('. ')}.{tail}"
+    return f"{place} Nothing later in the plan rests on it.{tail}"
+
+
+def _first_needing(run: Run, number: int) -> Checked | None:
+    """The first later subgoal whose step can be executed after a step, and not without it."""
+    without, home = run.before(number), run.home
+    if run.steps[number].operator not in HOUSEHOLD.operators:
+        return None
+    after = apply(without, run.steps[number], home)
+    for item in run.subgoals[number + 1 :]:
+        if item.step.operator in HOUSEHOLD.operators:
+            prevented = bool(unmet(without, item.step, home))
+            if prevented and not unmet(after, item.step, home):
+                return item
+            after = apply(after, item.step, home)
+            without = without if prevented else apply(without, item.step, home)
+    return None
+
+
+def _what_if(run: Run, step: Action) -> str:
+    """Plan again without a step, from where it was taken, or from the end if it is only proposed."""
+    had_not = f"Had the robot not come to {act(step)},"
+    start = run.before(run.steps.index(step)) if step in run.steps else run.final
+    if all(holds(start, condition, run.home) for condition in run.wanted):
+        return f"{had_not} nothing would be missing: the task was done by then."
+    forbidden = {step, *(other for other in run.steps if alike(other, step))}
+    way = correct(start, run.wanted, run.home, run.steps, forbidden)
+    if way is None:
+        return f"{had_not} there would be no way to finish the task."
+    return f"{had_not} {counted(len(way), 'step')} would do instead. {_way_text(way)}"
+
+
+def _way_text(way: Sequence[Action]) -> str:
+    return f"{capital(listed(list(map(act, way))))}." if way else "Nothing is left to be done."
+
+
+def _help(run: Run, explanation: LogExplanation) -> str:
+    actions = list(map(act, _steps(run, explanation)))
+    example = next(iter(actions), "do that")
+    return (
+        "I did not understand the question. You can ask, for example: what went wrong? what should be done about it? "
+        f"why did you {example}? what if you had not? The actions are to {listed(actions)}."
+    )

@@ -1,0 +1,89 @@
+"""History of a run, for panels, questions and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.observation import Observation
+from nsrecover.monitoring.watching import FactWatching
+from nsrecover.serving.reports.media import Clip, Media, Photo
+from nsrecover.serving.reports.wording import Wording
+
+MOST_MEDIA = 100
+"""Photographs and sound of more turns are not kept."""
+
+
+class Story:
+    """One run. Written in its thread; `episode` may be read from any.
+
+    Args:
+        system: of the agent.
+        plan: the plan.
+        start: the first scene.
+        observed: what was observed before the run began.
+    """
+
+    def __init__(self, system: Any, plan: Plan, start: Any, observed: Sequence[Any] = ()) -> None:
+        self.symbolic = system.watching if isinstance(system.watching, FactWatching) else None
+        self.words = Wording(system.domain if self.symbolic is None else self.symbolic.instance.domain)
+        self.plan, self.media = plan, list[Media]()
+        self.episode = Episode(plan, EpisodeStatus.RUNNING, "", start, ())
+        self._before: Photo | None = None
+        self._seen: list[Observation] = []
+        self.latest: Any = None
+        """What was observed last."""
+        for each in observed:
+            self.observed(each)
+
+    @property
+    def last_observation(self) -> Observation | None:
+        """The last observation of the turn that goes on."""
+        return self._seen[-1] if self._seen else None
+
+    @property
+    def seen(self) -> Any:
+        """The last scene."""
+        return self.episode.records[-1].graph if self.episode.records else self.episode.start
+
+    def observed(self, observation: Any) -> None:
+        """Keep an observation until the turn ends."""
+        self.latest = observation
+        if isinstance(observation, Observation):
+            self._seen.append(observation)
+
+    def turned(self, record: StepRecord) -> Media:
+        """Add a turn; returns its photographs and sound."""
+        self.episode = replace(self.episode, records=(*self.episode.records, record))
+        media = self._collected()
+        self.media.append(media)
+        if len(self.media) > MOST_MEDIA:
+            self.media[-MOST_MEDIA - 1] = Media()
+        return media
+
+    def reconsidered(self, record: StepRecord) -> None:
+        """The last turn has another recovery."""
+        self.episode = replace(self.episode, records=(*self.episode.records[:-1], record))
+
+    def recorded(self, record: StepRecord) -> None:
+        """The last turn is over: what was decided about its recovery is known."""
+        if self.episode.records and self.episode.records[-1].discrepancy is record.discrepancy:
+            self.reconsidered(record)
+
+    def _collected(self) -> Media:
+        """Photographs and sound since the last turn."""
+        seen, self._seen = self._seen, []
+        photos = [Photo(each.rgb[0], each.cameras[0]) for each in seen]
+        before = self._before if self._before is not None else next(iter(photos), None)
+        after = photos[-1] if photos else self._before
+        self._before = after
+        heard = [each for each in seen if each.audio is not None]
+        if not heard:
+            return Media(before, after)
+        samples = np.concatenate([each.audio for each in heard if each.audio is not None])
+        return Media(before, after, Clip(samples, heard[0].audio_rate_hz))

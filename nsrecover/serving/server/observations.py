@@ -1,0 +1,146 @@
+"""Plans and observations from the messages of clients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nsrecover import core
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.errors import InvalidObservation
+from nsrecover.records.wav import read_wav
+from nsrecover.serving.server import messages
+from nsrecover.serving.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
+from nsrecover.serving.server.limits import AUDIO_S
+
+RIGID = 1e-2
+"""Tolerance for rounding errors in rotation matrices."""
+
+IMAGES = (("rgb", RGB), ("depth", DEPTH), ("instances", INSTANCES))
+"""Images of each view, in the order in which they are passed, with the accepted kinds of files."""
+
+
+def plan_of(steps: Sequence[str | messages.Action]) -> core.Plan:
+    """Return the plan of a message.
+
+    Raises:
+        InvalidAction: a text is not an action.
+    """
+    return core.Plan(
+        tuple(
+            core.Action.parse(step)
+            if isinstance(step, str)
+            else core.Action(step.operator, tuple(step.arguments), step.target)
+            for step in steps
+        )
+    )
+
+
+def observation_of(
+    data: messages.ImageData,
+    cameras: Sequence[messages.Camera],
+    images: Sequence[Sequence[bytes]],
+    max_pixels: int,
+    audio_wav: bytes | None = None,
+) -> Observation:
+    """Return an observation.
+
+    Args:
+        data: labels, units and times of the images.
+        cameras: V cameras.
+        images: RGB, depth and instances of each view, as PNG files.
+        max_pixels: largest number of pixels of all views together.
+        audio_wav: a WAV file with what the microphone heard since the last observation; None without a microphone.
+
+    Raises:
+        InvalidObservation: the parts are invalid or do not fit together.
+    """
+    if len(images) != len(cameras):
+        raise InvalidObservation(f"expected images of {len(cameras)} views for as many cameras, found {len(images)}")
+    most = max_pixels // len(cameras)
+    views = []
+    for number, view in enumerate(images):
+        named = zip(view, IMAGES, strict=True)
+        views.append([read_png(file, f"view {number}, {name}", kinds, most) for file, (name, kinds) in named])
+    sizes = {image.shape[:2] for view in views for image in view}
+    if len(sizes) != 1:
+        found = ", ".join(f"{width} x {height}" for height, width in sorted(sizes))
+        raise InvalidObservation(f"expected all images of one size, found {found}; scale them and their intrinsics")
+    audio, rate_hz = (None, 0) if audio_wav is None else read_wav(audio_wav, max_s=AUDIO_S)
+    rgb, depth, instances = map(np.stack, zip(*views, strict=True))
+    return Observation(
+        rgb=rgb.astype(np.uint8, copy=False),
+        depth_m=depth.astype(np.float32) * np.float32(data.depth_unit_m),
+        instances=instances.astype(np.int32),
+        cameras=tuple(_camera(camera) for camera in cameras),
+        labels={int(number): name.strip() for number, name in data.labels.items()},
+        gripper_opening_m=data.gripper_opening_m,
+        holding=data.holding,
+        time_s=data.time_s,
+        audio=audio,
+        audio_rate_hz=rate_hz,
+        shared_ids=data.shared_ids,
+    )
+
+
+def json_observation(message: messages.Observation, max_pixels: int) -> Observation:
+    """Return an observation whose images and audio were sent as base64."""
+    images = [
+        [from_base64(getattr(view, f"{name}_png"), f"view {number}, {name}") for name, _ in IMAGES]
+        for number, view in enumerate(message.views)
+    ]
+    audio = None if message.audio_wav is None else from_base64(message.audio_wav, "audio", "a WAV file")
+    return observation_of(message, [view.camera for view in message.views], images, max_pixels, audio)
+
+
+def _camera(message: messages.Camera) -> Camera:
+    pose = np.array(message.world_from_camera, dtype=np.float64)
+    rotation = pose[:3, :3]
+    off = max(float(np.abs(rotation @ rotation.T - np.eye(3)).max()), float(np.abs(pose[3] - (0, 0, 0, 1)).max()))
+    if off > RIGID or np.linalg.det(rotation) < 0:
+        raise InvalidObservation(
+            f"camera {message.name!r}: expected world_from_camera to be a rigid transform with last row 0 0 0 1, found "
+            f"one that is off by {off:.3g}; pass the pose of the camera in the robot's frame, row by row"
+        )
+    k = np.array(message.intrinsics, dtype=np.float32)
+    if k[0, 0] < 1 or k[1, 1] < 1:
+        raise InvalidObservation(
+            f"camera {message.name!r}: expected focal lengths of at least 1 pixel, found {k[0, 0]:g} and {k[1, 1]:g}; "
+            "pass the intrinsics K, row by row"
+        )
+    return Camera(k, pose.astype(np.float32), message.name)
+
+
+def facts_of(message: messages.SeenFacts) -> core.FactScene:
+    """Return a scene of facts."""
+    certainty = {(variable.strip(), name.strip()): sure for (variable, name), sure in message.certainty}
+    return core.FactScene(frozenset(tuple(term.strip() for term in fact) for fact in message.facts), certainty)
+
+
+def scene_of(message: messages.Scene) -> core.SceneGraph:
+    """Return a scene of external perception; without features, `visual` has zero columns.
+
+    Raises:
+        InvalidObservation: names are repeated, or features have different lengths.
+    """
+    names = tuple(each.name.strip() for each in message.objects)
+    lengths = sorted({len(each.features or ()) for each in message.objects})
+    if len(lengths) > 1:
+        raise InvalidObservation(
+            f"expected features of one length for every object, or none, found {lengths}; encode the objects with the "
+            "same checkpoint, or leave the features out"
+        )
+    held = None if message.held is None else message.held.strip()
+    if held is not None and held not in names:
+        raise InvalidObservation(f"expected `held` to be one of the objects, found {held!r}")
+    visual = np.array([each.features or [] for each in message.objects], dtype=np.float32)
+    return core.SceneGraph(
+        names=names,
+        visual=visual.reshape(len(names), -1),
+        boxes=np.array([each.box for each in message.objects], dtype=np.float32),
+        seen=np.array([each.seen for each in message.objects]),
+        occluded=np.array([each.hidden and not each.seen for each in message.objects]),
+        unknown=np.array([each.unknown and not each.hidden and not each.seen for each in message.objects]),
+        held=None if held is None else names.index(held),
+    )

@@ -1,0 +1,148 @@
+"""What is read from PDDL is monitored, recovered and explained like any domain: values, roles, hyphens, goals."""
+
+import pytest
+
+import nsrecover
+from nsrecover import Plan
+from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
+from nsrecover.core import Cause, StateFact
+from nsrecover.core.sessions.requests import Act, Ask, Done, Look
+from nsrecover.domains.base import Role, State
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.instance import Instance
+from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, UnknownObject
+
+LABORATORY = """
+(define (domain laboratory)
+  (:requirements :strips :typing :negative-preconditions)
+  (:types tube place - object centrifuge rack - place)
+  (:predicates (in ?t - tube ?p - place) (holding ?t - tube) (hand-empty) (lid-open ?c - centrifuge) (spun ?t - tube)
+               (fits ?t - tube ?c - centrifuge))
+  (:action take-from-rack :parameters (?t - tube ?p - rack) :precondition (and (in ?t ?p) (hand-empty))
+    :effect (and (holding ?t) (not (in ?t ?p)) (not (hand-empty))))
+  (:action take-out :parameters (?t - tube ?c - centrifuge) :precondition (and (in ?t ?c) (lid-open ?c) (hand-empty))
+    :effect (and (holding ?t) (not (in ?t ?c)) (not (hand-empty))))
+  (:action put-on-rack :parameters (?t - tube ?p - rack) :precondition (holding ?t)
+    :effect (and (in ?t ?p) (hand-empty) (not (holding ?t))))
+  (:action put-in :parameters (?t - tube ?c - centrifuge)
+    :precondition (and (holding ?t) (lid-open ?c) (fits ?t ?c))
+    :effect (and (in ?t ?c) (hand-empty) (not (holding ?t))))
+  (:action open-lid :parameters (?c - centrifuge) :precondition (not (lid-open ?c)) :effect (lid-open ?c))
+  (:action close-lid :parameters (?c - centrifuge) :precondition (lid-open ?c) :effect (not (lid-open ?c)))
+  (:action spin :parameters (?t - tube ?c - centrifuge) :precondition (and (in ?t ?c) (not (lid-open ?c)))
+    :effect (spun ?t)))
+"""
+SPINNING = """
+(define (problem spinning) (:domain laboratory)
+  (:objects t1 t2 - tube r1 - rack cf - centrifuge)
+  (:init (in t1 r1) (in t2 r1) (hand-empty) (fits t1 cf) (fits t2 cf))
+  (:goal (and (spun t1) (in t1 r1) (not (lid-open cf)))))
+"""
+ROLES = {"in": Role.LOCATION, "holding": Role.HELD}
+PLAN = Plan.parse(
+    "open-lid(cf); take-from-rack(t1, r1); put-in(t1, cf); close-lid(cf); spin(t1, cf); open-lid(cf); "
+    "take-out(t1, cf); put-on-rack(t1, r1); close-lid(cf)"
+)
+
+
+def laboratory() -> tuple[Domain, Instance, State, tuple[StateFact, ...]]:
+    domain = domain_from_pddl(LABORATORY, roles=ROLES)
+    return domain, *scene_from_pddl(domain, LABORATORY, SPINNING)
+
+
+def test_predicates_become_variables_relations_and_static_facts() -> None:
+    domain, instance, state, goal = laboratory()
+    assert set(domain.variables) == {"lid-open", "spun"}
+    assert domain.relations == ROLES | {"hand-empty": Role.PLAIN, "fits": Role.STATIC}
+    assert instance.static == {("fits", "t1", "cf"), ("fits", "t2", "cf")}
+    assert state == {("in", "t1", "r1"), ("in", "t2", "r1"), ("hand-empty",)}
+    assert goal == (("spun", "t1"), ("in", "t1", "r1"), ("not-lid-open", "cf"))
+    assert instance.domain.text(goal[2]) == "the cf is not lid open"
+
+
+def test_names_with_hyphens_are_parsed_and_written() -> None:
+    assert str(PLAN[0]) == "open-lid(cf)"
+    assert Plan.parse(str(PLAN)) == PLAN
+
+
+def test_a_plan_that_works_is_as_expected_all_along() -> None:
+    _, instance, state, goal = laboratory()
+    monitor = nsrecover.symbolic(instance, goal).monitor(PLAN, state)
+    for action in PLAN:
+        assert monitor.check().as_expected, action
+        state = instance.apply(state, action.operator, action.arguments)
+        assert monitor.step(action, state | instance.static).as_expected, action
+    assert monitor.next_action is None
+
+
+def test_a_tube_in_the_wrong_place_is_named_and_the_way_back_is_explained() -> None:
+    _, instance, state, goal = laboratory()
+    system = nsrecover.symbolic(instance, goal)
+    monitor = system.monitor(PLAN, state)
+    for action in PLAN.actions[:2]:
+        state = instance.apply(state, action.operator, action.arguments)
+        assert monitor.step(action, state).as_expected
+    dropped = (state - {("holding", "t1")}) | {("in", "t1", "r1"), ("hand-empty",)}
+    found = monitor.step(PLAN[2], dropped)
+    assert {each.name: each.cause for each in found.deviations}["t1"] is Cause.MISPLACED
+    recovery = system.planner.recover(found.observed, monitor.trace, found)
+    assert recovery.subgoal is not None
+    way = (*recovery.actions, *PLAN.actions[recovery.subgoal :])
+    for action in way:
+        assert instance.unmet(dropped, action.operator, action.arguments) == [], action
+        dropped = instance.apply(dropped, action.operator, action.arguments)
+    assert all(instance.atom(dropped, fact) for fact in goal)
+    assert "t1" in system.explainer(found, recovery).text
+
+
+def test_a_session_recovers_from_a_drop() -> None:
+    _, instance, state, goal = laboratory()
+    session = nsrecover.symbolic(instance, goal).session(PLAN, state)
+    done, failed = list[str](), False
+    for _ in range(100):
+        match session.request:
+            case Act(action):
+                unmet = instance.unmet(state, action.operator, action.arguments)
+                assert unmet == []
+                state = instance.apply(state, action.operator, action.arguments)
+                if action.operator == "put-in" and not failed:
+                    state, failed = (state - {("in", "t1", "cf")}) | {("in", "t1", "r1")}, True
+                done.append(str(action))
+                session.observed(state)
+            case Look():
+                session.observed(state)
+            case Ask():
+                raise AssertionError("nobody is there to answer")
+            case _:
+                break
+    assert isinstance(session.request, Done)
+    assert failed
+    assert done.count("put-in(t1, cf)") == 2
+    assert all(instance.atom(state, fact) for fact in goal)
+
+
+def test_a_goal_that_is_no_fact_is_a_predicate_of_its_own() -> None:
+    domain = domain_from_pddl(LABORATORY, roles=ROLES)
+    either = SPINNING.replace("(spun t1)", "(or (spun t1) (spun t2))")
+    instance, state, goal = scene_from_pddl(domain, LABORATORY, either)
+    assert len(goal[0]) == 1
+    assert not instance.atom(state, goal[0])
+    assert instance.atom(state | {("spun", "t2")}, goal[0])
+
+
+def test_mistakes_are_one_line() -> None:
+    _, instance, state, goal = laboratory()
+    system = nsrecover.symbolic(instance, goal)
+    for plan, kind, text in (
+        ("open-lidd(cf)", InvalidAction, "Did you mean 'open-lid'"),
+        ("open-lid(centrifuuge)", UnknownObject, "'centrifuuge'"),
+        ("spin(cf, t1)", InvalidAction, "expected an object with 'tube'"),
+    ):
+        with pytest.raises(kind, match=text):
+            system.monitor(Plan.parse(plan), state)
+    with pytest.raises(InvalidObservation, match="static"):
+        system.monitor(PLAN, state | {("fits", "t1", "r1")})
+    with pytest.raises(InvalidConfiguration, match="Did you mean 'in'"):
+        domain_from_pddl(LABORATORY, roles={"inn": Role.LOCATION})
+    with pytest.raises(InvalidConfiguration, match="terms of the relation 'hand-empty'"):
+        domain_from_pddl(LABORATORY, roles={"hand-empty": Role.HELD})

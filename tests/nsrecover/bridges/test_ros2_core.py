@@ -1,0 +1,203 @@
+"""The session behind the transports: whole episodes on boxes and facts, and every code of an answer."""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import nsrecover
+from nsrecover.bridges.ros2.answers import action_of
+from nsrecover.bridges.ros2.buffer import BufferSettings
+from nsrecover.bridges.ros2.codes import AnswerCode
+from nsrecover.bridges.ros2.core import CoreSettings, SessionCore
+from nsrecover.bridges.ros2.endpoints import DISCREPANCY, RECOVERY, STATE
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.errors import InvalidRecording
+from nsrecover.records.bags.messages import BOXES, FACTS, PLAN
+from tests.commands import ROOT
+from tests.nsrecover.bridges.box_table import SIDE, Table, text
+from tests.nsrecover.bridges.ros2_types import PACKAGE, message_of
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
+
+TOWER = ["top(green, red)", "top(blue, green)"]
+KINDS = {DISCREPANCY: "Discrepancy", RECOVERY: "RecoveryPlan", STATE: "State"}
+Heard = list[tuple[str, Any]]
+Make = Callable[..., tuple[SessionCore, Heard]]
+
+
+@pytest.fixture
+def make() -> Iterator[Make]:
+    cores: list[SessionCore] = []
+
+    def made(system: Any = None, **settings: Any) -> tuple[SessionCore, Heard]:
+        heard: Heard = []
+
+        def publish(topic: str, fields: Any) -> None:
+            message_of(PACKAGE + KINDS[topic], fields)  # every field is in the definition
+            heard.append((topic, fields))
+
+        core = SessionCore(
+            system or nsrecover.geometric(), CoreSettings(BufferSettings(cameras=()), **settings), publish
+        )
+        threading.Thread(target=core.run, daemon=True).start()
+        cores.append(core)
+        return core, heard
+
+    yield made
+    for core in cores:
+        core.stop()
+
+
+def carried_out(table: Table, told: dict[str, Any], turns: int = 99) -> dict[str, Any]:
+    """Do what is asked for until the end; return the last answer."""
+    while (code := told["request"]["code"]) in ("act", "look") and turns:
+        if code == "act":
+            table.act(told["request"]["action"])
+        told, turns = table.tell("observed", not_before=time.time()), turns - 1
+    return told
+
+
+def test_an_episode_with_a_collapse_resumes_at_its_stage(make: Make) -> None:
+    core, heard = make()
+    table = Table(core, falls=(1,))
+    core.take(PLAN, text(plan=TOWER, stages=["stack green", "stack blue"], episode="7"))
+    told = table.tell("observed")
+    assert (told["code"], told["request"]["action"]["stage"]) == ("ok", "stack green")
+    table.act(told["request"]["action"])
+    table.number = 0
+    assert table.tell("observed") == told, "the answer was lost"
+    told = table.tell("observed")
+    assert told["request"]["code"] == "look"
+    told = table.tell("observed")
+    assert (told["request"]["recovering"], told["request"]["action"]["stage"]) == (True, "")
+    (wrong,) = [fields for topic, fields in heard if topic == DISCREPANCY]
+    assert (wrong["episode"], wrong["verdict"], wrong["action"]["stage"]) == ("7", "deviating", "stack green")
+    assert [each["name"] for each in wrong["deviations"]] == ["green"]
+    assert "green" in wrong["text"]
+    (way,) = [fields for topic, fields in heard if topic == RECOVERY]
+    assert (way["status"], way["resume_at"], way["resume_stage"]) == ("recovered", 1, "stack blue")
+    assert [each["stage"] for each in way["plan"]] == ["", "stack blue"]
+    told = carried_out(table, told)
+    assert told["request"]["code"] == "done"
+    assert table.done == [TOWER[0], *TOWER]
+    assert table.boxes["blue"][2] == pytest.approx(2.5 * SIDE)
+    last = next(fields for topic, fields in reversed(heard) if topic == STATE)
+    assert (last["number"], last["done"], last["request"]["code"]) == (table.number, 2, "done")
+    core.take(PLAN, text(plan=TOWER[:1], episode="8"))
+    table.number = 0
+    assert table.tell("observed")["number"] == 1, "a new episode"
+
+
+def test_facts_are_text_and_a_person_is_asked(make: Make) -> None:
+    core, heard = make(nsrecover.symbolic(HOME, WATERED), session=SessionSettings(approve=True))
+    world, number, asked = FactWorld(hook=after(1, WINE)), 0, 0
+    core.take(PLAN, SimpleNamespace(data=str(WATER)))
+    what, said = "observed", ""
+    while True:
+        answer = core.submit({"reply_to": number, "what": what, "text": said})
+        while not answer.done():
+            core.take(FACTS, text(stamp_s=time.time(), facts=sorted(world.observe().facts)))
+            time.sleep(0.002)
+        told: Any = answer.result()
+        number, request, what, said = told["number"], told["request"], "observed", ""
+        if request["code"] == "act":
+            world.execute(action_of(SimpleNamespace(**request["action"])))
+        elif request["code"] == "ask":
+            assert [each["operator_name"] for each in request["recovery"]] == ["pour"]
+            what, said, asked = "answered", "yes", asked + 1
+        elif request["code"] != "look":
+            break
+    assert (request["code"], asked) == ("done", 1)
+    assert WATERED[0] in world.state
+    (wrong,) = [fields for topic, fields in heard if topic == DISCREPANCY and fields["deviations"]]
+    assert json.loads(wrong["deviations"][0]["facts"])["observed"] == [list(WINE)]
+
+
+def test_a_node_that_was_started_again_goes_on(make: Make, tmp_path: Path) -> None:
+    kept = tmp_path / "session"
+    first, _ = make(kept_in=str(kept))
+    table = Table(first, falls=(1,))
+    first.take(PLAN, text(plan=TOWER))
+    carried_out(table, table.tell("observed"), turns=2)
+    first.stop()
+    table.core, _ = make(kept_in=str(kept))
+    table.core.take(PLAN, text(plan=TOWER))  # it is latched
+    table.number = 0
+    assert table.tell("observed")["code"] == AnswerCode.OUT_OF_STEP
+    told = table.tell()
+    assert (told["number"], told["request"]["code"]) == (3, "look")
+    assert carried_out(table, told)["request"]["code"] == "done"
+    kept.write_bytes(b"nothing")
+    with pytest.raises(InvalidRecording, match="delete the file"):
+        make(kept_in=str(kept))
+
+
+def test_images_that_do_not_arrive_are_asked_for_again(make: Make) -> None:
+    core, _ = make(wait_s=0.05)
+    table = Table(core)
+    core.take(PLAN, text(plan=TOWER))
+    table.act(table.tell("observed")["request"]["action"])
+    answers: list[Any] = []
+    for number in (1, 2, 3):
+        answers.append(core.submit({"reply_to": number, "what": "observed"}).result())
+    assert [each["request"]["code"] for each in answers] == ["look", "look", "stopped"]
+    assert BOXES in answers[0]["message"]
+    assert answers[2]["request"]["why"] == "no_observation"
+
+
+def test_every_refusal_has_its_code(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    core, _ = make(wait_s=0.1)
+    table, seen = Table(core), {}
+
+    def note(answer: dict[str, Any]) -> None:
+        seen[answer["code"]] = answer["message"]
+
+    note(table.tell("observed"))
+    assert seen.keys() == {"no_plan"}
+    for broken in ("top(green", '{"plan": ["top(a, b)"]', '{"plan": ["top(a, b)"], "stages": ["x", "y"]}'):
+        core.take(PLAN, SimpleNamespace(data=broken))
+        assert table.tell("observed")["code"] == "invalid_plan"
+    core.take(PLAN, SimpleNamespace(data="top(green, violet)"))
+    for _ in range(3):
+        told = table.tell("observed")
+    note(told)
+    assert "violet" in seen["invalid_plan"]
+    core.take(PLAN, SimpleNamespace(data="top(green, red)"))
+    table.number, good, table.boxes = 0, table.boxes, {"red": (0.0, 1.0)}
+    for _ in range(3):
+        told = table.tell("observed")
+    note(told)
+    table.boxes = good
+    assert table.tell("observed")["request"]["code"] == "act"
+    note(table.tell("observd"))
+    assert "Did you mean 'observed'" in seen["invalid_report"]
+    note(table.tell("answered", text="yes"))
+    assert "act" in seen["invalid_report"]
+    table.number += 4
+    note(table.tell("observed"))
+    assert table.tell()["request"]["code"] == "act"
+    assert table.tell("failed", text="the arm is stuck")["request"]["why"] == "execution_failed"
+    monkeypatch.setattr(core, "_answer", lambda *_: 1 / 0)
+    note(table.tell())
+    core.active = False
+    note(table.tell())
+    core.active = True
+    core.stop()
+    time.sleep(0.25)
+    for _ in range(6):
+        waiting = core.submit({})
+    note(waiting.result(timeout=1))  # type: ignore[arg-type]
+    assert seen.keys() == {code.value for code in AnswerCode} - {"ok"}
+
+
+def test_the_page_lists_every_code() -> None:
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+    assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page.split("### Codes")[1].split("\n## ")[0], re.MULTILINE)) == {
+        code.value: code.meaning for code in AnswerCode
+    }

@@ -1,0 +1,396 @@
+"""Repair of unified-planning problems, checked by its validator and the optimum of Fast Downward."""
+
+import builtins
+import sys
+
+import pytest
+
+pytest.importorskip("unified_planning")
+
+import unified_planning as up
+from unified_planning.engines import CompilationKind, PlanGenerationResultStatus, ValidationResultStatus
+from unified_planning.plans import ActionInstance, SequentialPlan
+from unified_planning.shortcuts import (
+    Always,
+    And,
+    BoolType,
+    Compiler,
+    DurativeAction,
+    Equals,
+    Exists,
+    FixedDuration,
+    Fluent,
+    Forall,
+    InstantaneousAction,
+    Int,
+    IntType,
+    MinimizeActionCosts,
+    MinimizeSequentialPlanLength,
+    Not,
+    Object,
+    OneshotPlanner,
+    Or,
+    PlanValidator,
+    Problem,
+    RealType,
+    Sometime,
+    UserType,
+    Variable,
+    get_environment,
+)
+from unified_planning.test.examples import get_example_problems
+
+from nsrecover.bridges.unified_planning import PlanRepair, repair
+from nsrecover.bridges.unified_planning.grounding import Grounded
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.errors import InvalidConfiguration, InvalidPlan
+
+get_environment().credits_stream = None
+
+LOCATION = UserType("location")
+PARCEL = UserType("parcel")
+
+
+class Delivery:
+    """A robot on a ring of places with parcels; the door between two places can be closed."""
+
+    def __init__(self, places: int = 4, parcels: int = 1) -> None:
+        self.at = Fluent("at", BoolType(), place=LOCATION)
+        self.lies = Fluent("lies", BoolType(), parcel=PARCEL, place=LOCATION)
+        self.has = Fluent("has", BoolType(), parcel=PARCEL)
+        self.busy = Fluent("busy", BoolType())
+        self.next = Fluent("next", BoolType(), a=LOCATION, b=LOCATION)
+        self.places = [Object(f"place {i}", LOCATION) for i in range(places)]
+        self.parcels = [Object(f"parcel {i}", PARCEL) for i in range(parcels)]
+        self.problem = Problem("delivery")
+        for fluent in (self.at, self.lies, self.has, self.busy, self.next):
+            self.problem.add_fluent(fluent, default_initial_value=False)
+        self.problem.add_objects([*self.places, *self.parcels])
+        self.go = InstantaneousAction("go", a=LOCATION, b=LOCATION)
+        a, b = self.go.parameters
+        self.go.add_precondition(self.at(a))
+        self.go.add_precondition(self.next(a, b))
+        self.go.add_effect(self.at(a), False)
+        self.go.add_effect(self.at(b), True)
+        self.take = InstantaneousAction("take", x=PARCEL, a=LOCATION)
+        x, a = self.take.parameters
+        for condition in (self.at(a), self.lies(x, a), Not(self.busy())):
+            self.take.add_precondition(condition)
+        self.take.add_effect(self.lies(x, a), False)
+        self.take.add_effect(self.has(x), True)
+        self.take.add_effect(self.busy(), True)
+        self.drop = InstantaneousAction("drop", x=PARCEL, a=LOCATION)
+        x, a = self.drop.parameters
+        for condition in (self.at(a), self.has(x)):
+            self.drop.add_precondition(condition)
+        self.drop.add_effect(self.lies(x, a), True)
+        self.drop.add_effect(self.has(x), False)
+        self.drop.add_effect(self.busy(), False)
+        self.problem.add_actions([self.go, self.take, self.drop])
+        for i in range(places):
+            self.problem.set_initial_value(self.next(self.places[i], self.places[(i + 1) % places]), True)
+            self.problem.set_initial_value(self.next(self.places[(i + 1) % places], self.places[i]), True)
+        self.problem.set_initial_value(self.at(self.places[0]), True)
+        for parcel in self.parcels:
+            self.problem.set_initial_value(self.lies(parcel, self.places[0]), True)
+            self.problem.add_goal(self.lies(parcel, self.places[-2]))
+
+    def plan(self, *steps: tuple) -> SequentialPlan:
+        return made(*steps)
+
+
+def made(*steps: tuple) -> SequentialPlan:
+    """Return the plan of tuples of an action and its objects."""
+    manager = get_environment().expression_manager
+    return SequentialPlan([ActionInstance(action, tuple(manager.auto_promote(objects))) for action, *objects in steps])
+
+
+def moved(problem: Problem, changes: dict, plan: SequentialPlan | None = None, after: int = 0) -> Problem:
+    """Return the problem after some steps of a plan and a disturbance."""
+    clone = problem.clone()
+    if plan is not None:
+        with up.shortcuts.SequentialSimulator(problem) as simulator:
+            state = simulator.get_initial_state()
+            for step in plan.actions[:after]:
+                state = simulator.apply(state, step)
+            for fluent in problem.initial_values:
+                clone.set_initial_value(fluent, state.get_value(fluent))
+    for fluent, value in changes.items():
+        clone.set_initial_value(fluent, value)
+    return clone
+
+
+def check(problem: Problem, found: PlanRepair, cost: float) -> None:
+    """Assert that the plan is valid from the current state, and optimal."""
+    with PlanValidator(problem_kind=problem.kind, plan_kind=found.plan.kind) as validator:
+        assert validator.validate(problem, found.plan).status is ValidationResultStatus.VALID
+    assert found.cost == pytest.approx(cost)
+    assert found.plan.actions[: len(found.actions)] == list(found.actions)
+
+
+def optimum(problem: Problem) -> float | None:
+    """Return the length of the shortest plan by Fast Downward; None if there is none."""
+    clone = problem.clone()
+    clone.clear_quality_metrics()
+    clone.add_quality_metric(MinimizeSequentialPlanLength())
+    with OneshotPlanner(name="fast-downward-opt") as planner:
+        result = planner.solve(clone)
+    if result.status is PlanGenerationResultStatus.UNSOLVABLE_PROVEN:
+        return None
+    assert result.status is PlanGenerationResultStatus.SOLVED_OPTIMALLY
+    return len(result.plan.actions)
+
+
+@pytest.fixture(autouse=True)
+def apart(monkeypatch, tmp_path) -> None:
+    """Fast Downward writes files with fixed names into its working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def delivery() -> tuple[Delivery, SequentialPlan]:
+    world = Delivery()
+    first, second, third, _ = world.places
+    (parcel,) = world.parcels
+    steps = [(world.take, parcel, first), (world.go, first, second), (world.go, second, third)]
+    return world, made(*steps, (world.drop, parcel, third))
+
+
+def test_a_plan_that_still_works_comes_back_as_it_is(delivery) -> None:
+    world, plan = delivery
+    found = repair(world.problem, plan, {})
+    assert (found.status, found.step, found.actions) == (RecoveryStatus.ALREADY_AT_SUBGOAL, 0, ())
+    assert found.plan.actions == plan.actions
+    # what does not matter may change
+    elsewhere = repair(world.problem, plan, {world.next(world.places[0], world.places[3]): False}, after=2)
+    assert (elsewhere.status, elsewhere.step) == (RecoveryStatus.ALREADY_AT_SUBGOAL, 2)
+
+
+def test_rejoins_where_it_is_cheapest(delivery) -> None:
+    world, plan = delivery
+    (parcel,) = world.parcels
+    lost = {world.has(parcel): False, world.busy(): False, world.lies(parcel, world.places[1]): True}
+    found = repair(world.problem, plan, lost, after=2)  # it fell out of the hand, at place 1, where the robot is
+    assert [step.action.name for step in found.actions] == ["take"]
+    assert (found.status, found.step) == (RecoveryStatus.RECOVERED, 2)
+    assert found.proven_optimal
+    assert found.grounding_s <= found.seconds
+    check(moved(world.problem, lost, plan, 2), found, 3)
+    # a helper has put it where it belongs
+    helped = lost | {world.lies(parcel, world.places[1]): False, world.lies(parcel, world.places[2]): True}
+    assert repair(world.problem, plan, helped, after=2).step == 4
+
+
+def test_a_whole_state_can_be_given(delivery) -> None:
+    world, plan = delivery
+    with up.shortcuts.SequentialSimulator(world.problem) as simulator:
+        state = simulator.apply(simulator.get_initial_state(), plan.actions[0])
+    assert repair(world.problem, plan, state).step == 1
+
+
+def test_facts_that_no_action_changes_may_have_changed(delivery) -> None:
+    world, plan = delivery
+    shut = {world.next(world.places[1], world.places[2]): False}
+    found = repair(world.problem, plan, shut, after=1)
+    assert [str(step) for step in found.actions] == ["go(place 0, place 3)", "go(place 3, place 2)"]
+    assert found.step == 3
+    check(moved(world.problem, shut, plan, 1), found, 3)
+    both = shut | {world.next(world.places[3], world.places[2]): False}
+    stuck = repair(world.problem, plan, both, after=1)
+    assert (stuck.status, stuck.plan, stuck.found) == (RecoveryStatus.IMPOSSIBLE, None, False)
+    assert "lies(parcel 0, place 2)" in stuck.reason
+    assert optimum(moved(world.problem, both, plan, 1)) is None
+
+
+def test_action_costs_are_respected(delivery) -> None:
+    world, plan = delivery
+    price = Fluent("price", RealType(), a=LOCATION, b=LOCATION)
+    world.problem.add_fluent(price, default_initial_value=1)
+    world.problem.set_initial_value(price(world.places[1], world.places[2]), 5)
+    costs = {world.go: price(*world.go.parameters), world.take: Int(1), world.drop: Int(0)}
+    world.problem.add_quality_metric(MinimizeActionCosts(costs))
+    kept = repair(world.problem, plan, {})
+    assert (kept.status, kept.cost) == (RecoveryStatus.ALREADY_AT_SUBGOAL, 7.0)
+    cheaper = repair(world.problem, plan, {}, shortcuts=True)
+    assert (cheaper.cost, cheaper.proven_optimal) == (3.0, True)
+    assert "go(place 0, place 3)" in map(str, cheaper.plan.actions)
+    free = world.problem.clone()
+    free.clear_quality_metrics()
+    free.add_quality_metric(MinimizeActionCosts({world.go: Int(-1)}))
+    with pytest.raises(InvalidConfiguration, match="cost of action go"):
+        repair(free, plan, {})
+
+
+def test_conditional_effects_are_compiled() -> None:
+    on, powered = Fluent("on"), Fluent("powered")
+    press, plug = InstantaneousAction("press"), InstantaneousAction("plug")
+    press.add_effect(on, True, powered)
+    press.add_effect(on, False, Not(powered))
+    plug.add_effect(powered, True)
+    problem = Problem("lamp")
+    problem.add_fluents([on, powered])
+    for fluent in (on, powered):
+        problem.set_initial_value(fluent, False)
+    problem.add_actions([press, plug])
+    problem.add_goal(on)
+    plan = made((plug,), (press,))
+    found = repair(problem, plan, {powered: False}, after=1)
+    assert (found.status, found.step, found.cost) == (RecoveryStatus.ALREADY_AT_SUBGOAL, 0, 2.0)
+    unpowered = repair(problem, made((press,), (plug,), (press,)), {})
+    assert (unpowered.step, unpowered.cost) == (1, 2.0)  # without power, pressing does nothing
+    check(moved(problem, {powered: False}, plan, 1), found, 2)
+    assert repair(problem, plan, {on: True}, after=1).step == 2
+    with pytest.raises(InvalidPlan, match="the goal"):
+        repair(problem, made((press,)), {})
+
+
+def test_object_fluents_quantifiers_and_disjunctions_are_compiled() -> None:
+    robot_at = Fluent("robot_at", LOCATION)
+    clean = Fluent("clean", BoolType(), place=LOCATION)
+    open_ = Fluent("open", BoolType(), a=LOCATION, b=LOCATION)
+    go = InstantaneousAction("go", b=LOCATION)
+    go.add_precondition(Or(open_(robot_at, go.b), open_(go.b, robot_at)))
+    go.add_effect(robot_at, go.b)
+    sweep = InstantaneousAction("sweep", a=LOCATION)
+    sweep.add_precondition(Equals(robot_at, sweep.a))
+    sweep.add_effect(clean(sweep.a), True)
+    problem = Problem("floor")
+    problem.add_fluent(robot_at)
+    for fluent in (clean, open_):
+        problem.add_fluent(fluent, default_initial_value=False)
+    places = [problem.add_object(f"p{i}", LOCATION) for i in range(3)]
+    problem.set_initial_value(robot_at, places[0])
+    problem.set_initial_value(open_(places[0], places[1]), True)
+    problem.set_initial_value(open_(places[2], places[1]), True)
+    problem.add_actions([go, sweep])
+    every = Variable("every", LOCATION)
+    some = Variable("some", LOCATION)
+    problem.add_goal(Forall(clean(every), every))
+    problem.add_goal(Exists(And(Equals(robot_at, some), Not(Equals(some, places[2]))), some))
+    sweeps = [(sweep, places[0]), (go, places[1]), (sweep, places[1]), (go, places[2]), (sweep, places[2])]
+    plan = made(*sweeps, (go, places[1]))
+    changes = {robot_at: places[2], clean(places[0]): False}
+    found = repair(problem, plan, changes, after=3)
+    now = moved(problem, changes, plan, 3)
+    assert found.proven_optimal
+    check(now, found, 4)  # sweep where it is, go through the middle, sweep the first place
+    assert repair(problem, plan, {}).step == 0
+
+
+def test_a_goal_with_or() -> None:
+    world = Delivery(places=5)
+    (parcel,) = world.parcels
+    world.problem.clear_goals()
+    world.problem.add_goal(Or(world.lies(parcel, world.places[2]), world.lies(parcel, world.places[3])))
+    go, places = world.go, world.places
+    plan = made((world.take, parcel, places[0]), (go, places[0], places[1]), (go, places[1], places[2]),
+                (world.drop, parcel, places[2]))  # fmt: skip
+    assert repair(world.problem, plan, {}).step == 0
+    carried = {world.at(places[1]): False, world.at(places[4]): True}
+    found = repair(world.problem, plan, carried, after=2)
+    assert ([str(s) for s in found.actions], found.step) == (["go(place 4, place 3)", "drop(parcel 0, place 3)"], 4)
+    check(moved(world.problem, carried, plan, 2), found, 2)
+    check(world.problem, repair(world.problem, made(), {}), 4)  # a plan from nothing
+
+
+def reducible() -> list[str]:
+    """Return the examples of unified-planning that reduce to STRIPS with negative preconditions."""
+    names = "basic basic_conditional complex_conditional basic_nested_conjunctions basic_exists basic_forall"
+    names += " basic_with_costs basic_with_default_values robot_fluent_of_user_type robot_loader_adv charge_discharge"
+    names += " hierarchical_blocks_world_exists robot_locations_connected_without_battery"
+    return (names + " locations_connected_cost_minimize").split()
+
+
+def test_conditions_that_cannot_be_written_out_are_refused() -> None:
+    problem = get_example_problems()["robot_loader_weak_bridge"].problem
+    with pytest.raises(InvalidConfiguration, match="at most 1,000 alternatives"):
+        repair(problem, made(), {})
+
+
+@pytest.mark.parametrize("name", reducible())
+def test_examples_of_unified_planning(name: str) -> None:
+    example = get_example_problems()[name]
+    made_up = repair(example.problem, made(), {}, budget_s=None, max_expansions=500)
+    for plan in [plan for plan in example.valid_plans if isinstance(plan, SequentialPlan)]:
+        kept = repair(example.problem, plan, {}, budget_s=None, max_expansions=500)
+        assert (kept.status, kept.step) == (RecoveryStatus.ALREADY_AT_SUBGOAL, 0)
+        assert made_up.cost <= kept.cost
+    assert made_up.proven_optimal
+    check(example.problem, made_up, made_up.cost)
+
+
+def test_what_must_never_be_is_avoided(delivery) -> None:
+    world, plan = delivery
+    world.problem.add_trajectory_constraint(Always(Not(world.at(world.places[3]))))
+    assert repair(world.problem, plan, {}).step == 0
+    shut = {world.next(world.places[1], world.places[2]): False}
+    assert repair(world.problem, plan, shut).status is RecoveryStatus.IMPOSSIBLE
+
+
+@pytest.mark.parametrize("feature", ["numbers", "time", "history"])
+def test_what_is_not_strips_is_refused_by_name(feature: str, delivery) -> None:
+    world, plan = delivery
+    if feature == "numbers":
+        fuel = Fluent("fuel", IntType(0, 5))
+        world.problem.add_fluent(fuel, default_initial_value=5)
+        world.go.add_decrease_effect(fuel, 1)
+        world.go.add_precondition(up.shortcuts.GT(fuel, 0))
+        problem, expected = world.problem, "decrease effects"
+    elif feature == "time":
+        problem = world.problem.clone()
+        wait = DurativeAction("wait")
+        wait.set_duration_constraint(FixedDuration(Int(3)))
+        problem.add_action(wait)
+        expected = "continuous time"
+    else:
+        problem = world.problem.clone()
+        problem.add_trajectory_constraint(Sometime(world.at(world.places[3])))
+        expected = "trajectory constraints"
+    with pytest.raises(InvalidConfiguration, match=f"{expected}.* in 'delivery'"):
+        repair(problem, plan, {})
+
+
+def test_mistakes_are_told(delivery) -> None:
+    world, plan = delivery
+    with pytest.raises(InvalidConfiguration, match="Did you mean 'busy'"):
+        repair(world.problem, plan, {Fluent("bussy"): True})
+    with pytest.raises(InvalidConfiguration, match="value of type bool"):
+        repair(world.problem, plan, {world.busy(): world.places[0]})
+    with pytest.raises(InvalidConfiguration, match="name the objects"):
+        repair(world.problem, plan, {world.at(world.go.parameter("a")): True})
+    with pytest.raises(InvalidPlan, match="0 <= after <= 4"):
+        repair(world.problem, plan, {}, after=5)
+    with pytest.raises(InvalidPlan, match="Did you mean 'go'"):
+        repair(world.problem, made((InstantaneousAction("goo"),)), {})
+    with pytest.raises(InvalidPlan, match=r"step 1 go\(place 0, place 1\)"):
+        repair(world.problem, SequentialPlan(list(reversed(plan.actions))[1:]), {})
+    with pytest.raises(InvalidPlan, match="step 0, go"):
+        repair(world.problem, SequentialPlan(plan.actions[2:]), {}, after=1)
+    with pytest.raises(InvalidConfiguration, match="budgets"):
+        repair(world.problem, plan, {}, budget_s=-1.0)
+
+
+def test_a_missing_package_names_the_extra(monkeypatch, delivery) -> None:
+    world, plan = delivery
+    real = builtins.__import__
+
+    def absent(name, *arguments, **keywords):
+        if name.startswith("unified_planning"):
+            raise ImportError(name)
+        return real(name, *arguments, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    monkeypatch.delitem(sys.modules, "unified_planning.plans")
+    with pytest.raises(InvalidConfiguration, match=r"nsrecover\[up\]"):
+        repair(world.problem, plan, {})
+
+
+def test_grounds_the_same_actions_as_unified_planning() -> None:
+    world = Delivery(places=5, parcels=2)
+    nothing = SequentialPlan([], world.problem.environment)
+    ours = {str(action) for action in Grounded(world.problem, nothing, {}).task.actions}
+    with Compiler(name="fast-downward-reachability-grounder") as grounder:
+        result = grounder.compile(world.problem, CompilationKind.GROUNDING)
+    theirs = {str(result.map_back_action_instance(ActionInstance(action))) for action in result.problem.actions}
+    assert ours == theirs
+    assert len(ours) == 2 * 5 + 2 * 2 * 5

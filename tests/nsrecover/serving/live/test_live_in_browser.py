@@ -1,0 +1,360 @@
+"""The live page in Chromium: an episode, decisions, questions, several viewers, a lost connection, accessibility."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import psutil
+import pytest
+
+import nsrecover
+import nsrecover.serving.live
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.serving.live.serving import EXPIRES_S
+from tests.nsrecover.serving.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Running, at_once, pushed
+
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+LIMIT_MS = 20_000
+
+
+class Viewer:
+    """A browser window on a live page, with what it asked for and complained about."""
+
+    def __init__(self, browser: Any, url: str, **context: Any) -> None:
+        self.complaints: list[str] = []
+        self.asked: list[str] = []
+        self.base = url.partition("/enter")[0]
+        self.context = browser.new_context(**({"viewport": DESKTOP} | context))
+        self.context.set_default_timeout(LIMIT_MS)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(url)
+        self.page.wait_for_selector("#connection.ok")
+
+    def wait_for(self, panel: str, text: str) -> None:
+        self.page.locator(f"#{panel}", has_text=text).wait_for()
+
+    def panels(self) -> dict[str, str]:
+        names = ("state", "decision", "text", "scenes", "chances", "way", "search", "talk")
+        return {name: self.page.locator(f"#{name}").inner_html() for name in names}
+
+    def nothing_wrong(self) -> None:
+        """No complaint in the console, and no request to anybody else."""
+        assert self.complaints == []
+        assert [url for url in self.asked if not url.startswith((self.base, "data:"))] == []
+
+
+def violations(page: Any) -> list[tuple[str, str]]:
+    """Serious barriers that axe finds, with an element of each."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-playwright-python is not installed: pip install 'nsrecover[browser]'",
+    )
+    found = axe.Axe().run(page).response["violations"]
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    return [(each["id"], each["nodes"][0]["html"]) for each in serious]
+
+
+def agent() -> nsrecover.RecoveryAgent:
+    return nsrecover.RecoveryAgent(nsrecover.geometric(), BoxTable(pushed))
+
+
+def test_an_episode_is_watched_to_its_end_and_two_viewers_see_the_same(browser: Any) -> None:
+    robot = agent()
+    with nsrecover.serving.live.page(robot, paused=True) as page:
+        one, other = Viewer(browser, page.url), Viewer(browser, page.url, viewport=PHONE)
+        running = Running(robot, PLAN)
+        one.wait_for("state", "paused")
+        other.page.click("text=Ask me before a recovery")
+        one.page.click("text=Continue")
+        other.wait_for("decision", "Take this way back?")
+        one.page.click("text=Why did you move the red cube?")
+        other.wait_for("talk", "was not carried out")
+        one.page.click("#choice-do")
+        other.wait_for("state", "The robot completed the plan.")
+        assert running.episode().status is EpisodeStatus.COMPLETED
+        one.page.fill("#question", "what if you had not moved the red cube?")
+        one.page.press("#question", "Enter")
+        other.wait_for("talk", "what if you had not moved the red cube?")
+        one.wait_for("talk", "what if you had not moved the red cube?")
+        assert one.page.input_value("#question") == ""
+        one.wait_for("way", "Put the green cube on the red cube")
+        assert one.panels() == other.panels()
+        assert one.page.locator("#way .failed, #way .recovery").count() == 2
+        assert one.page.locator("#chances svg.spark .limit").count() == 3
+        for viewer in (one, other):
+            viewer.nothing_wrong()
+            viewer.context.close()
+
+
+def test_a_veto_with_the_keyboard_alone(browser: Any) -> None:
+    robot = agent()
+    with at_once(robot, approve=True) as page:
+        viewer = Viewer(browser, page.url)
+        running = Running(robot, PLAN)
+        viewer.wait_for("decision", "Take this way back?")
+        for _ in range(12):
+            viewer.page.keyboard.press("Tab")
+            if viewer.page.evaluate("document.activeElement.id") == "choice-another":
+                break
+        viewer.page.keyboard.press("Enter")
+        viewer.wait_for("decision", "a person vetoed the recovery, and no other one exists")
+        viewer.page.click("#choice-stop")
+        assert running.episode().status is EpisodeStatus.ASKED_FOR_HELP
+        viewer.nothing_wrong()
+        viewer.context.close()
+
+
+def test_a_question_of_the_robot_is_answered(browser: Any) -> None:
+    with nsrecover.serving.live.page() as page:
+        viewer, answers = Viewer(browser, page.url), list[str]()
+
+        class Asking:
+            """Asks in place of an agent."""
+
+            def run(self, plan: Any) -> Any:
+                answers.append(page.ask("Which mug do you mean?"))
+                return answers
+
+        running = Running(Asking(), PLAN)  # type: ignore[arg-type]
+        viewer.wait_for("decision", "Which mug do you mean?")
+        viewer.page.fill("#answer", "the red one")
+        viewer.page.press("#answer", "Enter")
+        running.episode()
+        viewer.wait_for("talk", "the red one")
+        assert answers == ["the red one"]
+        assert viewer.page.locator("#decision").inner_text().strip() == ""
+        viewer.context.close()
+
+
+@contextmanager
+def frozen() -> Iterator[None]:
+    """The process of the page does nothing."""
+    (process,) = [each for each in psutil.Process().children() if "page_process" in " ".join(each.cmdline())]
+    process.suspend()
+    try:
+        yield
+    finally:
+        process.resume()
+
+
+def test_nobody_clicks_on_a_page_that_is_frozen_and_it_catches_up(browser: Any) -> None:
+    robot = agent()
+    with at_once(robot, approve=True) as page:
+        viewer = Viewer(browser, page.url)
+        running = Running(robot, PLAN)
+        viewer.wait_for("decision", "Take this way back?")
+        with frozen():
+            viewer.page.evaluate("document.getElementById('choice-do').click()")  # it looks live still
+            viewer.wait_for("connection", "last seen")
+            assert viewer.page.locator("#choice-do").is_disabled()
+            assert viewer.page.locator("#pause").is_enabled()
+            time.sleep(EXPIRES_S)
+        viewer.page.wait_for_selector("#connection.ok")
+        viewer.wait_for("reply", "give it again")
+        assert running.goes_on  # and the robot has not moved
+        assert len(robot.world.done) == 1
+        viewer.page.click("#choice-do")
+        viewer.wait_for("state", "The robot completed the plan.")
+        assert running.episode().status is EpisodeStatus.COMPLETED
+        viewer.context.close()
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)])
+def test_axe_finds_nothing_serious_and_nothing_is_too_wide(browser: Any, scheme: str, size: dict[str, int]) -> None:
+    robot = agent()
+    with at_once(robot, approve=True) as page:
+        viewer = Viewer(browser, page.url, viewport=size, color_scheme=scheme, bypass_csp=True)
+        running = Running(robot, PLAN)
+        viewer.wait_for("decision", "Take this way back?")
+        viewer.wait_for("search", "searched in")
+        viewer.page.click("text=What went wrong?")
+        viewer.wait_for("talk", "red cube")
+        found = violations(viewer.page)
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        viewer.context.close()
+        robot.stop()
+        running.episode()
+    assert found == []
+
+
+def test_one_person_answers_for_many_robots_by_keyboard(browser: Any) -> None:
+    robot, answers = agent(), list[str]()
+    with at_once(robot, approve=True) as one, nsrecover.serving.live.page() as two:
+        gone = "http://127.0.0.1:9/enter?token=nobody"
+        with nsrecover.serving.live.fleet({"hall 1": one.url, "hall 2": two.url, "hall 3": gone}) as page:
+            viewer = Viewer(browser, page.url, viewport=PHONE, color_scheme="dark", bypass_csp=True)
+            running = Running(robot, PLAN)
+            viewer.wait_for("first", "Take this way back?")
+            asking = threading.Thread(target=lambda: answers.append(two.ask("Which mug?")))
+            asking.start()
+            viewer.wait_for("others", "s left")
+            viewer.wait_for("robots", "Trying again")
+            assert viewer.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+            found = violations(viewer.page)
+            viewer.page.focus("#first .choices button")
+            viewer.page.keyboard.press("Enter")
+            viewer.wait_for("first", "Which mug?")
+            assert running.episode().status is EpisodeStatus.COMPLETED
+            viewer.page.fill("#first input[name=text]", "the red one")
+            viewer.page.keyboard.press("Enter")
+            asking.join(20)
+            viewer.wait_for("first", "No robot has a question.")
+            viewer.wait_for("reply", "hall 2 has the answer.")
+            viewer.nothing_wrong()
+            viewer.context.close()
+    assert answers == ["the red one"]
+    assert found == []
+
+
+def move(boxes: Boxes, name: str, onto: str) -> None:
+    """A person puts a box onto another one by hand."""
+    boxes[name] = (*boxes[onto][:2], boxes[onto][2] + SIDE, SIDE, SIDE, SIDE)
+
+
+def answer_to(viewer: Viewer, question: str) -> str:
+    """What the robot says when it is asked on its page."""
+    before = viewer.page.locator("#talk li").count()
+    viewer.page.fill("#question", question)
+    viewer.page.press("#question", "Enter")
+    viewer.page.locator("#talk li").nth(before + 1).wait_for()
+    return str(viewer.page.locator("#talk li.robot").first.inner_text())
+
+
+@contextmanager
+def asking(browser: Any, undo_s: float = 0.0) -> Iterator[tuple[Viewer, Running, BoxTable, Any]]:
+    """A viewer called Ann, a run whose recovery waits for a person, its world, and its page."""
+    robot = agent()
+    with at_once(robot, approve=True, undo_s=undo_s) as page:
+        viewer = Viewer(browser, page.url)
+        viewer.page.fill("#operator", "Ann")
+        running = Running(robot, PLAN)
+        viewer.wait_for("decision", "Take this way back?")
+        try:
+            yield viewer, running, robot.world, page
+        finally:
+            robot.stop()
+            viewer.context.close()
+
+
+def test_a_veto_and_a_repair_by_hand_with_right_answers_at_every_point(browser: Any) -> None:
+    with asking(browser) as (ann, running, world, _):
+        assert "waits for you" in ann.page.title()
+        assert int(ann.page.evaluate("document.body.dataset.beeps")) >= 1
+        card = ann.page.locator("#decision").inner_text()
+        assert "1 action, touches 1 object" in card
+        assert ann.page.locator("#decision svg .arrow").count() == 1
+        assert "emergency stop" in ann.page.locator("#state").inner_text()
+        assert "It was not carried out." in answer_to(ann, "What did you do about it?")
+        assert "was not carried out" in answer_to(ann, "Why did you move the red cube?")
+        ann.page.click("#choice-another")
+        ann.wait_for("decision", "no other one exists")
+        assert "A person vetoed it" in answer_to(ann, "What did you do about it?")
+        assert "emergency stop" in answer_to(ann, "Is it safe to reach in?")
+        assert len(world.done) == 1
+        move(world.boxes, "red cube", "blue cube")
+        ann.page.click("#choice-look")
+        ann.wait_for("state", "The robot completed the plan.")
+        episode = running.episode()
+        assert episode.status is EpisodeStatus.COMPLETED
+        assert world.done == list(PLAN)
+        decided = [(each.answer, each.by) for record in episode.records for each in record.decided]
+        assert decided == [("no", "Ann"), ("look_again", "Ann")]
+        ann.nothing_wrong()
+
+
+def test_a_person_repairs_instead_of_the_robot(browser: Any) -> None:
+    with asking(browser) as (ann, running, world, _):
+        ann.page.click("#choice-fix")
+        ann.wait_for("decision", "Put it right now")
+        move(world.boxes, "red cube", "blue cube")
+        ann.page.click("#choice-look")
+        ann.wait_for("state", "The robot completed the plan.")
+        assert running.episode().status is EpisodeStatus.COMPLETED
+        assert world.done == list(PLAN)
+
+
+def test_a_lost_network_moves_nothing_and_the_page_comes_back(browser: Any) -> None:
+    with asking(browser) as (ann, running, world, _):
+        ann.context.set_offline(True)
+        ann.page.click("#choice-do")
+        ann.wait_for("reply", "Not confirmed")
+        ann.context.set_offline(False)
+        ann.page.wait_for_selector("#connection.ok")
+        assert running.goes_on
+        assert len(world.done) == 1
+        ann.page.click("#choice-do")
+        ann.wait_for("reply", "Confirmed")
+        assert running.episode().status is EpisodeStatus.COMPLETED
+
+
+def test_of_two_operators_one_decides_and_the_other_can_take_it_back(browser: Any) -> None:
+    with asking(browser, undo_s=20) as (ann, running, world, page):
+        bob = Viewer(browser, page.url)
+        bob.page.fill("#operator", "Bob")
+        old = "const old = document.querySelector('#choice-do').form.cloneNode(true); old.lastChild.id = 'old';"
+        for viewer in (ann, bob):
+            viewer.page.evaluate(f"{old} document.querySelector('main').append(old)")
+        ann.page.click("#choice-do")
+        bob.wait_for("decision", "Ann has chosen Do it")
+        bob.page.click("#old")
+        bob.wait_for("reply", "Ann has decided")
+        bob.page.click("#undo")
+        ann.wait_for("decision", "Take this way back?")
+        ann.page.locator("#choice-do").wait_for()
+        bob.page.click("#choice-fix")
+        bob.page.evaluate("document.querySelector('#decision').scrollIntoView()")
+        ann.wait_for("decision", "Bob has chosen I will fix it")
+        ann.page.reload()  # in the middle
+        ann.wait_for("decision", "Bob has chosen I will fix it")
+        assert ann.page.input_value("#operator") == "Ann"
+        assert len(world.done) == 1
+        page.desk.undo_s = 0.0
+        bob.page.click("#undo")
+        bob.page.click("#choice-fix")
+        bob.wait_for("decision", "Put it right now")
+        bob.page.click("#old")  # of a question that is over
+        bob.wait_for("reply", "Not done")
+        assert len(world.done) == 1
+        move(world.boxes, "red cube", "blue cube")
+        bob.page.click("#choice-look")
+        assert running.episode().status is EpisodeStatus.COMPLETED
+        assert world.done == list(PLAN)
+        bob.context.close()
+
+
+def test_what_is_typed_stays_when_the_page_of_many_robots_is_drawn_again(browser: Any) -> None:
+    answers = list[str]()
+    with nsrecover.serving.live.page() as one, nsrecover.serving.live.page() as two:
+        urls = {"hall 1": one.url, "hall 2": two.url}
+        with nsrecover.serving.live.fleet(urls) as page:
+            viewer = Viewer(browser, page.url)
+            ask = [partial(lambda robot: answers.append(robot.ask("Which?")), each) for each in (one, two)]
+            threads = [threading.Thread(target=each) for each in ask]
+            threads[0].start()
+            viewer.wait_for("first", "hall 1")
+            viewer.page.fill("#first input[name=text]", "the blue")
+            viewer.page.focus("#call")
+            threads[1].start()
+            viewer.wait_for("others", "Which?")
+            viewer.page.reload()
+            viewer.wait_for("others", "Which?")
+            typed = [each.input_value() for each in viewer.page.locator("input[name=text]").all()]
+            assert sorted(typed) == ["", "the blue"]
+            for _ in threads:
+                viewer.page.fill("#first input[name=text]", "that")
+                who = viewer.page.locator("#first .who").inner_text()
+                viewer.page.keyboard.press("Enter")
+                viewer.wait_for("given", f"{who}: that")
+                viewer.page.wait_for_function(
+                    "who => document.querySelector('#first .who')?.innerText !== who", arg=who
+                )
+            for thread in threads:
+                thread.join(20)
+            viewer.context.close()
+    assert answers == ["that", "that"]

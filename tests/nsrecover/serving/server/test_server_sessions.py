@@ -1,0 +1,337 @@
+"""Sessions ask for what the library's sessions ask for, also for simultaneous clients."""
+
+import base64
+import inspect
+import json
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from fastapi.routing import APIRoute
+from starlette.testclient import TestClient
+
+import nsrecover
+from nsrecover.core.sessions.settings import SessionSettings
+from nsrecover.records import episode_log
+from nsrecover.records.recording import Recording
+from nsrecover.serving.client import observation_message
+from nsrecover.serving.server import messages
+from nsrecover.serving.server.answers import session_answer
+from nsrecover.serving.server.observations import json_observation
+from nsrecover.serving.server.routes import router
+from nsrecover.system import System
+from tests.nsrecover.kitchen_facts import WATER, FactWorld, after
+from tests.nsrecover.serving.server.conftest import (
+    AWAY,
+    BOXES,
+    LOCAL,
+    STACKED,
+    application,
+    opened,
+    reported,
+    scene,
+    started,
+)
+
+
+def as_files(message: dict[str, Any]) -> dict[str, Any]:
+    """Return an observation as a multipart request."""
+    data = {key: value for key, value in message.items() if key not in ("views", "audio_wav")}
+    data["cameras"] = [view["camera"] for view in message["views"]]
+    files = [
+        (kind, (f"{kind}.png", base64.b64decode(view[f"{kind}_png"]), "image/png"))
+        for kind in ("rgb", "depth", "instances")
+        for view in message["views"]
+    ]
+    if "audio_wav" in message:
+        files.append(("audio", ("audio.wav", base64.b64decode(message["audio_wav"]), "audio/wav")))
+    return {"data": {"data": json.dumps(data)}, "files": files}
+
+
+def test_images_are_judged_as_the_library_judges_them(
+    cameras: TestClient, system: System, episode: Recording, plan: list[str], seen: list[dict[str, Any]]
+) -> None:
+    path = opened(cameras, plan, budget_s=5)
+    session = system.session(episode.plan, settings=SessionSettings(budget_s=5))
+    for message in [*seen, {**seen[-1], "time_s": seen[-1]["time_s"] + 1.0}]:  # the last one is asked for again
+        decoded = json_observation(messages.Observation.model_validate(message), 10**9)
+        before = session.records
+        session.observed(decoded)
+        answer = cameras.post(f"{path}/observations", json=message).json()
+        messages.SessionState.model_validate(answer)
+        expected: Any = json.loads(json.dumps(session_answer(session, list(session.records[len(before) :]))))
+        for each in (*answer["turns"], *expected["turns"]):
+            if each["recovery"] is not None:
+                del each["recovery"]["seconds"]
+        assert {**expected, "session": answer["session"], "system": "tabletop"} == answer
+    (turn,) = answer["turns"]
+    assert {each["cause"] for each in turn["discrepancy"]["deviations"]} == {"toppled", "moved", "dropped"}
+    assert turn["recovery"]["proven_optimal"]
+    assert answer["plan"] == turn["recovery"]["plan"]
+    log = cameras.get(f"{path}/episode").json()
+    assert len(episode_log.from_document(log).records) == len(plan)
+
+
+def test_every_camera_may_number_its_own_masks(cameras: TestClient, episode: Recording, plan: list[str]) -> None:
+    path = opened(cameras, plan)
+    for number, seen in enumerate(episode.observations):
+        instances = seen.instances.copy()
+        instances[1][instances[1] > 0] += 100
+        own = replace(seen, instances=instances, labels=seen.labels if number == 0 else {}, shared_ids=False)
+        answer = cameras.post(f"{path}/observations", json=observation_message(own))
+        assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert found["discrepancy"]["verdict"] == "deviating"
+    assert {each["name"] for each in found["objects"]} == {
+        name for seen in episode.observations for name in seen.labels.values()
+    }
+
+
+def test_files_say_the_same_as_json(cameras: TestClient, plan: list[str], seen: list[dict[str, Any]]) -> None:
+    answers = []
+    for files in (False, True):
+        path = opened(cameras, plan[3:])
+        for message in seen[3:]:
+            answer = (
+                cameras.post(f"{path}/observations/multipart", **as_files(message))
+                if files
+                else cameras.post(f"{path}/observations", json=message)
+            )
+            assert answer.status_code == 200, answer.text
+        answers.append(answer.json())
+    assert answers[0]["discrepancy"] == answers[1]["discrepancy"]
+    assert answers[0]["discrepancy"]["deviations"]
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episode: Recording, files: bool) -> None:
+    audio = (np.arange(-800, 800) / 800).astype(np.float32)
+    message = observation_message(replace(episode.observations[0], audio=audio, audio_rate_hz=16_000))
+    decoded = json_observation(messages.Observation.model_validate(message), 10**9)
+    np.testing.assert_allclose(decoded.audio, audio, atol=1.01 / 32_768)
+    assert decoded.audio_rate_hz == 16_000
+
+    def send(message: dict[str, Any]) -> Any:
+        path = opened(cameras, plan)
+        if files:
+            return cameras.post(f"{path}/observations/multipart", **as_files(message))
+        return cameras.post(f"{path}/observations", json=message)
+
+    assert send(message).status_code == 200
+    refused = send({**message, "audio_wav": base64.b64encode(b"no sound").decode()})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_observation")
+    assert "audio: expected a WAV file" in refused.json()["message"]
+
+
+def test_features_of_ones_own_are_compared_too(cameras: TestClient, system: System) -> None:
+    size = system.bundle.feature_size
+    crops = np.zeros((2, system.bundle.crop_size, system.bundle.crop_size, 3), np.uint8)
+    crops[0, 8:-8, 8:-8], crops[1, 8:-8, 8:-8] = (200, 30, 30), (30, 60, 200)
+    looks = dict(zip("ab", system.bundle.encode(crops).tolist(), strict=True))
+
+    def seen(boxes: dict[str, list[float]], *features: Any) -> dict[str, Any]:
+        message = scene(boxes)
+        for each, feature in zip(message["objects"], features, strict=True):
+            each["features"] = feature
+        return message
+
+    path = opened(cameras, ["left(a, b)"])
+    mixed = cameras.post(f"{path}/scenes", json=seen(BOXES, looks["a"], None))
+    assert (mixed.status_code, mixed.json()["code"]) == (422, "invalid_observation")
+    short = cameras.post(f"{path}/scenes", json=seen(BOXES, [1.0], [1.0])).json()
+    assert f"length {size}" in short["problem"]
+    assert cameras.post(f"{path}/scenes", json=seen(BOXES, looks["a"], looks["b"])).json()["request"]["code"] == "act"
+    # in the right places, but each looking like the other
+    left = {**BOXES, "a": [0.5, 0.27, 0.02, 0.04, 0.04, 0.04]}
+    swapped = cameras.post(f"{path}/scenes", json=seen(left, looks["b"], looks["a"])).json()
+    assert {each["name"] for each in swapped["discrepancy"]["deviations"]} == {"a", "b"}
+
+
+def test_an_error_is_looked_at_again_and_recovered_from(http: TestClient) -> None:
+    path = started(http, ["top(a, b)"])
+    doubted = reported(http, path, AWAY)
+    assert (doubted["request"], doubted["turns"]) == ({"code": "look", "names": []}, [])
+    assert [(each["name"], each["cause"]) for each in doubted["discrepancy"]["deviations"]] == [("a", "misplaced")]
+    found = reported(http, path, AWAY)
+    (turn,) = found["turns"]
+    assert turn["recovery"]["status"] == "recovered"
+    assert "a" in turn["explanation"]["text"].split()
+    assert found["request"]["action"]["arguments"] == ["a", "b"]
+    assert found["plan"] == turn["recovery"]["plan"]
+    assert reported(http, path, STACKED)["request"] == {"code": "look", "names": ["a"]}
+    done = reported(http, path, STACKED)
+    assert done["request"] == {"code": "done"}
+    assert done == http.get(path).json()
+    over = http.post(f"{path}/scenes", json=scene(STACKED))
+    assert (over.status_code, over.json()["code"]) == (409, "out_of_turn")
+
+
+def test_facts_are_watched_and_recovered(http: TestClient) -> None:
+    world = FactWorld(hook=after(4, less=(("filled", "pot", "water"),)))
+    path = opened(http, [str(action) for action in WATER], system="kitchen")
+    asked, turns = ["look"], list[Any]()
+    while asked[-1] in ("act", "look"):
+        facts = [list(fact) for fact in sorted(world.observe().facts)]
+        answer = http.post(f"{path}/facts", json={"facts": facts}).json()
+        messages.SessionState.model_validate(answer)
+        asked.append(answer["request"]["code"])
+        turns += answer["turns"]
+        if asked[-1] == "act":
+            action = answer["request"]["action"]
+            world.execute(nsrecover.Action(action["operator"], tuple(action["arguments"])))
+    assert asked[-1] == "done"
+    assert len(world.done) > len(WATER)
+    (wrong,) = [turn for turn in turns if turn["recovery"] is not None]
+    (deviation,) = wrong["discrepancy"]["deviations"]
+    assert (deviation["name"], deviation["expected"]) == ("pot", [["filled", "pot", "water"]])
+    assert ["filled", "house plant", "water"] in answer["facts"]["facts"]
+    log = http.get(f"{path}/episode").json()
+    assert episode_log.from_document(log).status.value == "completed"
+    strange = http.post(
+        f"{opened(http, ['pick_up(pot)'], system='kitchen')}/facts", json={"facts": [["at", "pto", "sink"]]}
+    )
+    assert "Did you mean 'pot'" in strange.json()["problem"]
+
+
+def test_a_person_is_asked_and_vetoes(http: TestClient) -> None:
+    path = started(http, ["top(a, b)"], approve=True)
+    asked = reported(http, path, AWAY, AWAY)["request"]
+    assert (asked["code"], asked["question"]) == ("ask", "approve")
+    assert asked["recovery"]["actions"] == asked["plan"]
+    again = http.post(f"{path}/answer", json={"answer": "look_again"}).json()
+    assert again["request"]["code"] == "look"
+    reported(http, path, AWAY)
+    reported(http, path, AWAY)
+    vetoed = http.post(f"{path}/answer", json={"answer": "no"}).json()["request"]
+    assert (vetoed["code"], vetoed["why"]) == ("stopped", "vetoed")
+    accepted = started(http, ["top(a, b)"], approve=True)
+    reported(http, accepted, AWAY, AWAY)
+    assert http.post(f"{accepted}/answer", json={"answer": "yes"}).json()["request"]["code"] == "act"
+
+
+@pytest.mark.parametrize(
+    ("report", "body", "why"),
+    [
+        ("failed", {"problem": "the arm is stuck"}, "execution_failed"),
+        ("stop", {"reason": "lunch"}, "stopped"),
+    ],
+)
+def test_a_session_ends_for_a_reason(http: TestClient, report: str, body: dict[str, str], why: str) -> None:
+    path = started(http, ["top(a, b)"])
+    ended = http.post(f"{path}/{report}", json=body).json()["request"]
+    assert ended == {"code": "stopped", "why": why, "reason": next(iter(body.values()))}
+
+
+def test_what_was_not_observed_is_asked_for_again(http: TestClient) -> None:
+    path = started(http, ["top(a, b)"])
+    assert http.post(f"{path}/waited").json()["request"]["code"] == "look"
+    assert reported(http, path, BOXES)["request"]["code"] == "act"
+    for number in range(3):
+        answer = http.post(f"{path}/no_observation", json={"problem": "the camera is off"}).json()
+        assert answer["problem"] == "the camera is off"
+        assert answer["request"]["code"] == ("look" if number < 2 else "stopped")
+    assert answer["request"]["why"] == "no_observation"
+
+
+def test_another_plan_begins_from_the_last_scene(http: TestClient) -> None:
+    path = opened(http, ["top(a, b)"])
+    early = http.put(f"{path}/plan", json={"plan": ["top(b, a)"]}).json()
+    assert (early["request"]["code"], early["plan"][0]["arguments"]) == ("look", ["b", "a"])
+    reported(http, path, BOXES)
+    refused = http.put(f"{path}/plan", json={"plan": ["top(b, c)"]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_object")
+    other = http.put(f"{path}/plan", json={"plan": ["left(a, b)"]}).json()
+    assert other["request"]["action"]["operator"] == "left"
+    assert http.get(f"{path}/episode").json()["plan"]["actions"][0]["operator"] == "left"
+
+
+def test_sessions_do_not_see_one_another(http: TestClient) -> None:
+    mine, theirs = started(http, ["top(a, b)"]), opened(http, ["top(p, q)"])
+    reported(http, theirs, {"p": BOXES["a"], "q": BOXES["b"]})
+    reported(http, mine, {"a": BOXES["a"]})
+    assert http.get(theirs).json()["discrepancy"]["verdict"] == "as_expected"
+    for code in ("look", "done"):
+        done = reported(http, theirs, {"p": STACKED["a"], "q": BOXES["b"]})
+        assert done["request"]["code"] == code
+    assert [each["name"] for each in done["objects"]] == ["p", "q"]
+    assert len(mine.rsplit("/", 1)[1]) >= 24
+
+
+def test_a_refused_observation_changes_nothing(
+    cameras: TestClient, plan: list[str], seen: list[dict[str, Any]]
+) -> None:
+    path = opened(cameras, plan)
+    cameras.post(f"{path}/observations", json=seen[0])
+    before = cameras.get(path).json()
+    damaged = json.loads(json.dumps(seen[1]))
+    damaged["views"][1]["depth_png"] = damaged["views"][1]["rgb_png"]
+    assert cameras.post(f"{path}/observations", json=damaged).status_code == 422
+    assert cameras.get(path).json() == before
+    kind = cameras.post(f"{path}/scenes", json=scene(BOXES)).json()
+    assert kind["problem"].startswith("expected camera images, found SceneGraph")
+    assert cameras.post(f"{path}/observations", json=seen[1]).json()["request"]["code"] == "act"
+
+
+def test_an_object_that_the_plan_needs_is_asked_for_three_times(http: TestClient) -> None:
+    path = opened(http, ["top(a, missing)"])
+    for _ in range(2):
+        assert "found 'missing'" in reported(http, path, BOXES)["problem"]
+    refused = http.post(f"{path}/scenes", json=scene(BOXES))
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_object")
+
+
+def test_there_are_only_so_many() -> None:
+    with TestClient(application(sessions=2), base_url=LOCAL) as http:
+        first, second = opened(http, ["top(a, b)"]), opened(http, ["top(a, b)"])
+        refused = http.post("/v1/sessions", json={"plan": ["top(a, b)"]})
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_sessions")
+        assert refused.headers["retry-after"]
+        assert http.delete(second).status_code == 204
+        assert http.get(second).json()["code"] == "unknown_session"
+        assert http.get("/v1/health").json()["sessions"] == 1
+        assert http.get(first).status_code == 200
+        opened(http, ["top(a, b)"])
+
+
+def test_idle_ones_are_forgotten() -> None:
+    with TestClient(application(sessions=1, idle_s=0.2), base_url=LOCAL) as http:
+        first = opened(http, ["top(a, b)"])
+        time.sleep(0.3)
+        assert http.get(first).status_code == 404
+        opened(http, ["top(a, b)"])
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        ({"plan": []}, "invalid_request", "body.plan"),
+        ({"plan": ["top(a, b)"], "system": "bxoes"}, "invalid_configuration", "Did you mean 'boxes'"),
+        ({"plan": ["top"]}, "invalid_action", "expected an action like"),
+        ({"plan": ["tpo(a, b)"]}, "invalid_action", "Did you mean 'top'"),
+        ({"plan": ["top(a, b)", "top(b, a)"]}, "invalid_plan", "circle"),
+        ({"plan": ["top(a, b)"] * 101}, "invalid_request", "at most 100"),
+        ({"plan": ["top(a, b)"], "speed": 3}, "invalid_request", "body.speed"),
+        ({"plan": ["pick_up(pot)"], "system": "kitchen", "rejoin": "pose"}, "invalid_configuration", "FactPlanner"),
+        ({"plan": [{"operator": "free", "arguments": ["a"], "target": [1, 2]}]}, "invalid_request", "target"),
+    ],
+)
+def test_a_mistaken_session_is_refused_with_the_reason(
+    http: TestClient, body: dict[str, Any], code: str, said: str
+) -> None:
+    refused = http.post("/v1/sessions", json=body)
+    assert refused.status_code == 422
+    assert refused.json()["code"] == code
+    assert said in refused.json()["message"] + str(refused.json()["details"])
+
+
+def test_no_request_touches_the_sessions_from_another_thread() -> None:
+    """FastAPI runs functions that are not asynchronous in threads, where the sessions may change meanwhile."""
+
+    def calls(dependant: Any) -> list[Any]:
+        return [dependant.call, *(call for each in dependant.dependencies for call in calls(each))]
+
+    found = [call for route in router.routes if isinstance(route, APIRoute) for call in calls(route.dependant)]
+    assert len(found) > 20
+    assert [call.__name__ for call in found if not inspect.iscoroutinefunction(call)] == []
