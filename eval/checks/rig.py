@@ -14,9 +14,10 @@ from conf.command import option
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, percent_of
 from eval.run import Measurement, Run, Settings, run
+from nsrecover.cli import commands
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.loading import load
-from nsrecover.onboarding import commands, scoring
+from nsrecover.onboarding import scoring
 from nsrecover.onboarding.scoring import ScoredStep
 from nsrecover.onboarding.training import FALSE_ALARMS, quality_of
 from nsrecover.records.archive import Archive, write_archive
