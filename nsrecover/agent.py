@@ -102,8 +102,15 @@ class RecoveryAgent(Generic[SceneT]):
             InvalidObservation: none of these observations can be used, or they are implausible.
             InvalidConfiguration: this agent is running already.
         """
-        settings = replace(self.settings, approve=self.supervisor.approves)
-        return self.resume(self.system.session(plan, settings=settings), on_record)
+        return self.resume(self.session(plan), on_record)
+
+    def session(self, plan: Plan) -> Session[SceneT]:
+        """A session of this agent's settings, for `resume`.
+
+        Raises:
+            InvalidAction: the plan has an unknown operator or wrong arguments.
+        """
+        return self.system.session(plan, settings=replace(self.settings, approve=self.supervisor.approves))
 
     def resume(
         self, session: Session[SceneT], on_record: Callable[[StepRecord[SceneT]], None] | None = None

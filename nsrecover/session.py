@@ -421,17 +421,20 @@ class Session(Generic[SceneT]):
         if recovery is not None and not recovery.found and self.listener.cancels():
             self._look(Purpose.ANEW)  # a search that was cut short proves nothing
             return
-        action = found.action if self._executed and not self._kept else None  # counted once
-        turn = StepRecord(
-            action=action, recovering=self._is_recovering(), graph=self.monitor.graph, discrepancy=found,
-            plan=self.monitor.plan, recovery=recovery, time_s=self.time_s,
-        )  # fmt: skip
+        turn = self._judged(found, recovery)
         if recovery is not None and recovery.closest is not None and not self.settings.reviews:
             self._turn = turn
             text = proposal(recovery, self.system.domain)
             self._request = Ask(Decision(Question.GIVE_UP, recovery.closest, turn.plan, text))
             return
         self._decided(turn)
+
+    def _judged(self, found: Discrepancy[SceneT], recovery: Recovery[SceneT] | None = None) -> StepRecord[SceneT]:
+        action = found.action if self._executed and not self._kept else None  # counted once
+        return StepRecord(
+            action=action, recovering=self._is_recovering(), graph=self.monitor.graph, discrepancy=found,
+            plan=self.monitor.plan, recovery=recovery, time_s=self.time_s,
+        )  # fmt: skip
 
     def _recovery(self, found: Discrepancy[SceneT]) -> Recovery[SceneT]:
         monitor, planner, seen = self.monitor, self.system.planner, found.observed
@@ -530,6 +533,8 @@ class Session(Generic[SceneT]):
         self.listener.recorded(turn)
 
     def _stop(self, why: StopCode, reason: str) -> None:
+        if self._turn is None and self._stage is Purpose.CONFIRM and self._executed and not self._kept:
+            self._turn = self._judged(self.monitor.found)  # what was seen is kept, though it is not confirmed
         if self._turn is not None:
             self._keep(self._turn)
         self._request = Stopped(why, reason)
@@ -541,6 +546,8 @@ class Session(Generic[SceneT]):
             self._records[-1] = replace(last, decided=(*last.decided, decided))
 
     def _where_stopped(self) -> str:
+        if self._stage is Purpose.CONFIRM and self._executed and not self._kept:
+            return f"it was stopped before it was sure how {self.monitor.found.action} has ended"
         action = self._monitor.next_action if self._monitor is not None else None
         return f"it was stopped before {action}" if action is not None else "it was stopped"
 

@@ -134,6 +134,9 @@ CLAIMS: dict[str, Callable[[Truth, re.Match[str]], bool]] = {
         not any(record.discrepancy.deviates for record in true.episode.records)
         or any(each.recovery is not None and not each.recovery.actions for each in true.episode.records)
     ),
+    r"no recovery was searched for.*": lambda true, found: any(
+        record.discrepancy.deviates and record.recovery is None for record in true.episode.records
+    ),
     r"no recovery was found.*": lambda true, found: any(
         each.recovery is not None and not each.recovery.found for each in true.episode.records
     ),

@@ -31,8 +31,7 @@ from nsrecover.util.progress import QUIET, is_quiet
 from nsrecover.util.untrusted_json import JsonObject
 
 app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # at 80 columns it cuts names and defaults
     help="Detect robot plan execution errors from camera images, explain them, and plan the shortest recovery.",
@@ -47,8 +46,9 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def everything(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -58,6 +58,8 @@ def everything(
     """Options of all commands; they stand before the command."""
     # worker processes have them, too
     os.environ.update({QUIET: "1"} if quiet else {}, **({DEBUG: "1"} if debug else {}))
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command()

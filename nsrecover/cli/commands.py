@@ -7,7 +7,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -298,7 +298,7 @@ def watch(
     needs `nsrecover[server]`; its address is printed on standard error.
     """
     from nsrecover.agent import RecoveryAgent
-    from nsrecover.core.episode import EpisodeStatus
+    from nsrecover.core.episode import EpisodeStatus, StepRecord, StopCode
     from nsrecover.loading import system_at
     from nsrecover.onboarding import running_robot
     from nsrecover.records import episode_log
@@ -323,14 +323,22 @@ def watch(
                 url = page.enter_context(live_page(agent, port=shown.port, paused=True)).url
                 print(f"open {url}", file=sys.stderr, flush=True)
             page.enter_context(running_robot.stopped_by_ctrl_c(agent))
-            episode = agent.run(due, None if shown.as_json else Printer(Console()).recorded)
-            episode_log.save(episode, shown.out, judges.domain)  # whatever interrupts what follows
+            session, printer = agent.session(due), None if shown.as_json else Printer(Console())
+
+            def keep(record: StepRecord[Any]) -> None:
+                episode_log.save(session.episode, shown.out, judges.domain)  # whatever ends the program
+                if printer is not None:
+                    printer.recorded(record)
+
+            episode = agent.resume(session, keep)
+            episode_log.save(episode, shown.out, judges.domain)
     if shown.rerun is not None:
         write_rerun(episode, shown.rerun, domain=judges.domain)
     errors = sum(step.discrepancy.deviates for step in episode.records)
     ended = {"status": episode.status, "why": episode.why, "reason": episode.reason}
     status = {**ended, "errors": errors, "log": str(shown.out)}
-    ending = f"{episode.status.value.replace('_', ' ')}, {amount(errors, 'error')}. {episode.reason}".rstrip()
+    ended_how = "stopped" if episode.why is StopCode.STOPPED else episode.status.value.replace("_", " ")
+    ending = f"{ended_how}, {amount(errors, 'error')}. {episode.reason}".rstrip()
     show(status, [ending, f"log: {shown.out}"], shown.as_json)
     if episode.status is not EpisodeStatus.COMPLETED:
         raise typer.Exit(1)

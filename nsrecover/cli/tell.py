@@ -86,6 +86,10 @@ def tell(
         if not print_plan(home, sentence):
             raise typer.Exit(1)
         return
+    if not (how.yes or how.live or sys.stdin.isatty()):
+        raise InvalidConfiguration(
+            "expected a terminal to ask before anything moves, found none; give --yes, --live, or --plan"
+        )
     make = cast(Any, load_factory(world))
     asks = not how.yes and (how.live or sys.stdin.isatty())
     telling = Telling(feedback=how.feedback, read_back=asks, out=how.out, during=stopped_by_ctrl_c)

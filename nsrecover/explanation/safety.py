@@ -25,7 +25,8 @@ MOST_NAMED = 6
 def safety_sentences(episode: Episode, domain: Domain, still: bool = False) -> tuple[Sentence, ...]:
     """Return whether it is safe to reach in, and what that rests on.
 
-    The verdict is "No" or "Not known", never "Yes": where people are is not watched. A state counts as read if a scene
+    The verdict is "not safe" or "not known", never "safe": where people are is not watched. It answers "is it safe?" as
+    well as "is it dangerous?". A state counts as read if a scene
     of the run has a fact about it, or if its certainty rose, which only an observation does.
 
     Args:
@@ -37,12 +38,14 @@ def safety_sentences(episode: Episode, domain: Domain, still: bool = False) -> t
     states = list(_states(scenes, domain))
     dangers = [fact for _, now, _ in states for fact in now]
     held = _held(scenes[-1], domain)
-    if episode.status is EpisodeStatus.RUNNING:
-        verdict = "No: the run goes on, and the robot may move at any time."
+    if episode.status is EpisodeStatus.RUNNING and still:
+        verdict = "It is not safe to reach in: the robot waits for a person, and may move as soon as it has an answer."
+    elif episode.status is EpisodeStatus.RUNNING:
+        verdict = "It is not safe to reach in: the run goes on, and the robot may move at any time."
     elif dangers:
-        verdict = f"No: {listed(map(domain.text, dangers))}."
+        verdict = f"It is not safe to reach in: {listed(map(domain.text, dangers))}."
     else:
-        verdict = "Not known: where people are is not watched, and not everything can be seen."
+        verdict = "It is not known whether it is safe to reach in: people are not watched, and not all can be seen."
     moving = {
         EpisodeStatus.RUNNING: "not now, it waits for a person" if still else "it may at any time",
         EpisodeStatus.REVIEWED: "not known, this is a recording",

@@ -35,6 +35,7 @@ def test_info_fits_one_screen_and_all_of_it_can_be_had() -> None:
 
 def test_the_version_and_what_an_error_says_to_developers() -> None:
     assert nsr("--version").out == f"nsrecover {nsrecover.__version__}\n"
+    assert nsr("-h").out == nsr().out
     done = nsr("--debug", "check", "nowhere.npz")
     assert done.code == 2
     assert "Traceback" in done.err

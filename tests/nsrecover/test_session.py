@@ -131,3 +131,14 @@ def test_a_question_is_asked_again_after_a_restart_once_the_scene_was_seen() -> 
     assert session.request == Look()
     fallen(session, grey=box(0.6, 0.2, 1))
     assert isinstance(session.request, Ask)
+
+
+def test_a_stop_keeps_what_was_seen_of_an_action_whose_end_is_not_sure() -> None:
+    session = geometric().session(PLAN, blocks())
+    session.observed(blocks(green=box(0.6, 0.2)))  # once
+    assert isinstance(session.request, Look)
+    session.stop()
+    (record,) = session.records
+    assert str(record.action) == "top(green, red)"
+    assert record.discrepancy.deviating == ("green",)
+    assert "top(green, red) has ended" in session.episode.reason

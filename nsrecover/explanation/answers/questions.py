@@ -96,7 +96,11 @@ asks_what_went_wrong, asks_what_was_done = (_BY_NAME[name].asks for name in ("wr
 
 
 def ask(
-    episode: Episode, questions: Sequence[str], audience: Audience = Audience.LAY, domain: Domain = TABLETOP
+    episode: Episode,
+    questions: Sequence[str],
+    audience: Audience = Audience.LAY,
+    domain: Domain = TABLETOP,
+    waits_for: str = "",
 ) -> tuple[Answer, ...]:
     """Answer questions about an episode; a "what if" without an object refers to that of the previous question.
 
@@ -105,8 +109,9 @@ def ask(
         questions: in plain English.
         audience: readers of the answers.
         domain: has the words of facts and actions.
+        waits_for: what a person is asked now, while the run goes on.
     """
-    run = Run(episode, tuple(turns(episode)), Phrasing(audience, domain))
+    run = Run(episode, tuple(turns(episode)), Phrasing(audience, domain), waits_for)
     answers: list[Answer] = []
     about: tuple[str, ...] = ()
     for asked in questions:

@@ -47,11 +47,13 @@ class Run:
         episode: the run so far.
         every: its turns.
         phrasing: words and readers.
+        waits_for: what a person is asked now; empty if the robot waits for nobody.
     """
 
     episode: Episode
     every: Sequence[Turn]
     phrasing: Phrasing
+    waits_for: str = ""
 
     @property
     def domain(self) -> Domain:
@@ -106,7 +108,7 @@ def recoveries(every: Sequence[Turn]) -> list[tuple[Turn, Recovery]]:
 
 def safe(run: Run) -> str:
     """Whether it is safe to reach in."""
-    return " ".join(each.text for each in safety_sentences(run.episode, run.domain))
+    return " ".join(each.text for each in safety_sentences(run.episode, run.domain, bool(run.waits_for)))
 
 
 def held(run: Run) -> str:
@@ -134,6 +136,8 @@ def actions_left(episode: Episode) -> tuple[Action, ...]:
 def following(run: Run) -> str:
     """What comes next."""
     left = actions_left(run.episode)
+    if run.waits_for:
+        return f"Nothing before a person has answered: {run.waits_for}"
     if run.episode.status is EpisodeStatus.COMPLETED or not left:
         return "Nothing: every action is done."
     todo = run.instruction(left[0])
@@ -170,6 +174,8 @@ def helped(run: Run) -> str:
         case EpisodeStatus.ASKED_FOR_HELP:
             reason = run.episode.reason.rstrip(". ")
             return f"A person is needed: {reason}. Put that right and let the robot look again, or finish by hand."
+        case EpisodeStatus.RUNNING if run.waits_for:
+            return f"The robot waits for your answer: {run.waits_for}"
         case EpisodeStatus.RUNNING:
             return "No help is needed now; if it is, the live page asks for a decision."
     return "No help is needed: the run is over."
@@ -288,14 +294,20 @@ def alternatives(run: Run) -> str:
             texts.append(f"The way back takes {many}, and there is no shorter one.")
         else:
             texts.append(f"The way back takes {many}, the shortest that was found; a shorter one is not ruled out.")
-    return " ".join(dict.fromkeys(texts)) or "Nothing went wrong, so no way back was searched for."
+    return " ".join(dict.fromkeys(texts)) or _no_search(run)
+
+
+def _no_search(run: Run) -> str:
+    if run.errors:
+        return "The run ended before a way back was searched for."
+    return "Nothing went wrong, so no way back was searched for."
 
 
 def thought(run: Run) -> str:
     """How long the robot searched for a way back."""
     found = [recovery for _, recovery in recoveries(run.every)]
     if not found:
-        return "Nothing went wrong, so no way back was searched for."
+        return _no_search(run)
     return f"The search for a way back took {sum(each.seconds for each in found):.2f} s."
 
 
@@ -314,7 +326,7 @@ def summary(run: Run) -> str:
     """What went wrong, what was done about it, and how the run ended."""
     if not run.errors:
         return f"{wrong(run)} {worked(run)}"
-    return f"As it was found then: {wrong(run)} {recovered(run)} {lasted(run)} {worked(run)}"
+    return f"{wrong(run)} {recovered(run)} {lasted(run)} {worked(run)}"
 
 
 def acted(run: Run) -> str:
@@ -360,7 +372,7 @@ def recovered(run: Run) -> str:
         else:
             steps = [goal(action, recovery, number, run.domain) for number, action in enumerate(recovery.actions)]
             texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)} {rejoin_text(turn)}")
-    return " ".join(texts) or "Nothing went wrong, so no recovery was needed."
+    return " ".join(texts) or _no_search(run)
 
 
 def goal(action: Action, recovery: Recovery, number: int, domain: Domain) -> str:

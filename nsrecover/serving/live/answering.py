@@ -14,7 +14,9 @@ from nsrecover.serving.reports.wording import Wording
 WRONG, DONE = "What went wrong?", "What did you do about it?"
 
 
-def answered(episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactWatching | None) -> str:
+def answered(
+    episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactWatching | None, waits_for: str = ""
+) -> str:
     """The answer to the last of several questions; the earlier ones say what "it" is.
 
     Args:
@@ -22,10 +24,11 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording, symboli
         questions: in plain English.
         words: how the domain is put into words.
         symbolic: the system of a symbolic domain; None for boxes.
+        waits_for: what a person is asked now.
     """
     if symbolic is not None and asks_what_if(questions[-1]):
         return what_if(episode, questions[-1], symbolic.instance, symbolic.rules.goal)
-    return ask(episode, questions, domain=words.domain)[-1].text
+    return ask(episode, questions, domain=words.domain, waits_for=waits_for)[-1].text
 
 
 def suggested(episode: Episode) -> tuple[str, ...]:

@@ -311,7 +311,8 @@ class LivePage(Deciding):
             raise InvalidConfiguration("expected a run to ask about, found none; start one")
         with self._talking:
             self._questions.append(question)
-            text = answered(story.episode, self._questions, story.words, story.symbolic)
+            waits = self.desk.decision.question if self.desk.decision is not None else ""
+            text = answered(story.episode, self._questions, story.words, story.symbolic, waits)
             self._add(Said(by or VIEWER, question), Said(ROBOT, text))
         return text
 

@@ -69,7 +69,7 @@ PAN_IS_BROKEN = {
     "Have you encountered anything that I should be aware of?": "the pan is broken",
     "did anything else happen that you did not tell me": "the pan is broken",
     "How much time do you expect to take?": "actions are left",
-    "is something still on or hot?": "No: the pan is broken",
+    "is something still on or hot?": "not safe to reach in: the pan is broken",
     "what do I have to do?": "A person is needed",
     "can you still finish?": "A person is needed",
     "why have you stopped?": "asked for help",

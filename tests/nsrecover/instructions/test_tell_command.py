@@ -8,7 +8,12 @@ from nsrecover.records import episode_log
 
 
 def run(*arguments, out="/dev/null"):
-    return CliRunner().invoke(app, ["tell", *arguments, "--out", str(out)], input="")
+    return CliRunner().invoke(app, ["tell", *arguments, "--yes", "--out", str(out)], input="")
+
+
+def test_without_a_terminal_nothing_moves_unasked():
+    with pytest.raises(InvalidConfiguration, match="--yes"):
+        CliRunner().invoke(app, ["tell", "put the banana on the desk"], catch_exceptions=False)
 
 
 def test_a_plan_is_printed():
@@ -32,4 +37,4 @@ def test_what_is_not_done_exits_with_1():
 
 def test_a_home_that_does_not_exist_is_a_clear_error():
     with pytest.raises(InvalidConfiguration, match="Did you mean 'apartment'"):
-        CliRunner().invoke(app, ["tell", "go to the kitchen", "--home", "appartment"], catch_exceptions=False)
+        CliRunner().invoke(app, ["tell", "go to the kitchen", "--yes", "--home", "appartment"], catch_exceptions=False)

@@ -71,6 +71,36 @@ def test_ctrl_c_keeps_the_log_of_a_watched_robot(tmp_path: Path) -> None:
     assert stopped.records
 
 
+KILLED = """
+import os, signal
+from tests.nsrecover.serving.live.live_worlds import PLAN, BoxTable
+
+class Killed(BoxTable):
+    executed = 0
+
+    def execute(self, action):
+        self.executed += 1
+        if self.executed == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().execute(action)
+
+def world():
+    made = Killed()
+    made.plan = PLAN
+    return made
+"""
+
+
+def test_a_program_that_is_killed_has_logged_every_turn_that_was_over(tmp_path: Path) -> None:
+    (tmp_path / "robot.py").write_text(KILLED)
+    log = tmp_path / "watched.json"
+    command = [sys.executable, "-m", "nsrecover.cli.app", "watch", f"{tmp_path / 'robot.py'}:world", "--out", str(log)]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120).returncode == -signal.SIGKILL
+    kept = episode_log.load(log)
+    assert kept.status is EpisodeStatus.RUNNING
+    assert [record.action for record in kept.records] == [kept.plan[0]]
+
+
 def test_ctrl_c_keeps_the_log_of_a_robot_that_was_told_something(tmp_path: Path) -> None:
     log = tmp_path / "told.json"
     with live("tell", "put the banana on the desk", "--out", str(log)) as (process, viewer):

@@ -75,16 +75,16 @@ def test_a_person_is_named_as_the_cause_if_the_records_name_one() -> None:
         assert "Ann" in answer.text
 
 
-def test_the_answer_about_safety_begins_with_a_verdict_that_is_never_yes() -> None:
+def test_the_answer_about_safety_fits_is_it_safe_and_is_it_dangerous() -> None:
     worlds = {"wine": FactWorld(START | {WINE}), "good": FactWorld()}
     ended = {name: in_kitchen(world) for name, world in worlds.items()}
     broken = report_of(carried_out(FactWorld(hook=PAN_BREAKS), FRY, FRIED), "Fry", domain=HOME.domain)
-    assert first(broken, "safe").startswith("No: the pan is broken")
+    assert first(broken, "safe").startswith("It is not safe to reach in: the pan is broken")
     for report in (*ended.values(), report_of(fallen(), "Fallen")):
-        assert first(report, "safe").startswith("Not known: ")
+        assert first(report, "safe").startswith("It is not known whether it is safe to reach in: ")
     running = replace(fallen(), status=EpisodeStatus.RUNNING)
     verdict, *_ = safety_sentences(running, TABLETOP, still=True)
-    assert verdict.text.startswith("No: ")
+    assert verdict.text.startswith("It is not safe")
     assert "no emergency stop" not in verdict.text
 
 
