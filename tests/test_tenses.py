@@ -118,7 +118,7 @@ CLAIMS: dict[str, Callable[[Truth, re.Match[str]], bool]] = {
     r"I have not done it\.": lambda true, found: true.episode.status is not EpisodeStatus.COMPLETED,
     r".*this action of it was not carried out\.": lambda true, found: any(k < n for k, n in true.ways),
     rf"The robot lifted {_NAMES}, and (?:it|they) fell.*": _each_done,
-    rf"The robot's action put {_NAMES} somewhere else than planned\.": _each_done,
+    r"a person did that is not recorded\.": lambda true, found: True,
     r"The robot's action changed the .+ instead of the (.+)\.": lambda true, found: true.did(found[1]),
     r"the robot was (.*?)[;.]": lambda true, found: any(
         participle(action, true.domain) == found[1] for action in true.log

@@ -52,9 +52,9 @@ def facts_of(
         Facts in the order of the text. The predicates are `step` (number from 1, action, phase), `violated` (what
         violates a precondition, as text), each `Cause` (object, explaining object or `nowhere`, detail), of scenes of
         facts `lacks` and `has` (predicate, object, ...), `unachieved` or `achieved` (the action), `should_be_on`
-        (object, support), `plan` (fault, step, steps or objects), `misses` (condition as text), `cause` (objects
-        without whose deviation the plan would have reached its goal), `unseen` (object, reason, the object whose mask
-        is there or `nowhere`), `unknown` (object, property), `sensor` (problem, camera, what was found), and those of
+        (object, support), `plan` (fault, step, steps or objects), `misses` (condition as text), `unseen` (object,
+        reason, the object whose mask is there or `nowhere`), `unknown` (object, property), `sensor` (problem, camera,
+        what was found), and those of
         `recovery_facts`.
     """
     done = discrepancy.step + (1 if discrepancy.phase is Phase.AFTER else 0)
@@ -165,7 +165,7 @@ def _plan_facts(discrepancy: Discrepancy[object], domain: Domain) -> list[Fact]:
         about = (*map(str, problem.steps), *problem.objects)
         facts.append(Fact("plan", (problem.fault.value, str(problem.step + 1), *about)))
         facts += [Fact("misses", (domain.text(fact, False),)) for fact in problem.unmet]
-    return facts + ([Fact("cause", discrepancy.cause)] if discrepancy.cause else [])
+    return facts
 
 
 def recovery_facts(done: int, recovery: Recovery) -> tuple[Fact, ...]:

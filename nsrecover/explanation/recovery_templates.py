@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.domain import Domain
@@ -105,10 +106,23 @@ def _rejoining(known: Known, phrasing: Phrasing, *recovery: Fact) -> list[Senten
     after = f"the scene is {_as_after(subgoal, phrasing)}"
     if recovery:
         rest = f", so {skipped} can be skipped" if subgoal > done else f", so {again} can be repeated"
+        if (left := _left_as_it_is(known)) and subgoal >= done:
+            forms = Forms.of([fact.arguments[0] for fact in left])
+            after = forms.agree(f"no later step needs {objects([f.arguments[0] for f in left])} otherwise")
+            after += forms.agree(", and [they] [is] left as [they] [is]")
         return [sentence(f"no recovery is needed: {after}{rest if subgoal != done else ''}", *recovery, *facts)]
     if subgoal > done:
         return [sentence(f"this also completes {skipped}", *facts)]
     return [sentence(f"then {after}{f', and the plan repeats {again}' if subgoal < done else ''}", *facts)]
+
+
+def _left_as_it_is(known: Known) -> list[Fact]:
+    """Return the objects of a scene of facts that are wrong, and that the rest of the plan does not need otherwise."""
+    if not (known["lacks"] or known["has"]):
+        return []
+    said = {fact.arguments[0] for fact in known["stays"]}
+    wrong = [fact for cause in Cause if cause is not Cause.HELPED for fact in known[cause.value]]
+    return [fact for fact in wrong if fact.arguments[0] not in said]
 
 
 def _as_after(step: int, phrasing: Phrasing) -> str:

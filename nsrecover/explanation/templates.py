@@ -307,7 +307,7 @@ def _consequences(known: Known, phrasing: Phrasing) -> list[Sentence]:
 
 
 def _plan(known: Known, phrasing: Phrasing) -> list[Sentence]:
-    """Return sentences about what is wrong with the plan, and without which deviation it would have worked."""
+    """Return sentences about what is wrong with the plan."""
     sentences = []
     for fact in known["plan"]:
         fault, step, *about = fact.arguments
@@ -317,7 +317,4 @@ def _plan(known: Known, phrasing: Phrasing) -> list[Sentence]:
         text = _PLAN[PlanFault(fault)].format(step=f"step {step}", steps=steps, wrong=wrong, right=right)
         missed = listed(each.arguments[0] for each in known["misses"])
         sentences.append(sentence(f"{text}: {missed}" if missed else text, fact, *known["misses"]))
-    for fact in known["cause"]:
-        text = f"had {objects(fact.arguments)} been as expected, the plan would have reached its goal"
-        sentences.append(sentence(text, fact))
     return sentences

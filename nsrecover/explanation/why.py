@@ -18,7 +18,8 @@ _OF_ROBOT = {
     Cause.DROPPED: "the robot lifted {names}, and [they] fell",
     Cause.NOT_LIFTED: "the robot's action should have lifted {names}, and did not",
     Cause.NOT_DONE: "the robot's action should have changed {names}, and did not",
-    Cause.MISPLACED: "the robot's action put {names} somewhere else than planned",
+    Cause.MISPLACED: "{names} [is] not where the robot's action should have put [them]; whether the robot or a person "
+    "did that is not recorded",
     Cause.MISTAKEN: "the robot's action changed {names} instead of {other}",
 }
 """Cause -> what the robot had to do with it."""

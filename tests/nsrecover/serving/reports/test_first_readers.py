@@ -79,9 +79,9 @@ def test_the_answer_about_safety_fits_is_it_safe_and_is_it_dangerous() -> None:
     worlds = {"wine": FactWorld(START | {WINE}), "good": FactWorld()}
     ended = {name: in_kitchen(world) for name, world in worlds.items()}
     broken = report_of(carried_out(FactWorld(hook=PAN_BREAKS), FRY, FRIED), "Fry", domain=HOME.domain)
-    assert first(broken, "safe").startswith("It is not safe to reach in: the pan is broken")
+    assert re.match("It is not safe .*: the pan is broken", first(broken, "safe"))
     for report in (*ended.values(), report_of(fallen(), "Fallen")):
-        assert first(report, "safe").startswith("It is not known whether it is safe to reach in: ")
+        assert first(report, "safe").startswith("It is not known whether it is safe")
     running = replace(fallen(), status=EpisodeStatus.RUNNING)
     verdict, *_ = safety_sentences(running, TABLETOP, still=True)
     assert verdict.text.startswith("It is not safe")
