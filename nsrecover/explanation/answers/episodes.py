@@ -9,7 +9,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.explanation import Explanation
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.explanation.answers.numbering import Turn, clock, turns
+from nsrecover.explanation.answers.numbering import Turn, clock, how_it_stopped, turns
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.grounded import GroundedExplainer
@@ -100,7 +100,7 @@ def _text(episode: Episode, errors: list[Turn], explanations: list[Explanation],
         parts.append(f"{capital(counted(count, 'error'))} {'was' if count == 1 else 'were'} noticed.")
     for number, (turn, words) in enumerate(zip(errors, explanations, strict=True), start=1):
         if turn.step is None:
-            parts.append("The next one came during the recovery, whose steps are counted from 1.")
+            parts.append("Then, during the recovery:")
         elif count == len(errors) > 1 and audience is Audience.LAY:
             parts.append(f"The {ordinal(number)}:")
         parts.append(words.text)
@@ -108,7 +108,7 @@ def _text(episode: Episode, errors: list[Turn], explanations: list[Explanation],
         case EpisodeStatus.COMPLETED:
             parts.append("In the end the plan was completed.")
         case EpisodeStatus.ASKED_FOR_HELP:
-            parts.append(f"The robot stopped there and asked for help: {episode.reason.rstrip('. ')}.")
+            parts.append(how_it_stopped(episode))
         case EpisodeStatus.REVIEWED:
             pass
     return " ".join(parts)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Episode, Fate, StepRecord
+from nsrecover.core.episode import Episode, Fate, StepRecord, StopCode
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.sessions.requests import Answer
 
@@ -66,6 +66,22 @@ def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Di
     if found.plan_problem is not None:
         found = replace(found, plan_problem=replace(found.plan_problem, step=found.plan_problem.step + by))
     return replace(found, step=found.step + by, deviations=deviations), recovery
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words: `0.3 s`, `57 s`, `2 min 5 s`."""
+    if seconds < 10:
+        return f"{max(seconds, 0.0):.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def how_it_stopped(episode: Episode) -> str:
+    """Return how a run ended that did not complete its plan: by itself for help, or by a person."""
+    reason = episode.reason.rstrip(". ")
+    if episode.why is StopCode.STOPPED:
+        return f"The run was ended by a person or a program: {reason}."
+    return f"The robot stopped and asked for help: {reason}."
 
 
 def clock(seconds: float) -> str:

@@ -20,7 +20,7 @@ from nsrecover.domains.properties import facts_with
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.answers.asked import mentioned
 from nsrecover.explanation.answers.fates import fate_text, rejoin_text
-from nsrecover.explanation.answers.numbering import Turn, clock, turns
+from nsrecover.explanation.answers.numbering import Turn, clock, duration, how_it_stopped, turns
 from nsrecover.explanation.audience import Phrasing, participle
 from nsrecover.explanation.facts import PLACED, facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
@@ -162,7 +162,7 @@ def worked(run: Run) -> str:
         case EpisodeStatus.COMPLETED:
             return "The robot completed the plan, and what it needs was seen in place in the end."
         case EpisodeStatus.ASKED_FOR_HELP:
-            return f"The robot stopped and asked for help: {run.episode.reason.rstrip('. ')}."
+            return how_it_stopped(run.episode)
         case EpisodeStatus.REVIEWED:
             return "This is a recording: whether a recovery would have worked is not known."
     return f"The run goes on. {remaining(run)}"
@@ -237,14 +237,14 @@ def lasted(run: Run) -> str:
     extra = [turn for turn in run.every if turn.record.recovering and turn.record.action is not None]
     if total <= 0.0:
         return "How long it took, and how much time was lost, is not recorded."
-    took = f"{clock(round(total))} (mm:ss)" if total >= SHORTEST_S else "less than a second"
+    took = duration(total)
     text = f"{'So far it' if run.episode.status is EpisodeStatus.RUNNING else 'It'} took {took}."
     lost = lost_s(run.episode)
     steps = [turn.step for turn in run.every if turn.record.action is not None and not turn.record.recovering]
     if lost < SHORTEST_S and not extra and len(steps) == len(set(steps)):
         return f"{text} No time was lost to recoveries, repeated steps or further looks."
     many = f"{number(len(extra))} of its {counted(len(run.done), 'action')} belonged to recoveries" if extra else ""
-    spent = f"{lost:.0f} s of that were" if lost >= SHORTEST_S else "Less than a second of that was"
+    spent = f"{duration(lost)} of that {'were' if lost >= SHORTEST_S else 'was'}"
     return f"{text} {spent} lost to errors: {many or 'steps were repeated, or looked at again'}."
 
 

@@ -89,8 +89,8 @@ class PageServer:
         age_s = time.time() - _seconds(fields.pop(CLICKED, ""))
         if age_s > EXPIRES_S and name not in ALWAYS:
             raise InvalidConfiguration(
-                f"expected a command of the last {EXPIRES_S:g} s, found one of {age_s:.0f} s ago: nothing was done; "
-                "look at the page, and give it again"
+                f"expected a command of the last {EXPIRES_S:g} s, found one of {age_s:.0f} s ago: not done, the "
+                "connection hung; look at the page and click again"
             )
         return self.command(name, fields)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.discrepancy import Phase
-from nsrecover.core.episode import Episode, EpisodeStatus, Fate
+from nsrecover.core.episode import Episode, EpisodeStatus, Fate, StopCode
 from nsrecover.core.explanation import Explanation, Sentence
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.answers.fates import fate_fact, fate_text, rejoin_text
-from nsrecover.explanation.answers.numbering import Turn
+from nsrecover.explanation.answers.numbering import Turn, how_it_stopped
 from nsrecover.explanation.answers.run_questions import Run, lasted, lost_s
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.safety import safety_sentences
@@ -224,7 +224,7 @@ def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
     own = {
         EpisodeStatus.RUNNING: "Not known yet: the run goes on.",
         EpisodeStatus.COMPLETED: "The robot completed the plan.",
-        EpisodeStatus.ASKED_FOR_HELP: f"The robot stopped and asked for help: {episode.reason.rstrip('. ')}.",
+        EpisodeStatus.ASKED_FOR_HELP: how_it_stopped(episode),
         EpisodeStatus.REVIEWED: "Unknown: this is a recording, and no recovery was executed.",
     }[episode.status]
     if judgement is not None:
@@ -274,9 +274,10 @@ def _end(episode: Episode, judgement: Judgement | None) -> str:
     if judgement is not None and episode.status is EpisodeStatus.COMPLETED:
         return "the goal was reached" if judgement.reached else "the goal was not reached"
     reason = episode.reason.rstrip(". ")
+    ended = "the run was ended" if episode.why is StopCode.STOPPED else "the robot asked for help"
     return {
         EpisodeStatus.RUNNING: "the run goes on",
         EpisodeStatus.COMPLETED: "the plan was completed",
-        EpisodeStatus.ASKED_FOR_HELP: "the robot asked for help" + f" ({reason})" * (len(reason) < LONG),
+        EpisodeStatus.ASKED_FOR_HELP: ended + f" ({reason})" * (len(reason) < LONG),
         EpisodeStatus.REVIEWED: "the recording was only reviewed",
     }[episode.status]

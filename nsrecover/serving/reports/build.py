@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from nsrecover.core.discrepancy import Phase
-from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.episode import Episode, EpisodeStatus, StopCode
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
@@ -285,7 +285,7 @@ def _outcome(episode: Episode, judgement: Judgement | None) -> tuple[str, Kind]:
     return {
         EpisodeStatus.RUNNING: ("still going on", Kind.DOUBT),
         EpisodeStatus.COMPLETED: ("plan completed", Kind.OK),
-        EpisodeStatus.ASKED_FOR_HELP: ("asked for help", Kind.DOUBT),
+        EpisodeStatus.ASKED_FOR_HELP: ("ended" if episode.why is StopCode.STOPPED else "asked for help", Kind.DOUBT),
         EpisodeStatus.REVIEWED: ("recording", Kind.DOUBT),
     }[episode.status]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.episode import Episode, EpisodeStatus, Fate
-from nsrecover.explanation.answers.numbering import clock
+from nsrecover.explanation.answers.numbering import clock, duration
 from nsrecover.explanation.answers.run_questions import lost_s
 from nsrecover.explanation.templates import PHRASES, WORST_FIRST
 from nsrecover.records import episode_log, scenes_recording
@@ -97,7 +97,7 @@ class ManyRuns:
         helped = amount(sum(run.helped for run in self.runs), "run")
         return (
             f"{done} of {amount(ended, 'run')} completed the plan. {recorded}{amount(errors, 'error')} noticed. "
-            f"{clock(lost)} of {clock(total)} (mm:ss) were lost to errors{share}. "
+            f"{duration(lost)} of {duration(total)} were lost to errors{share}. "
             f"A person had to decide or to help in {helped}."
         )
 

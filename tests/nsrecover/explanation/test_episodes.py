@@ -54,7 +54,7 @@ def test_a_step_whose_needs_are_not_met_is_the_plans_fault() -> None:
     asked = replace(fallen(), status=EpisodeStatus.ASKED_FOR_HELP, reason="nobody can say.", records=records)
     report = report_of_episode(asked)
     assert (report["kind"], report["root_cause"]) == ("planning", "precondition")
-    assert report["text"].endswith("there and asked for help: nobody can say.")
+    assert report["text"].endswith("stopped and asked for help: nobody can say.")
 
 
 def test_steps_are_counted_as_the_plan_counts_them_after_a_recovery() -> None:

@@ -17,7 +17,7 @@ from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, WATER, WATERED, WINE
 
 TOWER = {
     "What task were you doing?": "put the blue cube on the red cube",
-    "how long did this take?": "00:39",
+    "how long did this take?": "39 s",
     "Why did it take so long?": "15 s",
     "Were there any technical hitches during the task?": "second step",
     "Was anything dropped or damaged?": "not lifted",

@@ -100,7 +100,7 @@ def test_the_answer_about_safety_uses_every_state_that_was_read() -> None:
 
 def test_length_and_lost_time_come_from_the_records_or_are_said_not_to() -> None:
     told = answers(report_of(fallen(), "Fallen"))["long"]
-    assert "00:39" in told
+    assert "39 s" in told
     assert "15 s" in told
     assert "No time was lost" in answers(report_of(flawless(), "Good"))["long"]
     records = tuple(replace(each, time_s=0.0) for each in fallen().records)
