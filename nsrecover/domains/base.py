@@ -282,6 +282,7 @@ class Words:
         past: an action that was done.
         unkept: an action whose promise does not hold.
         logged: name and instruction of the action in logs in REFLECT's format.
+        if_last: of a predicate, trait -> how to say that it holds if the kind of its last term has that trait.
         relation: regular expression for where the action puts its first argument, relative to the second if it has one.
     """
 
@@ -290,9 +291,10 @@ class Words:
     unkept: str = ""
     logged: tuple[str, str] = ("", "")
     relation: str = ""
+    if_last: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for text in (self.imperative, self.past, self.unkept, *self.logged):
+        for text in self._texts:
             try:
                 plain = all(
                     name is None or (re.fullmatch(r"[\w-]+", name) and not spec and conversion in (None, "s"))
@@ -308,8 +310,11 @@ class Words:
     @property
     def placeholders(self) -> set[str]:
         """The names and numbers in braces."""
-        texts = (self.imperative, self.past, self.unkept, *self.logged)
-        return {name for text in texts for _, name, _, _ in Formatter().parse(text) if name is not None}
+        return {name for text in self._texts for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+    @property
+    def _texts(self) -> tuple[str, ...]:
+        return (self.imperative, self.past, self.unkept, *self.logged, *self.if_last.values())
 
     @property
     def takes_two(self) -> bool:

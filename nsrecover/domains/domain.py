@@ -155,15 +155,19 @@ class Domain:
         predicate, *terms = (fact.predicate, *fact.arguments) if isinstance(fact, Fact) else fact
         if predicate == "not":
             return self.text(tuple(terms), not holds)
-        template, some = self._template(predicate, len(terms)), "something" if holds else "anything"
+        template, some = self._template(predicate, terms), "something" if holds else "anything"
         if terms and terms[0].startswith("?") and not holds:
             terms[0], holds = "nothing", True
         return clause(template, *(some if term.startswith("?") else term for term in terms), holds=holds)
 
-    def _template(self, predicate: str, count: int) -> str:
-        """How to say a predicate with a number of terms: by its words, its role, or its name."""
-        if predicate in self.words:
-            return self.words[predicate].imperative
+    def _template(self, predicate: str, terms: Sequence[str]) -> str:
+        """How to say a predicate of terms: by its words, its role, or its name."""
+        count = len(terms)
+        if words := self.words.get(predicate):
+            last = f" {terms[-1]}" if terms else ""
+            nouns = (noun for noun in sorted(self.kinds, key=len, reverse=True) if last.endswith(f" {noun}"))
+            traits = self.kinds[noun].traits if words.if_last and (noun := next(nouns, "")) else frozenset[str]()
+            return next((text for trait, text in words.if_last.items() if trait in traits), words.imperative)
         if template := _BY_ROLE.get(self.relations.get(predicate, Role.PLAIN)):
             return template
         plain = predicate.replace("_", " ").replace("-", " ").replace("{", "{{").replace("}", "}}")

@@ -45,7 +45,7 @@ WHAT = "the log of an episode"
 DIGITS = 5
 
 
-_WORDS = ("name", "variables", "relations", "operators", "words", "cost_unit")
+_WORDS = ("name", "kinds", "traits", "variables", "relations", "operators", "words", "cost_unit")
 """The fields of a domain that are needed to put its facts and actions into words."""
 
 

@@ -332,13 +332,13 @@ LAWS = (
 )
 """Changes of a state without an action."""
 
-WORDS: dict[str, str] = {
-    "at": "{0} in or on {1}",
+WORDS: dict[str, Words | str] = {
+    "at": Words("{0} in or on {1}", if_last={Trait.FLAT: "{0} on {1}", Trait.HOLLOW: "{0} in {1}"}),
     "atop": "{0} on top of {1}",
     "filled": "{0} filled with {1!s}",
     "running": "{0} turned on",
     "off": "{0} turned off",
-    "away_from": "{0} not in or on {1}",
+    "away_from": Words("{0} not in or on {1}", if_last={Trait.FLAT: "{0} not on {1}", Trait.HOLLOW: "{0} not in {1}"}),
     "hot": "{0} heated",
     "set_down": "{0} set down",
     "shut": "the door of {0} is closed",

@@ -71,7 +71,7 @@ def test_what_is_seen_before_an_action_has_happened_since_the_last_one() -> None
 def test_what_is_said_about_the_plan_is_read() -> None:
     said = (
         "Before step 1, pick_up(tomato), the plan does not reach its goal. From step 1 on, the plan names the tomato "
-        "instead of the pot: the pot is not in or on the plate. The recovery takes two actions."
+        "instead of the pot: the pot is not on the plate. The recovery takes two actions."
     )
     assert graded(said, WrongInPlan(0, "pot", "tomato"), PLAN) == (True, True, True)
     assert graded(said, WrongInPlan(1, "pot", "egg"), PLAN) == (True, False, False)

@@ -10,7 +10,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from tests.commands import ROOT
 
 APPLICATIONS = (
-    "explanation/logs/",  # logs of households, in REFLECT's format
+    "logs/",  # logs of households, in REFLECT's format
     "instructions/",  # commands to a robot in a home
     "perception/household.py",
     "perception/objects/support.py",

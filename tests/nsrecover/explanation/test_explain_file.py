@@ -62,7 +62,7 @@ def test_no_log_needs_torch(logs: dict[str, Path], kind: str) -> None:
         ("what did you do about it?", ("pour the pot out into the sink",)),
         ("why did you move the pot?", ("the pot was filled with wine", "So I had to")),
         ("why did you not move the mug?", ("I did not move the mug",)),
-        ("where is the egg?", ("in or on the fridge",)),
+        ("where is the egg?", ("in the fridge",)),
         ("what if you had not moved the pot?", ("while the robot is running",)),
     ],
 )

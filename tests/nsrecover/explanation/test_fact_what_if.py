@@ -45,10 +45,10 @@ def test_what_cannot_be_put_right_is_said(good: Episode) -> None:
 @pytest.mark.parametrize(
     ("question", "fact"),
     [
-        ("what if the mug was in the sink?", "the mug is in or on the sink"),
+        ("what if the mug was in the sink?", "the mug is in the sink"),
         ("what if the faucet had been turned on?", "the faucet is turned on"),
         ("what if the pot were dirty?", "the pot is dirty"),
-        ("what if the pot were not on the countertop?", "the pot is not in or on the countertop"),
+        ("what if the pot were not on the countertop?", "the pot is not on the countertop"),
         ("what if the fridge had not been closed?", "the fridge is open"),
     ],
 )
