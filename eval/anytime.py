@@ -80,7 +80,7 @@ def planned(system: System, given: SyntheticErrorState, budget_s: float) -> tupl
     Processor time does not depend on what else runs on the machine; it includes building the model of the search.
     """
     began = time.process_time()
-    recovery = system.box_planner.recover(
+    recovery = system.planner.recover(
         given.graph, given.trace, given.discrepancy, budget_s=None, max_expansions=None,
         cancelled=lambda: time.process_time() - began >= budget_s,
     )  # fmt: skip

@@ -96,9 +96,9 @@ def time_one(item: tuple[int, int, int], config: ScalingConfig) -> TimedRecovery
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        larger.box_planner.recover(given.graph, given.trace, given.discrepancy, max_expansions=1)  # loads what it needs
+        larger.planner.recover(given.graph, given.trace, given.discrepancy, max_expansions=1)  # loads what it needs
         began = time.process_time()
-        recovery = larger.box_planner.recover(
+        recovery = larger.planner.recover(
             given.graph, given.trace, given.discrepancy, budget_s=None, max_expansions=None,
             cancelled=lambda: time.process_time() - began >= config.budget_s,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from eval.common.recordings import RecordedEpisode, names_of_masks
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.monitoring.boxes.comparison import Circumstances
+from nsrecover.monitoring.comparison import Circumstances
 from nsrecover.perception.perceiver import Association, ScenePerceiver
 from nsrecover.system import System
 
@@ -112,7 +112,7 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
     """
     episode = recorded.episode
     rng = np.random.default_rng(episode.seed)
-    perceive = ScenePerceiver(system.bundle, setting.association, setting.remember)
+    perceive = ScenePerceiver(system.model.bundle, setting.association, setting.remember)
     known = setting.association is Association.KNOWN
 
     def perceived(perceiver: ScenePerceiver, step: int, trace: Trace, failed: bool) -> PerceivedStep:

@@ -19,12 +19,12 @@ from eval.common.systems import system_of
 from eval.detectors.base import Moment, References, part
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Edge, Relation, relations, support_name
-from nsrecover.monitoring.boxes.comparison import Circumstances
+from nsrecover.monitoring.comparison import Circumstances
 
 
 @dataclass(frozen=True)
 class Ours:
-    """`nsrecover.monitoring.boxes.comparison.Comparison` alarms if any object deviates.
+    """`nsrecover.monitoring.comparison.Comparison` alarms if any object deviates.
 
     Attributes:
         checkpoint: folder; the shipped one if None.

@@ -8,13 +8,13 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.explanation.answers.questions import ask, asks_what_if
 from nsrecover.explanation.answers.what_if import what_if
-from nsrecover.monitoring.watching import FactWatching
+from nsrecover.monitoring.fact_belief import FactScenes
 from nsrecover.reports.wording import Wording
 
 WRONG, DONE = "What went wrong?", "What did you do about it?"
 
 
-def answered(episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactWatching | None) -> str:
+def answered(episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactScenes | None) -> str:
     """The answer to the last of several questions; the earlier ones say what "it" is.
 
     Args:
@@ -24,7 +24,7 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording, symboli
         symbolic: the system of a symbolic domain; None for boxes.
     """
     if symbolic is not None and asks_what_if(questions[-1]):
-        return what_if(episode, questions[-1], symbolic.instance, symbolic.rules.goal)
+        return what_if(episode, questions[-1], symbolic.instance, symbolic.goal)
     return ask(episode, questions, domain=words.domain)[-1].text
 
 
