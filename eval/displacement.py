@@ -80,7 +80,7 @@ def looks_at(
         checkpoint: folder; the shipped one if None.
         observations: how many a verdict may need.
     """
-    bundle = system_of(checkpoint).bundle
+    bundle = system_of(checkpoint).model.bundle
     images = _images(scene, seed, objects, distances_mm, views)
     looks = []
     for name in sensors:
