@@ -23,6 +23,7 @@ from eval.common.systems import system_of
 from eval.common.tables import document, markdown_table, number, percent_of
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.recovery import Recovery
+from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.system import System
 
 WARM_UP = 2
@@ -80,7 +81,8 @@ def planned(system: System, given: SyntheticErrorState, budget_s: float) -> tupl
     Processor time does not depend on what else runs on the machine; it includes building the model of the search.
     """
     began = time.process_time()
-    recovery = system.box_planner.recover(
+    assert isinstance(system.planner, RecoveryPlanner)
+    recovery = system.planner.recover(
         given.graph, given.trace, given.discrepancy, budget_s=None, max_expansions=None,
         cancelled=lambda: time.process_time() - began >= budget_s,
     )  # fmt: skip

@@ -220,7 +220,8 @@ class ClutterConfig(Settings):
 @cache
 def _wide(checkpoint: str | None) -> Bundle:
     """The learned parts for the table of the dataset."""
-    table, bundle = WholeTable(), copy(system_of(checkpoint).bundle)
+    table = WholeTable()
+    bundle: Bundle = copy(system_of(checkpoint).model.bundle)
     bundle.config = replace(bundle.config, workspace=table.workspace, reach_m=table.reach_m)
     return bundle
 

@@ -22,7 +22,7 @@ from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.same_place import rigidly_moved
-from nsrecover.monitoring.boxes.imagination import surely_itself
+from nsrecover.monitoring.imagination import surely_itself
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig, View
 from sim.sensors.presets import sensor
 from sim.sensors.sensor import recorded
@@ -80,7 +80,7 @@ def looks_at(
         checkpoint: folder; the shipped one if None.
         observations: how many a verdict may need.
     """
-    bundle = system_of(checkpoint).bundle
+    bundle = system_of(checkpoint).model.bundle
     images = _images(scene, seed, objects, distances_mm, views)
     looks = []
     for name in sensors:
@@ -144,7 +144,7 @@ def _images(
 def _tolerances(bundle: Bundle, start: SceneGraph, seen: SceneGraph) -> tuple[FloatArray, FloatArray]:
     """Largest tolerance at which each object deviates in one observation, mm (N,): the learned one, and distance.
 
-    The learned one is that of `nsrecover.monitoring.boxes.imagination.as_expected`, for all tolerances in one pass.
+    The learned one is that of `nsrecover.monitoring.imagination.as_expected`, for all tolerances in one pass.
     """
     now = seen.without(set(seen.names) - set(start.names))
     times = (len(TOLERANCES_M), 1)

@@ -89,7 +89,7 @@ def look(item: tuple[str, int], config: InspectConfig) -> Look:
     return Look(
         listed.task, found.names, plain[0], plain[1], found.seen.tolist(), found.missing.tolist(),
         np.asarray(pictures[-1], np.float32)[4::8, 4::8].astype(int).ravel().tolist(),
-        np.round(features_of(pictures, system.bundle), 3).tolist(),
+        np.round(features_of(pictures, system.model.bundle), 3).tolist(),
     )  # fmt: skip
 
 

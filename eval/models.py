@@ -268,7 +268,7 @@ def measure(config: ModelsConfig, run: Run) -> dict[str, Any]:
             not_begun[name] += not said
             accuracies[name] += imagined
     details = {
-        name: summary(verdicts[name], accuracies[name], system_of(variant.checkpoint).bundle)
+        name: summary(verdicts[name], accuracies[name], system_of(variant.checkpoint).model.bundle)
         for name, variant in variants.items()
     }
     return {

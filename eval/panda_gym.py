@@ -323,7 +323,7 @@ def measure(config: PandaGymConfig, run: Run) -> dict[str, Any]:
         ]
         calibrated = plain.calibrated(successes, config.alpha)
         for name, system in {"2 cm": plain, "calibrated": calibrated}.items():
-            noticed_from = REACHED_M * float(np.sqrt(-np.log2(system.models.threshold)))
+            noticed_from = REACHED_M * float(np.sqrt(-np.log2(system.model.models.threshold)))
             rows[f"{name}, noise {noise_mm:g} mm"] = {
                 "tolerance_mm": round(1000 * noticed_from, 1),
                 **summary(list(judge(system, recorded, noise_m, config.seed)), METRICS),

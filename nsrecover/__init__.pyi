@@ -44,7 +44,7 @@ from .domains.tabletop.operators import register as register
 from .loading import geometric as geometric
 from .loading import load as load
 from .loading import symbolic as symbolic
-from .monitoring.boxes.comparison import Comparison as Comparison
+from .monitoring.comparison import Comparison as Comparison
 from .monitoring.monitor import Monitor as Monitor
 from .perception.objects.boxes import BoxesPerceiver as BoxesPerceiver
 from .perception.objects.boxes import scene_of_boxes as scene_of_boxes

@@ -175,7 +175,7 @@ class RecoveryAgent(Generic[SceneT]):
     def _execute(self, session: Session[SceneT]) -> Callable[[Action], None]:
         """What carries out an action; it is watched meanwhile, if the world can show it and the system can judge it."""
         world = self.world
-        if self.system.motions is None or not isinstance(world, GlancingWorld):
+        if self.system.during is None or not isinstance(world, GlancingWorld):
             return self.world.execute
 
         def glance(observation: Observation, robot: RobotState) -> bool:

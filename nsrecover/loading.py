@@ -21,11 +21,15 @@ from nsrecover.models.conformal import Calibration
 from nsrecover.models.effects.operator import operators_in, with_operators
 from nsrecover.models.geometric import CONFIG, GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
-from nsrecover.monitoring.facts.during import ConditionModel
-from nsrecover.monitoring.facts.rules import FactRules
+from nsrecover.monitoring.box_belief import BoxPerceivers, BoxScenes
+from nsrecover.monitoring.comparison import Comparison
+from nsrecover.monitoring.fact_belief import FactPerceivers, FactScenes, rates_in
+from nsrecover.monitoring.fact_causes import FactComparison
+from nsrecover.monitoring.fact_frames import ConditionModel
+from nsrecover.monitoring.imagination import Imagination
 from nsrecover.monitoring.motion import FILE as MOTIONS
 from nsrecover.monitoring.motion import MotionModel
-from nsrecover.monitoring.watching import BoxWatching, FactWatching
+from nsrecover.monitoring.outlook import FactImagination
 from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions
 from nsrecover.planning.symbolic.lookahead import FactLookahead
@@ -35,6 +39,7 @@ from nsrecover.util.factories import is_factory, load_factory
 
 if TYPE_CHECKING:
     from nsrecover.models.household import HouseholdModels  # loads torch
+    from nsrecover.perception.household import HouseholdPerceiver
 
 HOUSEHOLD_CHECKPOINT = "household"
 """Name of the shipped checkpoint for households."""
@@ -183,8 +188,16 @@ def of_boxes(
         calibration: what the threshold of the models was set on.
         motions: what happens while an action runs.
     """
-    planner = RecoveryPlanner(models, domain=domain)
-    return System(BoxWatching(models, domain), planner, GroundedExplainer(domain), calibration, motions)
+    return System(
+        BoxScenes(models, domain),
+        BoxPerceivers(models),
+        Imagination(models, domain),
+        Comparison(models, domain),
+        RecoveryPlanner(models, domain=domain),
+        GroundedExplainer(domain),
+        calibration=calibration,
+        during=motions,
+    )
 
 
 def motions_in(checkpoint: str | Path) -> MotionModel | None:
@@ -245,6 +258,7 @@ def symbolic(
     ahead: bool = True,
     check: bool = True,
     visits: bool = False,
+    calibrated: str | Path | None = None,
 ) -> System[FactScene]:
     """A system for a symbolic domain that needs facts only: no images, no checkpoint, no torch.
 
@@ -252,14 +266,17 @@ def symbolic(
         instance: the domain over the objects of the scene, for example from `nsrecover.domains.household.household`.
         goal: conditions that hold in the end; None: what a plan achieves.
         durations: operator -> seconds, the cost of a recovery; each action costs what its operator says by default.
-        assumed: the facts for which plans are made, where they differ from those at the start, see `FactRules`.
+        assumed: the facts for which plans are made, where they differ from those at the start, see `FactScenes`.
         ahead: whether plans are checked ahead before every action.
         check: whether anything is checked before actions.
-        visits: whether places are looked at before something is done there, see `FactRules`.
+        visits: whether places are looked at before something is done there, see `FactScenes`.
+        calibrated: folder of a calibrated system (`System.calibrated`, `System.save`), for the rates at which the
+            robot's actions fail and its readings are wrong; None: the usual ones.
 
     Raises:
         InvalidConfiguration: the goal contradicts itself, or has an unknown predicate or value or a wrong number of
             terms; or an operator is unknown, or a duration not positive.
+        InvalidCheckpoint: the folder has no rates.
         UnknownObject: the goal names an object that is not in the scene.
     """
     if not isinstance(instance, Instance):
@@ -273,14 +290,26 @@ def symbolic(
     for one, other in contradictions(goal or (), instance.domain):
         raise InvalidConfiguration(f"expected a goal that can hold, found {one} and {other} in it; leave one out")
     planner = FactPlanner(instance)
-    rules = FactRules(
+    model = FactScenes(
+        instance,
         None if goal is None else tuple(goal),
         None if assumed is None else frozenset(assumed),
-        FactLookahead(planner) if ahead else None,
         check,
         visits=visits,
     )
-    return System(FactWatching(instance, rules), planner, GroundedExplainer(instance.domain))
+    if calibrated is not None:
+        rates, calibration = rates_in(calibrated)
+        model = replace(model, rates=rates)
+    return System(
+        model,
+        FactPerceivers(instance),
+        FactImagination(instance),
+        FactComparison(instance),
+        planner,
+        GroundedExplainer(instance.domain),
+        FactLookahead(planner) if ahead else None,
+        calibration if calibrated is not None else None,
+    )
 
 
 @dataclass(frozen=True)
@@ -309,7 +338,7 @@ class HouseholdSystem:
             instance: the household over the objects of the scene, from `nsrecover.domains.household.household`.
             goal: conditions that hold in the end; None: what a plan achieves.
             durations: operator -> seconds, the cost of a recovery; None: as demonstrated.
-            assumed: the facts for which plans are made, see `FactRules`.
+            assumed: the facts for which plans are made, see `FactScenes`.
             reads: whether states are read from images; False for comparisons.
             hears: whether recordings count; False for comparisons.
 
@@ -319,5 +348,30 @@ class HouseholdSystem:
         known = self.models.config.durations
         costs = {name: known[name] for name in instance.domain.operators if name in known}
         made = symbolic(instance, goal, durations or costs or None, assumed=assumed, visits=True)
-        watching = replace(made.facts, perceiver=lambda home: self.models.perceiver(home, reads, hears))
-        return replace(made, watching=watching, motions=ConditionModel(self.models.config.patience_s))
+        perceiver = HouseholdPerceivers(self.models, made.model.instance, reads, hears)
+        return replace(made, perceiver=perceiver, during=ConditionModel(self.models.config.patience_s))
+
+
+@dataclass(frozen=True)
+class HouseholdPerceivers:
+    """Makes perceivers of images and sound in a household.
+
+    Attributes:
+        models: the learned parts.
+        instance: the household over the objects of the scene.
+        reads: whether states are read from images.
+        hears: whether recordings count.
+    """
+
+    models: HouseholdModels
+    instance: Instance
+    reads: bool = True
+    hears: bool = True
+
+    def with_model(self, model: FactScenes) -> HouseholdPerceivers:
+        """The same for another model."""
+        return replace(self, instance=model.instance)
+
+    def __call__(self, observation: object = None, watch_cameras: bool = True) -> HouseholdPerceiver:
+        """A fresh perceiver."""
+        return self.models.perceiver(self.instance, self.reads, self.hears)

@@ -249,7 +249,7 @@ class Session(Generic[SceneT]):
         check_kind(robot, RobotState, "the state of the robot")
         if isinstance(turn := self._request, Act):
             if self._during is None or self._during.turn is not turn:
-                self._during = During(self.system.motions, self.monitor, turn, observation.time_s, self._during)
+                self._during = During(self.system.during, self.monitor, turn, observation.time_s, self._during)
             if (name := self._during.glanced(observation, robot)) is not None:
                 self._request = Interrupt(turn.action, name)
 

@@ -16,7 +16,7 @@ from nsrecover.core.sessions.requests import Act, Look
 from nsrecover.domains.household import LASTING
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels
-from nsrecover.monitoring.facts.during import ConditionModel, FactFrames, Frame
+from nsrecover.monitoring.fact_frames import ConditionModel, FactFrames, Frame
 from sim.common.watched_episodes import watch_episodes
 from sim.datasets.household.truth import goal_of
 from sim.kitchen.scenes import TRAINING_LAYOUTS

@@ -253,8 +253,8 @@ CALLS: Rows = {
     "learned tolerance of 20 m": (lambda: load(tolerance_m=20), "metres"),
     "unknown sensor": (lambda: load(alpha=0.05, sensor="d434"), "Did you mean 'd435'"),
     "sensor without a rate": (lambda: load(sensor="d435"), "alpha"),
-    "table of three numbers": (lambda: SYSTEM.on_table((0.3, -0.3, 0.7)), "x_min"),  # type: ignore[arg-type]
-    "negative room": (lambda: SYSTEM.on_table((0.3, -0.3, 0.7, 0.3), room_m=-1), "room_m"),
+    "table of three numbers": (lambda: SYSTEM.model.on_table((0.3, -0.3, 0.7)), "x_min"),  # type: ignore[arg-type]
+    "negative room": (lambda: SYSTEM.model.on_table((0.3, -0.3, 0.7, 0.3), room_m=-1), "room_m"),
     "calibration on nothing": (lambda: SYSTEM.calibrated([], alpha=0.05), "19"),
     "calibration for too many alarms": (lambda: SYSTEM.calibrated([(BOX_PLAN, [SCENE] * 4)], alpha=0.9), "alpha"),
     "calibration with scenes missing": (lambda: SYSTEM.calibrated([(BOX_PLAN, [SCENE])] * 99, alpha=0.2), "4"),

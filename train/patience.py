@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from conf.command import run
 from nsrecover.models.checkpoint import folder_of
 from nsrecover.models.household import FORMAT, HouseholdModels
-from nsrecover.monitoring.facts.during import Frame, fit_patience
+from nsrecover.monitoring.fact_frames import Frame, fit_patience
 from train.watched_actions import watched_actions
 
 

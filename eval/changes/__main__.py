@@ -153,7 +153,7 @@ def scored(pair: Episode, found: Sequence[Found]) -> dict[str, Any]:
 def judge(index: int, seed: int, checkpoint: str | None) -> dict[str, Any]:
     """All arms on one episode: a plain record."""
     pair, system = episode(seed, index), system_of(checkpoint)
-    seen, bundle = pair_of(pair.first, pair.second), system.bundle
+    seen, bundle = pair_of(pair.first, pair.second), system.model.bundle
     told, refused = ours(pair, system, bundle)
     grey = replace(pair, first=colourless(pair.first), second=colourless(pair.second))
     blind, _ = ours(grey, system, Alike(bundle))

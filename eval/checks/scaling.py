@@ -18,6 +18,7 @@ from eval.common.tables import document, markdown_table
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
+from nsrecover.planning.planner import RecoveryPlanner
 
 
 @dataclass
@@ -96,9 +97,10 @@ def time_one(item: tuple[int, int, int], config: ScalingConfig) -> TimedRecovery
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        larger.box_planner.recover(given.graph, given.trace, given.discrepancy, max_expansions=1)  # loads what it needs
+        assert isinstance(larger.planner, RecoveryPlanner)
+        larger.planner.recover(given.graph, given.trace, given.discrepancy, max_expansions=1)  # loads what it needs
         began = time.process_time()
-        recovery = larger.box_planner.recover(
+        recovery = larger.planner.recover(
             given.graph, given.trace, given.discrepancy, budget_s=None, max_expansions=None,
             cancelled=lambda: time.process_time() - began >= config.budget_s,
         )  # fmt: skip

@@ -80,7 +80,7 @@ class PlannerSetting:
     def recover(self, system: System) -> Callable[..., Recovery]:
         """Return the planning function, called like `RecoveryPlanner.recover` without `subgoals`."""
         if self.method is Method.replan:
-            return RePlanner(system.bundle).recover
+            return RePlanner(system.model.bundle).recover
         return partial(self._planner(system).recover, subgoals=self.wanted())
 
     def otherwise(self, system: System) -> Callable[..., Recovery | None] | None:
@@ -91,10 +91,10 @@ class PlannerSetting:
     def _planner(self, system: System) -> RecoveryPlanner:
         samplers: dict[FreePlaceSource, PlacementSampler] = {
             FreePlaceSource.nearest: nearest_place,
-            FreePlaceSource.learned: ProposedPlace(system.bundle),
+            FreePlaceSource.learned: ProposedPlace(system.model.bundle),
             FreePlaceSource.enumerated: enumerated_places,
         }
-        return RecoveryPlanner(system.bundle, rejoin=self.rejoin, placement_sampler=samplers[self.free_places])
+        return RecoveryPlanner(system.model.bundle, rejoin=self.rejoin, placement_sampler=samplers[self.free_places])
 
 
 def typed_setting(setting: Mapping[str, Any]) -> PlannerSetting:

@@ -11,7 +11,8 @@ from eval.common.recordings import RecordedEpisode, names_of_masks
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.monitoring.boxes.comparison import Circumstances
+from nsrecover.monitoring.comparison import Circumstances, Comparison
+from nsrecover.monitoring.imagination import Imagination
 from nsrecover.perception.perceiver import Association, ScenePerceiver
 from nsrecover.system import System
 
@@ -112,7 +113,7 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
     """
     episode = recorded.episode
     rng = np.random.default_rng(episode.seed)
-    perceive = ScenePerceiver(system.bundle, setting.association, setting.remember)
+    perceive = ScenePerceiver(system.model.bundle, setting.association, setting.remember)
     known = setting.association is Association.KNOWN
 
     def perceived(perceiver: ScenePerceiver, step: int, trace: Trace, failed: bool) -> PerceivedStep:
@@ -124,7 +125,9 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
         return PerceivedStep(step, failed, graph, trace.with_objects_of(graph), taken)
 
     graph = perceive(anonymous(recorded.successes[0], rng, named=True)[0])
-    trace = system.imagination.trace(graph, episode.plan)
+    imagination = system.imagination
+    assert isinstance(imagination, Imagination)
+    trace = imagination.trace(graph, episode.plan)
     yield PerceivedStep(-1, False, graph, trace, {})
     for step in range(len(episode.plan)):
         if step in recorded.failures:
@@ -133,7 +136,7 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
             return
         good = perceived(perceive, step, trace, failed=False)
         yield good
-        trace = system.imagination.rebase(good.trace, step + 1, good.graph) if setting.reimagine else good.trace
+        trace = imagination.rebase(good.trace, step + 1, good.graph) if setting.reimagine else good.trace
 
 
 def _of(recorded: RecordedEpisode, step: int, failed: bool) -> Observation:
@@ -156,12 +159,14 @@ def judge_steps(
     """
     episode = recorded.episode
     wrong = {error.step: error.causes for error in episode.errors}
+    comparison = system.comparison
+    assert isinstance(comparison, Comparison)
     steps = perceived_steps(recorded, system, setting)
     start = next(steps)
     verdicts, seen = list[StepVerdict](), [start.graph]
     for seen_step in steps:
         known = Circumstances(newcomers=seen_step.graph.names[len(start.graph) :])
-        found = system.comparison.after(seen_step.graph, seen_step.trace, seen_step.step, known)
+        found = comparison.after(seen_step.graph, seen_step.trace, seen_step.step, known)
         verdicts.append(
             StepVerdict(
                 episode.dataset,

@@ -94,14 +94,14 @@ def enlarged(system: System, objects: int) -> System:
     """Return a system for a larger table and an arm that reaches all of it."""
     if objects <= ORDINARY:
         return system
-    x_min, y_min, x_max, y_max = system.bundle.workspace
+    x_min, y_min, x_max, y_max = system.model.bundle.workspace
     factor = math.sqrt(objects / ORDINARY)
     middle, half = (y_min + y_max) / 2, factor * (y_max - y_min) / 2
     workspace = (x_min, middle - half, x_min + factor * (x_max - x_min), middle + half)
     far = math.hypot(workspace[2], half + abs(middle))
-    bundle: Bundle = copy(system.bundle)
+    bundle: Bundle = copy(system.model.bundle)
     bundle.config = replace(bundle.config, workspace=workspace, reach_m=(bundle.config.reach_m[0], far))
-    return system.with_models(bundle)
+    return system.with_model(replace(system.model, models=bundle))
 
 
 def problem(
@@ -188,12 +188,12 @@ def _somewhere(
     away: tuple[FloatArray, float] | None = None,
 ) -> FloatArray | None:
     """Draw a free place on the table; `away` gives a place and the least distance from it."""
-    x_min, y_min, x_max, y_max = system.bundle.workspace
+    x_min, y_min, x_max, y_max = system.model.bundle.workspace
     for _ in range(TRIES):
         place = np.array([rng.uniform(x_min, x_max), rng.uniform(y_min, y_max), size[2] / 2, *size], dtype=np.float32)
         if away is not None and np.linalg.norm(place[:2] - away[0][:2]) < away[1]:
             continue
-        if is_free(place, boxes, system.bundle, ROOM_M):
+        if is_free(place, boxes, system.model.bundle, ROOM_M):
             return place
     return None
 
@@ -217,7 +217,7 @@ def _trace(system: System, start: SceneGraph, steps: int, rng: np.random.Generat
         after = system.imagination.step(graph, action)
         others = np.delete(after.boxes, i, axis=0)
         x, y = after.boxes[i, :2]
-        x_min, y_min, x_max, y_max = system.bundle.workspace
+        x_min, y_min, x_max, y_max = system.model.bundle.workspace
         inside = x_min < x < x_max and y_min < y < y_max
         if inside and not intersects(after.boxes[i], others, 0.0).any():
             graphs.append(after)

@@ -19,12 +19,12 @@ from eval.common.systems import system_of
 from eval.detectors.base import Moment, References, part
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Edge, Relation, relations, support_name
-from nsrecover.monitoring.boxes.comparison import Circumstances
+from nsrecover.monitoring.comparison import Circumstances, Comparison
 
 
 @dataclass(frozen=True)
 class Ours:
-    """`nsrecover.monitoring.boxes.comparison.Comparison` alarms if any object deviates.
+    """`nsrecover.monitoring.comparison.Comparison` alarms if any object deviates.
 
     Attributes:
         checkpoint: folder; the shipped one if None.
@@ -35,11 +35,12 @@ class Ours:
     @property
     def thresholds(self) -> tuple[float, ...]:
         """Calibrated threshold of the checkpoint."""
-        return (system_of(self.checkpoint).bundle.threshold,)
+        return (system_of(self.checkpoint).model.bundle.threshold,)
 
     def score(self, moment: Moment, references: References) -> float:
         """Lowest P(as expected) of all objects that were there at the start."""
         comparison, count = system_of(self.checkpoint).comparison, len(moment.expected)
+        assert isinstance(comparison, Comparison)
         known = Circumstances(newcomers=moment.seen.names[count:])
         return float(comparison.after(moment.seen, moment.trace, moment.step, known).probabilities[:count].min())
 

@@ -107,7 +107,7 @@ def _features(observation: Observation, trunk: Trunk, checkpoint: str | None) ->
 @lru_cache(maxsize=4)
 def _trunk(trunk: Trunk, checkpoint: str | None) -> nn.Module:
     if trunk is Trunk.encoder:
-        resnet = system_of(checkpoint).bundle.encoder.resnet
+        resnet = system_of(checkpoint).model.bundle.encoder.resnet
     else:
         try:
             resnet = torchvision.models.resnet18(weights=torchvision.models.ResNet18_Weights.IMAGENET1K_V1)

@@ -117,7 +117,7 @@ def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, c
         robot.spoilt.clear()
         robot.assumed = spec.expected()[first]
         system = system_for(PLANNERS["ours"], robot, config.checkpoint)
-        agent = RecoveryAgent(system if arm == "watched" else replace(system, motions=None), robot)
+        agent = RecoveryAgent(system if arm == "watched" else replace(system, during=None), robot)
 
         def stop(record: StepRecord[FactScene]) -> None:
             if robot.motions and fault is not None:

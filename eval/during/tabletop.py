@@ -93,8 +93,8 @@ def watch(item: tuple[str, int], config: DuringConfig) -> list[WatchedEpisode]:
     system = system_of(config.checkpoint)
     try:
         return [
-            _run(replace(system, motions=motions), arm, item, (spec, fault), config)
-            for arm, motions in zip(ARMS, (system.motions, RULE, None), strict=True)
+            _run(replace(system, during=motions), arm, item, (spec, fault), config)
+            for arm, motions in zip(ARMS, (system.during, RULE, None), strict=True)
             if arm in config.arms and (fault is not None or motions is not None)
         ]
     except (InvalidObservation, UnknownObject):

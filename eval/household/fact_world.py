@@ -12,7 +12,7 @@ from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, Household, Trait
 from nsrecover.domains.properties import by_property, property_of, values_of
-from nsrecover.monitoring.facts.outlook import imagine, outlook, unmet_conditions
+from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
 from sim.datasets.household import HouseholdEpisode
 from sim.datasets.household.truth import goal_of
 from sim.kitchen.faults import START, Fault, FaultClass

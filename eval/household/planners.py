@@ -61,15 +61,9 @@ class Planner:
 
     def of(self, system: System[FactScene]) -> System[FactScene]:
         """The system as this planner uses it."""
-        rules = system.facts.rules
-        rules = replace(
-            rules,
-            lookahead=rules.lookahead if self.ahead else None,
-            check=self.checks,
-            memory=self.memory,
-            visits=rules.visits and self.visits and self.looks,
-        )
-        return replace(system, watching=replace(system.facts, rules=rules))
+        visits = system.model.visits and self.visits and self.looks
+        model = replace(system.model, check=self.checks, memory=self.memory, visits=visits)
+        return replace(system, model=model, lookahead=system.lookahead if self.ahead else None)
 
     def carry_out(self, system: System[FactScene], world: World[Any], plan: Plan, course: Course) -> None:
         """Carry out a plan.

@@ -13,7 +13,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, Household
 from nsrecover.domains.properties import by_property, drifts
-from nsrecover.monitoring.facts.outlook import imagine, outlook, unmet_conditions
+from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.planning.symbolic.lookahead import FactLookahead
 from nsrecover.util.closing import ClosedByWith

@@ -17,7 +17,6 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import NsrecoverError
-from nsrecover.monitoring.boxes.monitor import BoxMonitor
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
@@ -166,9 +165,9 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
             return row
         row.seconds = time.perf_counter() - began
         names = names_of_masks(scene, seen)
-        assert isinstance(monitor, BoxMonitor)
-        assert isinstance(monitor.perceiver, ScenePerceiver)
-        taken = [(name, names[number]) for name, numbers in monitor.perceiver.masks.items() for number in numbers]
+        perceiver = getattr(monitor.belief, "perceiver", None)
+        assert isinstance(perceiver, ScenePerceiver)
+        taken = [(name, names[number]) for name, numbers in perceiver.masks.items() for number in numbers]
         row.shown, row.matched = len(taken), sum(name == shown for name, shown in taken)
         found = monitor.confirm(lambda: stream.observe(recorded(scene)), looks)
         row.blamed, row.verdict, row.looks = list(found.deviating), found.verdict.value, found.looks
@@ -188,7 +187,7 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
         return
     for step in range(len(episode.plan)):
         if step in exact.failures:
-            fork = copy.deepcopy(monitor, {id(system.models): system.models})
+            fork = copy.deepcopy(monitor, {id(system.model.models): system.model.models})
             row = judged(fork, copy.copy(stream), step, exact.failures[step])
             row.wrong = wrong[step]
             yield row

@@ -133,7 +133,7 @@ class Recovering:
     def _agent(self, world: World[Any]) -> tuple[RecoveryAgent, _TimedPlanner]:
         system = _at_its_table(warm_system(self.checkpoint), world)
         if self.rules:
-            system = system.with_models(Ruled.of(system.bundle, self.rules))
+            system = system.with_model(replace(system.model, models=Ruled.of(system.model.bundle, self.rules)))
         recover = partial(self.setting.recover(system), max_expansions=self.max_expansions)
         otherwise = self.setting.otherwise(system)
         planner = _TimedPlanner(recover) if otherwise is None else _TimedPlannerOfOtherWays(recover, otherwise)
@@ -255,9 +255,8 @@ def _at_its_table(system: System, world: World[Any]) -> System:
     if not isinstance(world, EvaluationWorld) or not world.episode.scene.room_counts:
         return system
     (x_min, x_max), (y_min, y_max) = world.episode.scene.table.x_m, world.episode.scene.table.y_m
-    return system.on_table(
-        (x_min - OVERHANG_M, y_min - OVERHANG_M, x_max + OVERHANG_M, y_max + OVERHANG_M), ROOM_M - MEASURED_M
-    )
+    table = (x_min - OVERHANG_M, y_min - OVERHANG_M, x_max + OVERHANG_M, y_max + OVERHANG_M)
+    return system.with_model(system.model.on_table(table, ROOM_M - MEASURED_M))
 
 
 class _TimedPlanner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from nsrecover.belief.rates import Rate
+from nsrecover.belief.rates import FailureRates, Rate
 from nsrecover.core.facts import PLACE, Property
 from nsrecover.domains.base import State
 from nsrecover.domains.domain import Domain
@@ -72,3 +72,25 @@ def other_values(prop: Property, domain: Domain) -> float:
     if variable is not None:
         return max(1.0, len(variable.values) - 1.0)
     return float(_PLACES) if prop[0] == PLACE else 1.0
+
+
+@dataclass
+class LearnedRates:
+    """How often a robot's actions fail, and its readings are wrong.
+
+    Attributes:
+        failures: of its actions.
+        misread: of its readings.
+    """
+
+    failures: FailureRates = field(default_factory=FailureRates)
+    misread: MisreadRates = field(default_factory=MisreadRates)
+
+    def add(self, later: LearnedRates, earlier: LearnedRates) -> None:
+        """Count what was learned between two moments of an episode."""
+        for name, rate in later.failures.operators.items():
+            known = earlier.failures.operators.get(name, Rate())
+            self.failures.count(name, rate.bad - known.bad, rate.good - known.good)
+        for name, rate in later.misread.variables.items():
+            known = earlier.misread.variables.get(name, Rate())
+            self.misread.count(name, rate.bad - known.bad, rate.good - known.good)

@@ -12,12 +12,13 @@ A sensor that errs in the same way every time, or a person who undoes the same t
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from nsrecover.belief.channels import CERTAIN, MisreadRates, Reads, other_values
+from nsrecover.belief.channels import CERTAIN, LearnedRates, Reads, other_values
 from nsrecover.belief.courses import (
     ELSEWHERE,
     FAILED,
@@ -28,7 +29,7 @@ from nsrecover.belief.courses import (
     IncidentKind,
     merged,
 )
-from nsrecover.belief.rates import FailureRates, Rate, dead
+from nsrecover.belief.rates import Rate, dead
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.domains.base import State
@@ -71,8 +72,7 @@ class Tracker:
         instance: the domain over the objects of the scene.
         state: the facts in the beginning.
         assumed: whether they are known from elsewhere; else what is not seen is unknown.
-        failures: how often the operators of the robot fail; learned.
-        misread: how often readings are wrong; learned.
+        rates: how often actions fail and readings are wrong, in the beginning; learned from then on.
 
     Attributes:
         props: all properties that are known to exist.
@@ -83,10 +83,10 @@ class Tracker:
         instance: Instance,
         state: State,
         assumed: bool = False,
-        failures: FailureRates | None = None,
-        misread: MisreadRates | None = None,
+        rates: LearnedRates | None = None,
     ) -> None:
-        self.failures, self.misread = failures or FailureRates(), misread or MisreadRates()
+        self.rates = copy.deepcopy(rates) or LearnedRates()
+        self.failures, self.misread = self.rates.failures, self.rates.misread
         self._outcomes, self._domain = ActionOutcomes(instance), instance.domain
         named = {
             (variable.name, name)
@@ -110,7 +110,7 @@ class Tracker:
 
     def acted(self, action: Action) -> None:
         """An action was done."""
-        self._learn()
+        self.learn()
         self._before = self._courses, dict(self._doubts)
         step, rate = len(self._actions), self.failures.of(action.operator)
         streak = self._streaks.get(action) or Streak(rate)
@@ -387,7 +387,13 @@ class Tracker:
             stuck += share if any(each.kind is IncidentKind.STUCK for each in found) else 0.0
         return bad, good, stuck
 
-    def _learn(self) -> None:
+    @property
+    def worked(self) -> float:
+        """The probability that the last action worked and nothing was changed by others since; 1 before the first."""
+        bad, good, _ = self._failed() if self._actions else (0.0, 1.0, 0.0)
+        return good / (good + bad) if good + bad else 0.0
+
+    def learn(self) -> None:
         """Learn from the last step, now that its observations are in: how often the action fails, and looks err."""
         if len(self._actions) > self._learned:
             action, self._learned = self._actions[-1], len(self._actions)

@@ -69,7 +69,7 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Print the version, the checkpoint, and what was measured of it."""
-    bundle = nsrecover.load(checkpoint).bundle
+    bundle = nsrecover.load(checkpoint).model.bundle
     config = bundle.config
     document: JsonObject = {
         "version": nsrecover.__version__,
@@ -257,7 +257,7 @@ def export(
     # Imported here, because it loads torch, which help and usage errors do not need.
     from nsrecover.models.export import export_onnx
 
-    bundle = nsrecover.load(checkpoint).bundle
+    bundle = nsrecover.load(checkpoint).model.bundle
     with Console(stderr=True, quiet=is_quiet()).status("exporting"):
         paths = export_onnx(bundle, out)
     for path in paths:

@@ -5,7 +5,7 @@ import inspect
 import json
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,15 +70,14 @@ def calibrate(
     system = system_for(runs, checkpoint, tolerance_mm / 1000)
     kept = out / "parts"
     steps = scoring.all_steps(system, runs, DISTANCES_MM, kept, "following the runs", check_sensors=check_sensors)
-    result = calibration.calibration_of(steps, alpha, system.models.threshold, tolerance_mm / 1000)
+    result = calibration.calibration_of(steps, alpha, system.model.models.threshold, tolerance_mm / 1000)
     if test:
         others = list(progress(read_runs(test), "reading the runs to test"))
         fresh = scoring.all_steps(system, others, DISTANCES_MM, kept, "following the runs to test", 1, check_sensors)
         result = calibration.tested_on(result, fresh)
     scores = [step.score for step in steps]
-    calibrated = system.with_models(
-        system.models.with_threshold(result.threshold), Calibration(lowest(scores), len(scores))
-    )
+    models = system.model.models.with_threshold(result.threshold)
+    calibrated = system.with_model(replace(system.model, models=models), Calibration(lowest(scores), len(scores)))
     document = report.document_of(result)
     calibrated.save(out, "\n".join(["# Calibrated on own runs", "", *report.lines_of(result), ""]))
     (out / "calibration.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
@@ -228,7 +227,7 @@ def train(
     models, found, kept = {"old": load(start), "new": load(folder)}, {}, out / "parts"
     for name, system in models.items():
         steps = scoring.all_steps(system, comparison, DISTANCES_MM, kept, f"judging with the {name} model")
-        found[name] = training.quality_of(steps, system.models.tolerance_m)
+        found[name] = training.quality_of(steps, system.model.models.tolerance_m)
     better = "new" if found["new"].detected.value > found["old"].detected.value else "old"
     models[better].save(out / "best", f"# The {better} model, kept by a comparison on own runs\n")
     document = {

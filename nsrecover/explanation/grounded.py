@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
@@ -15,6 +16,8 @@ from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.templates import verbalize
 from nsrecover.explanation.verify import disagreements
+from nsrecover.monitoring.scene_model import SceneModel
+from nsrecover.util.python310 import Self
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,10 @@ class GroundedExplainer:
 
     domain: Domain = TABLETOP
     audience: Audience = Audience.ENGINEER
+
+    def with_model(self, model: SceneModel[Any]) -> Self:
+        """The same explainer with the words of another model."""
+        return replace(self, domain=model.domain)
 
     def __call__(self, discrepancy: Discrepancy[object], recovery: Recovery | None) -> Explanation:
         """Explain what went wrong, its consequences and the recovery.

@@ -48,11 +48,11 @@ class Eyes:
     def watch(self, folder: Path, listed: Listed) -> Watched:
         """Perceive the objects of an episode."""
         assert self.setup is not None
-        return watch(folder, listed, self.setup, self.system.bundle, self.rate_hz)
+        return watch(folder, listed, self.setup, self.system.model.bundle, self.rate_hz)
 
     def picture(self, folder: Path, listed: Listed) -> Pictures:
         """The last frame of an episode."""
-        return last_pictures(folder, listed, self.colours, self.system.bundle)
+        return last_pictures(folder, listed, self.colours, self.system.model.bundle)
 
 
 def eyes_for(folder: Path, system: System, intrinsics: FloatArray | None = None, depth: str = "") -> Eyes:

@@ -14,7 +14,7 @@ from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.templates import in_short
 from nsrecover.inspection.subtasks import ON_M, Step, Task, follow, left_at
 from nsrecover.inspection.watching import Watched
-from nsrecover.monitoring.boxes.causes import Situation, cause_of
+from nsrecover.monitoring.box_causes import Situation, cause_of
 
 AHEAD = 2.0
 """An object that is in the place of a later subtask up to this share of the limit was put there by that subtask."""

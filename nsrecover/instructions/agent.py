@@ -23,7 +23,7 @@ from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.loading import symbolic
-from nsrecover.monitoring.facts.outlook import unmet_goal
+from nsrecover.monitoring.outlook import unmet_goal
 from nsrecover.util.python310 import StrEnum
 
 ASKED_AGAIN = 2

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
@@ -107,3 +108,17 @@ def conformal_threshold(scores: Sequence[float], count: int, alpha: float) -> fl
         raise InvalidConfiguration(f"expected a false-alarm rate alpha above 0 and at most {KEPT}, found {alpha}")
     rank = int(np.floor(alpha * (count + 1)))
     return 0.0 if rank < 1 else float(scores[rank - 1])
+
+
+def check_rate(scores: Sequence[float], alpha: float) -> None:
+    """Refuse a rate of false alarms that some successful steps cannot promise.
+
+    Raises:
+        InvalidConfiguration: there are too few steps, or the rate is out of its range.
+    """
+    conformal_threshold(lowest(scores), len(scores), alpha)
+    if len(scores) < (needed := ceil(1 / alpha) - 1):
+        raise InvalidConfiguration(
+            f"expected at least {needed} successful steps to promise a false-alarm rate of {alpha}, found "
+            f"{len(scores)}; give more, or ask for a higher rate"
+        )

@@ -33,7 +33,7 @@ class HouseholdConfig:
         durations: operator -> mean seconds of its demonstrations: what it costs in a recovery.
         signs: sounds that say that something runs, see `nsrecover.perception.household.Sign`.
         patience_s: how long what may be wrong while an action runs, see
-            `nsrecover.monitoring.facts.during.ConditionModel`; from `python -m train.patience`.
+            `nsrecover.monitoring.fact_frames.ConditionModel`; from `python -m train.patience`.
         metrics: measurements on demonstrations that were not learned from.
         provenance: data, seed and command of the training.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -15,6 +14,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidObservation, InvalidPlan
+from nsrecover.monitoring.scene_model import SceneBelief
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -27,10 +27,10 @@ else:
 """What the perceiver takes: `nsrecover.Observation`, boxes by name, facts, or anything else."""
 
 LOOKS = 3
-"""Largest number of observations that a verdict is based on."""
+"""Largest number of observations that a verdict is based on, unless they leave it unsure."""
 
 
-class Monitor(ABC, Generic[SceneT, Seen]):
+class Monitor(Generic[SceneT, Seen]):
     """Says before and after each action of a plan what is not as expected.
 
     `System.monitor` makes one. Each step is judged from the scene that was seen before it, so an error is reported
@@ -38,57 +38,94 @@ class Monitor(ABC, Generic[SceneT, Seen]):
 
     One observation may err. If the verdict is not settled, `wanted` says so: make another observation of the scene and
     give it to `look_again`, or let `confirm` do so. An alarm that further observations do not confirm is withdrawn.
+
+    Args:
+        believe: begins what is believed in an episode, from its plan and first observation.
+        plan: what will be done.
+        observation: what is seen before its first action.
+
+    Attributes:
+        belief: what is believed, from all observations until now.
+
+    Raises:
+        InvalidAction: the plan has an unknown operator or wrong arguments.
+        UnknownObject: it names an object that is not in the scene.
+        InvalidObservation: the observation cannot be used.
     """
 
+    def __init__(
+        self,
+        believe: Callable[[Plan, Seen], SceneBelief[Any, SceneT]],
+        plan: Plan,
+        observation: Seen,
+    ) -> None:
+        self._believe = believe
+        self.reset(plan, observation)
+
+    def reset(self, plan: Plan, observation: Seen) -> None:
+        """Begin a new episode; arguments and errors as for the constructor."""
+        self.belief = self._believe(plan, observation)
+        self._judged: Any = None
+
     @property
-    @abstractmethod
     def trace(self) -> Trace[SceneT]:
         """The scenes that the last one was compared with, those after the next actions included."""
+        return self.belief.expected.complete()
 
     @property
-    @abstractmethod
     def plan(self) -> Plan:
         """The current plan. Its actions say where they lead (`target`), also those that leave it open."""
+        return self.belief.expected.plan
 
     @property
-    @abstractmethod
     def num_executed(self) -> int:
         """How many actions of the plan are done."""
+        return self.belief.expected.num_executed
 
     @property
-    @abstractmethod
     def graph(self) -> SceneT:
-        """The scene as it was seen last."""
+        """The scene as it is believed to be."""
+        return self.belief.scene
 
     @property
-    @abstractmethod
     def last_found(self) -> Discrepancy[SceneT] | None:
         """What the observations of the last step or check say together; None if there was none."""
+        return None if self._judged is None else self._judged.found
 
     @property
-    @abstractmethod
     def wanted(self) -> tuple[str, ...] | None:
         """What another observation should show, the most important first; None: the verdict is settled."""
+        return None if self._judged is None else self.belief.wanted(self._judged)
 
     @property
-    @abstractmethod
+    def likelihood(self) -> float:
+        """P(as expected) of what is least likely to be, by all observations of the last step or check.
+
+        Raises:
+            InvalidPlan: there was no step or check since the plan was set.
+        """
+        _ = self.found
+        return self.belief.likelihood(self._judged)
+
+    @property
     def unconfirmed(self) -> tuple[str, ...]:
-        """Objects of the goal that were not seen since an action may have changed them, in scene order."""
+        """Objects of the goal of which it is not certain enough that they are as planned, or not."""
+        return self.belief.unconfirmed
 
     @property
     def passing(self) -> bool:
         """Whether the goal is believed to be reached and soon will not be: another look would cost what it checks."""
-        return False
+        return self.belief.passing
 
     @property
     def missed(self) -> tuple[Fact, ...]:
-        """Conditions of a stated goal that do not hold now."""
-        return ()
+        """Conditions of the goal that do not hold now."""
+        return self.belief.missed
 
     @property
     def next_action(self) -> Action | None:
         """The action of the plan to be done next; None at its end."""
-        return self.plan[self.num_executed] if self.num_executed < len(self.plan) else None
+        return next(iter(self.belief.expected.rest), None)
 
     @property
     def found(self) -> Discrepancy[SceneT]:
@@ -101,16 +138,6 @@ class Monitor(ABC, Generic[SceneT, Seen]):
         if found is None:
             raise InvalidPlan("expected a step or a check to look at again, found none since the plan was set")
         return found
-
-    @abstractmethod
-    def reset(self, plan: Plan, observation: Seen) -> None:
-        """Begin a new episode.
-
-        Raises:
-            InvalidAction: the plan has an unknown operator or wrong arguments.
-            UnknownObject: it names an object that is not in the scene.
-            InvalidObservation: the observation cannot be used.
-        """
 
     def check(self, observation: Seen | None = None) -> Discrepancy[SceneT]:
         """Compare before an action: whether the next action can be done.
@@ -129,7 +156,8 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             raise InvalidPlan(
                 f"expected a plan with an action left, found all {len(self.plan)} done; set another plan with set_plan"
             )
-        return self._check(observation)
+        self._judged = self.belief.begin(Phase.BEFORE, None, observation, self._judged)
+        return self.found
 
     def step(self, action: Action, observation: Seen) -> Discrepancy[SceneT]:
         """Compare after an action: whether it worked and left everything else alone.
@@ -157,7 +185,8 @@ class Monitor(ABC, Generic[SceneT, Seen]):
                 "monitor.set_plan(new_plan), or, to try the last action again, "
                 f"monitor.set_plan(monitor.plan, num_executed={max(step - 1, 0)})"
             )
-        return self._step(action, observation)
+        self._judged = self.belief.begin(Phase.AFTER, action, observation, self._judged)
+        return self.found
 
     def stopped(self) -> Discrepancy[SceneT]:
         """Say that the action of the last step was stopped before its end, once its verdict is settled.
@@ -169,12 +198,16 @@ class Monitor(ABC, Generic[SceneT, Seen]):
         Raises:
             InvalidPlan: nothing was judged yet.
         """
-        found = self.found
-        return self._not_begun() if found.phase is Phase.AFTER and _changed_nothing(found) else found
+        if self.found.phase is Phase.AFTER and _changed_nothing(self.found):
+            self._judged = self.belief.take_back(self._judged)
+        return self.found
 
-    @abstractmethod
     def look_again(self, observation: Seen) -> Discrepancy[SceneT]:
         """Judge the last step, or the last check, with one more observation of the same scene.
+
+        What deviates, or does not, if the observations together say so surely enough; otherwise the verdict is *cannot
+        tell*. What one observation does not show the next may.
+        Each is perceived from the state before the step if the perceiver can be copied, else one after the other.
 
         Args:
             observation: what is seen now; nothing was executed since the last observation.
@@ -186,12 +219,15 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             InvalidPlan: there is no step or check to look at again.
             InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
         """
+        _ = self.found
+        self.belief.look_again(self._judged, observation)
+        return self.found
 
-    @abstractmethod
     def look_failed(self) -> None:
         """Count an observation that was wanted and could not be used as made."""
+        _ = self.found
+        self.belief.look_again(self._judged, None)
 
-    @abstractmethod
     def judge_anew(self, observation: Seen) -> Discrepancy[SceneT]:
         """Judge the last step, or the last check, by one observation alone: somebody has changed the scene.
 
@@ -199,6 +235,9 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             InvalidPlan: there is no step or check to judge again.
             InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
         """
+        _ = self.found
+        self._judged = self.belief.judge_anew(self._judged, observation)
+        return self.found
 
     def confirm(self, observe: Callable[[], Seen], looks: int = LOOKS) -> Discrepancy[SceneT]:
         """Look again until the verdict on the last step or check is settled.
@@ -226,9 +265,8 @@ class Monitor(ABC, Generic[SceneT, Seen]):
         Returns:
             None if the last two errors do not show that repeating the action is useless.
         """
-        return None
+        return self.belief.accepted()
 
-    @abstractmethod
     def set_plan(self, plan: Plan, num_executed: int = 0, observation: Seen | None = None) -> None:
         """Go on with another plan, or from another step of this one, from the scene as it was seen last.
 
@@ -243,6 +281,9 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             InvalidPlan: `num_executed` is negative, or more than the plan has.
             InvalidObservation: the observation cannot be used.
         """
+        check_done(num_executed, plan)
+        self.belief.replan(plan, num_executed, observation)
+        self._judged = None
 
     def rejoin(self, recovery: Recovery[SceneT]) -> Plan:
         """Go on with a recovery that was planned from `trace` and the last discrepancy; the goal stays the same.
@@ -263,21 +304,8 @@ class Monitor(ABC, Generic[SceneT, Seen]):
             raise InvalidPlan(
                 f"expected a recovery, found none ({why}); ask for help, or set another plan with set_plan"
             )
-        self._rejoin(recovery)
+        self._judged = self.belief.rejoin(recovery, self._judged)
         return self.plan
-
-    @abstractmethod
-    def _check(self, observation: Seen | None) -> Discrepancy[SceneT]: ...
-
-    @abstractmethod
-    def _step(self, action: Action, observation: Seen) -> Discrepancy[SceneT]: ...
-
-    def _not_begun(self) -> Discrepancy[SceneT]:
-        """Take back the last step if something differs from the scene before it, and compare with that scene."""
-        return self.found
-
-    @abstractmethod
-    def _rejoin(self, recovery: Recovery[SceneT]) -> None: ...
 
 
 def _changed_nothing(found: Discrepancy[SceneT]) -> bool:

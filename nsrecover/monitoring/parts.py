@@ -62,7 +62,7 @@ class Parts(Protocol[SceneT]):
         ...
 
     @property
-    def motions(self) -> ActionModel | None:
+    def during(self) -> ActionModel | None:
         """What happens while an action runs; None: actions are not watched while they run."""
         ...
 

@@ -81,7 +81,7 @@ def learned_system(name: str, runs: list[Run], checkpoint: Path | None) -> tuple
     assert isinstance(operator.place, Effect)
     assert isinstance(base.domain, SpatialDomain)
     domain = with_operators(base.domain, [operator])
-    return of_boxes(base.models, replace(domain), base.calibration), operator.place, len(shown)
+    return of_boxes(base.model.models, replace(domain), base.calibration), operator.place, len(shown)
 
 
 def lines_of(name: str, effect: Effect, count: int) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core import FloatArray, SceneGraph, Verdict
-from nsrecover.monitoring.boxes.imagination import as_expected
+from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.records.runs import Run
 from nsrecover.system import System
@@ -177,6 +177,6 @@ def _displaced(
     for distance in distances_mm:
         boxes: FloatArray = seen.boxes.copy()
         boxes[chosen, :3] += direction * (distance / 1000)
-        probabilities = as_expected(system.models, expected, replace(seen, boxes=boxes))
+        probabilities = as_expected(system.model.models, expected, replace(seen, boxes=boxes))
         found[float(distance)] = float(probabilities[chosen])
     return found

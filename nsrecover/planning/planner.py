@@ -22,6 +22,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.models.free_place import within_reach
 from nsrecover.models.protocols import RecoveryModels
+from nsrecover.monitoring.imagination import ModelAndDomain
 from nsrecover.planning.alternative_trace import alternative_trace
 from nsrecover.planning.batch import Request, recover_each
 from nsrecover.planning.making_room import with_room
@@ -32,7 +33,7 @@ from nsrecover.planning.search import ROUNDING, SearchResult, check_budgets, sea
 from nsrecover.planning.setting_aside import PlacementSampler, nearest_place
 from nsrecover.planning.subgoals import Subgoal, Subgoals, chosen_subgoals, steps_expected
 from nsrecover.planning.vetoes import another_way
-from nsrecover.util.python310 import StrEnum
+from nsrecover.util.python310 import Self, StrEnum
 
 MAX_EXPANSIONS = 20_000
 """Default node budget: some seconds, so that the time budget normally decides."""
@@ -82,6 +83,10 @@ class RecoveryPlanner:
     placement_sampler: PlacementSampler = nearest_place
     domain: SpatialDomain = TABLETOP
     untouched: frozenset[str] = frozenset()
+
+    def with_model(self, model: ModelAndDomain) -> Self:
+        """The same planner with another model."""
+        return replace(self, models=model.models, domain=model.domain)
 
     def recover(
         self,

@@ -1,9 +1,11 @@
 """The main path, end to end: real physics, rendered images, the shipped checkpoint."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from nsrecover import Rejoin, load
+from nsrecover import RecoveryPlanner, Rejoin, load
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core import Action, Cause, EpisodeStatus, Observation, Plan, RecoveryStatus, StepRecord
 from nsrecover.errors import InvalidAction, UnknownObject
@@ -68,7 +70,8 @@ def test_by_relations_a_displaced_block_that_nothing_refers_to_stays_where_it_is
     bystander = next(item.name for item in scene.objects if all(item.name not in action.arguments for action in plan))
     fault = Displaced(at_step=0, name=bystander, offset_m=(0.05, 0.0))
     with TabletopWorld(scene, (fault,)) as world:
-        episode = RecoveryAgent(system.rejoining(Rejoin.RELATIONS), world).run(plan)
+        planner = RecoveryPlanner(system.model.models, rejoin=Rejoin.RELATIONS)
+        episode = RecoveryAgent(replace(system, planner=planner), world).run(plan)
         truth = world.truth()
     assert [record.action for record in episode.records] == list(plan), "noticed once, and not again"
     recovery = episode.records[0].recovery

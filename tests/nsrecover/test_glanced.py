@@ -54,7 +54,7 @@ def test_frames_are_refused_out_of_turn_and_without_a_model() -> None:
     session.observed(seen)
     with pytest.raises(InvalidObservation, match="camera images"):
         session.glanced({"a": None}, REST)  # type: ignore[arg-type]
-    without = replace(nsrecover.load(), motions=None).session(SPEC.plan, seen)
+    without = replace(nsrecover.load(), during=None).session(SPEC.plan, seen)
     with pytest.raises(InvalidConfiguration, match=r"train\.motions"):
         without.glanced(seen, REST)
     with pytest.raises(InvalidObservation, match="opening"):

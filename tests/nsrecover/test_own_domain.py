@@ -44,7 +44,7 @@ def test_the_tabletop_does_not_know_the_operator() -> None:
 
 @pytest.mark.parametrize("rejoin", Rejoin)
 def test_it_imagines_monitors_plans_and_explains(rejoin: Rejoin) -> None:
-    parking = system().rejoining(rejoin)
+    parking = replace(system(), planner=replace(system().planner, rejoin=rejoin))  # type: ignore[type-var]
     monitor = parking.monitor(PLAN, BOXES)
     assert monitor.trace.graphs[1].boxes[0].tolist() == pytest.approx(PLACE)
     assert not monitor.check().deviates

@@ -9,7 +9,7 @@ import pytest
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import SHIPPED, HouseholdModels
-from nsrecover.monitoring.facts.during import CARRIED, ELSE
+from nsrecover.monitoring.fact_frames import CARRIED, ELSE
 from train.patience import PatienceConfig, learn
 
 

@@ -55,7 +55,7 @@ def test_it_starts_from_nothing_and_goes_on_after_an_interruption(tmp_path: Path
     assert list(metrics["stages"]) == list(STAGES)
     assert metrics["provenance"]["transitions"] >= 12
     assert set(metrics["sensors"]) <= {"clean", "d435", "tof", "stereo", "harsh"}
-    assert load(str(out / "bundle")).bundle.config.provenance["settings"]["start"] is None
+    assert load(str(out / "bundle")).model.bundle.config.provenance["settings"]["start"] is None
     (hyperparameters, *_) = sorted((out / "logs" / "transition").glob("version_*/hparams.yaml"))
     logged = yaml.safe_load(hyperparameters.read_text())
     assert logged["record"]["transitions"] == 12

@@ -191,7 +191,7 @@ class SessionCore(Listener):
     def _glance(self) -> None:
         """Look at the latest images of the action that runs; publish the request if it has to be stopped."""
         episode = self._episode
-        if episode is None or self._system.motions is None or not self.active:
+        if episode is None or self._system.during is None or not self.active:
             return
         if not isinstance(episode.session.request, Act):
             return

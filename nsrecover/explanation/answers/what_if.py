@@ -18,8 +18,7 @@ from nsrecover.domains.values import stored
 from nsrecover.explanation.answers.asked import mentioned, values_named
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.phrases import instruction
-from nsrecover.monitoring.facts.expected_trace import imagined_trace, what_it_leaves
-from nsrecover.monitoring.facts.outlook import outlook
+from nsrecover.monitoring.outlook import imagined_trace, outlook, what_it_leaves
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.util.english import listed
 

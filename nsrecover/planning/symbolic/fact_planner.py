@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -17,9 +18,10 @@ from nsrecover.domains.costs import cost_of
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import facts_with, literal, property_of
-from nsrecover.monitoring.facts.outlook import imagine, outlook, unmet_conditions, unmet_goal
+from nsrecover.monitoring.outlook import HasInstance, imagine, outlook, unmet_conditions, unmet_goal
 from nsrecover.planning.symbolic.solving import Limits, Solution, solve
 from nsrecover.planning.vetoes import another_way
+from nsrecover.util.python310 import Self
 
 _TIDY = 0.75
 """Share of the time in which a way is looked for that leaves tidy what the plan tidies up."""
@@ -63,6 +65,12 @@ class FactPlanner:
 
     def __init__(self, instance: Instance, max_expansions: int | None = None) -> None:
         self.instance, self._most = instance, max_expansions
+
+    def with_model(self, model: HasInstance) -> Self:
+        """The same planner for another model."""
+        other = copy.copy(self)
+        other.instance = model.instance
+        return other
 
     def recover(
         self,

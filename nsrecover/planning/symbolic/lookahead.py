@@ -17,7 +17,7 @@ from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Atom, Formula, Not, State
 from nsrecover.domains.properties import values_of, with_properties_of
-from nsrecover.monitoring.facts.outlook import Outlook, imagine, outlook, unmet_conditions
+from nsrecover.monitoring.outlook import HasInstance, Outlook, imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, involved, works
 from nsrecover.planning.symbolic.solving import Limits, solve
 
@@ -29,7 +29,7 @@ SEARCHING_S = 5.0
 
 
 class FactLookahead:
-    """Looks ahead from a scene of facts; a `nsrecover.monitoring.facts.monitor.Lookahead`.
+    """Looks ahead from a scene of facts; a `nsrecover.monitoring.scene_model.Lookahead`.
 
     Args:
         planner: finds out what can be reached.
@@ -37,6 +37,10 @@ class FactLookahead:
 
     def __init__(self, planner: FactPlanner) -> None:
         self._planner, self._instance = planner, planner.instance
+
+    def with_model(self, model: HasInstance) -> FactLookahead:
+        """The same for another model."""
+        return type(self)(self._planner.with_model(model))
 
     def irreversible(self, state: State, action: Action, limits: Limits | None = None) -> bool:
         """Whether no plan is found that undoes an action: that brings back every fact that it changes."""

@@ -11,7 +11,7 @@ import numpy as np
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
-from nsrecover.monitoring.watching import FactWatching
+from nsrecover.monitoring.fact_belief import FactScenes
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.wording import Wording
 
@@ -30,8 +30,8 @@ class Story:
     """
 
     def __init__(self, system: Any, plan: Plan, start: Any, observed: Sequence[Any] = ()) -> None:
-        self.symbolic = system.watching if isinstance(system.watching, FactWatching) else None
-        self.words = Wording(system.domain if self.symbolic is None else self.symbolic.instance.domain)
+        self.symbolic = system.model if isinstance(system.model, FactScenes) else None
+        self.words = Wording(system.domain)
         self.plan, self.media = plan, list[Media]()
         self.episode = Episode(plan, EpisodeStatus.RUNNING, "", start, ())
         self._before: Photo | None = None

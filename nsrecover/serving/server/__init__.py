@@ -63,7 +63,7 @@ def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None,
     tokens = check_token(token)
     load: Callable[[], dict[str, System[Any]]] = partial(dict, systems)
     require_picklable(load, "systems", "use module-level functions and classes for their parts")
-    preload = sorted({type(system.watching).__module__ for system in systems.values()})
+    preload = sorted({type(system.model).__module__ for system in systems.values()})
     return application(tuple(systems), load, preload, limits or Limits(), tokens)
 
 

@@ -13,8 +13,8 @@ from fastapi import Request
 
 from nsrecover.core import Plan
 from nsrecover.core.sessions.settings import SessionSettings
-from nsrecover.errors import require_known
-from nsrecover.planning.planner import Rejoin
+from nsrecover.errors import InvalidConfiguration, require_known
+from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from nsrecover.serving.server.guard import CLIENT
 from nsrecover.serving.server.limits import Limits
 from nsrecover.serving.server.sessions import EventKind, Sessions, StoredSession
@@ -163,5 +163,9 @@ def opened(name: str, plan: Plan, settings: SessionSettings, rejoin: Rejoin | No
         InvalidConfiguration: the system cannot be made rejoin that way.
         NsrecoverError: the system refuses the plan.
     """
-    system = systems[name] if rejoin is None else systems[name].rejoining(rejoin)
+    system = systems[name]
+    if rejoin is not None:
+        if not isinstance(system.planner, RecoveryPlanner):
+            raise InvalidConfiguration("expected a system of boxes for another way to rejoin, found one of facts")
+        system = replace(system, planner=replace(system.planner, rejoin=rejoin))
     return system.session(plan, settings=settings)

@@ -11,7 +11,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.domains.household import LASTING
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.monitoring.facts.outlook import outlook
+from nsrecover.monitoring.outlook import outlook
 from sim.datasets.household.cases import CASES
 from sim.datasets.household.running import Struck, Trunk
 from sim.datasets.household.spec import HouseholdEpisode

@@ -33,7 +33,7 @@ def test_synthetic_errors_are_noticed_and_recoverable(objects, errors) -> None:
     assert timed.valid
     assert timed.cpu_s > 0
     x, y = given.graph.boxes[:, 0], given.graph.boxes[:, 1]
-    x_min, y_min, x_max, y_max = system.bundle.workspace
+    x_min, y_min, x_max, y_max = system.model.bundle.workspace
     assert (x_min <= x).all() and (x <= x_max).all() and (y_min <= y).all() and (y <= y_max).all()  # noqa: PT018
 
 
@@ -48,10 +48,10 @@ def test_a_run_leaves_every_cell_and_goes_on(tmp_path) -> None:
 def test_a_larger_table_is_for_larger_scenes_only() -> None:
     system = load()
     assert enlarged(system, 10) is system
-    width = system.bundle.workspace[3] - system.bundle.workspace[1]
+    width = system.model.bundle.workspace[3] - system.model.bundle.workspace[1]
     larger = enlarged(system, 40).bundle.workspace
     assert larger[3] - larger[1] == pytest.approx(2 * width)
-    assert system.bundle.workspace[3] - system.bundle.workspace[1] == width, "the original is left alone"
+    assert system.model.bundle.workspace[3] - system.model.bundle.workspace[1] == width, "the original is left alone"
 
 
 def test_a_recovery_that_misses_its_subgoal_is_invalid(bank) -> None:

@@ -20,9 +20,7 @@ def test_an_episode_without_an_error_has_no_error_states(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "edited", ["sim.datasets.replay", "nsrecover.monitoring.boxes.imagination", "eval.logs.__main__"]
-)
+@pytest.mark.parametrize("edited", ["sim.datasets.replay", "nsrecover.monitoring.imagination", "eval.logs.__main__"])
 def test_other_code_makes_other_recordings_and_states(edited, monkeypatch):
     (episode,) = shipped("I", 0, 1)
     source, before = identity._source, (recordings._key(episode), module._key(episode, None))

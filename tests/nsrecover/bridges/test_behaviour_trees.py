@@ -192,7 +192,7 @@ def test_an_action_is_halted_when_a_glance_shows_that_something_goes_wrong() -> 
         tops = [(x, y, z + SIDE_M / 2) for x, y, z in table.scene.boxes[:, :3].tolist()]
         return seen(*tops), RobotState(0.08, (0.0, 0.0, 0.5), gripping=False)
 
-    follow, tree = following(table, replace(geometric(), motions=limits), act=act, glance=glance)
+    follow, tree = following(table, replace(geometric(), during=limits), act=act, glance=glance)
     assert run(tree, lambda: isinstance(follow.session.request, Interrupt)) is Status.RUNNING
     assert (table.done, skills[0].status, skills[0].left > 0) == ([], Status.INVALID, True)
     assert run(tree) is Status.SUCCESS

@@ -16,7 +16,7 @@ from nsrecover.core import (
     StepRecord,
     Trace,
 )
-from nsrecover.monitoring.boxes.causes import Situation, cause_of
+from nsrecover.monitoring.box_causes import Situation, cause_of
 
 SIDE = 0.04
 TABLE_M = SIDE / 2

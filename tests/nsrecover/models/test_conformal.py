@@ -45,8 +45,8 @@ def test_load_takes_the_rate(tmp_path) -> None:
     bundle = Bundle()
     bundle.config = replace(bundle.config, calibration=lowest([i / 100 for i in range(100)]), calibration_steps=100)
     bundle.save(tmp_path)
-    assert load(tmp_path).bundle.threshold == 0.5
-    assert load(tmp_path, alpha=0.05).bundle.threshold == pytest.approx(0.04)
+    assert load(tmp_path).model.bundle.threshold == 0.5
+    assert load(tmp_path, alpha=0.05).model.bundle.threshold == pytest.approx(0.04)
 
 
 def scores(rng: np.random.Generator, count: int, shift: float = 0.0) -> list[float]:

@@ -21,7 +21,7 @@ AFTER = {**BEFORE, "red": cube(0.6, 0.1, 1.5 * SIDE)}
 
 
 def test_the_probability_falls_with_distance_and_is_a_half_at_the_tolerance() -> None:
-    models = nsrecover.geometric(tolerance_m=0.01).models
+    models = nsrecover.geometric(tolerance_m=0.01).model.models
     box = np.array([cube(0.5, 0.0)] * 4, np.float32)
     shifted = box.copy()
     shifted[:, 1] += [0.0, 0.005, 0.01, 0.05]
@@ -60,7 +60,7 @@ def test_the_calibrated_threshold_keeps_its_promise_and_fits_the_noise() -> None
         # 5 % of 600 are 30; four standard deviations above that are 51
         assert 8 <= alarms <= 51
         systems[noise_m] = system
-    assert systems[0.001].models.threshold > 0.9 > systems[0.006].models.threshold
+    assert systems[0.001].model.models.threshold > 0.9 > systems[0.006].model.models.threshold
     shifted = {**AFTER, "grey": cube(0.5, -0.19)}
     assert systems[0.001].monitor(PLAN, BEFORE).step(PLAN[0], shifted).deviates
     assert not nsrecover.geometric().monitor(PLAN, BEFORE).step(PLAN[0], shifted).deviates, "the original is left alone"

@@ -19,7 +19,7 @@ def test_it_is_loaded_by_its_name_and_is_small() -> None:
     learned = nsrecover.load("household")
     home = household(["countertop", "pot"], complete=True, one_handed=True, domain=LASTING)
     system = learned.system(home, [("at", "pot", "countertop")])
-    assert isinstance(system.facts.perceiver(home), HouseholdPerceiver)
+    assert isinstance(system.perceiver(), HouseholdPerceiver)
     size = sum(path.stat().st_size for path in (CHECKPOINTS / "household").rglob("*") if path.is_file())
     assert size <= 20e6
 

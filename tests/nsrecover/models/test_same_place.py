@@ -7,8 +7,8 @@ from nsrecover.core.discrepancy import Cause
 from nsrecover.core.geometry import turned_over
 from nsrecover.models.geometric import GeometricModels
 from nsrecover.models.same_place import same_place
-from nsrecover.monitoring.boxes.comparison import Comparison
-from nsrecover.monitoring.boxes.imagination import Imagination
+from nsrecover.monitoring.comparison import Comparison
+from nsrecover.monitoring.imagination import Imagination
 from nsrecover.planning.planner import RecoveryPlanner
 from tests.nsrecover.planning.geometric import plan, table
 

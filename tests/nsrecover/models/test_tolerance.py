@@ -16,23 +16,23 @@ from nsrecover.system import System
 def displaced(system: System, distance_m: float) -> np.ndarray:
     """P(as expected) of cubes that are displaced along each axis."""
     boxes = np.array([[0.5, 0.0, 0.1, 0.04, 0.04, 0.04]] * 3, dtype=np.float32)
-    looks = np.full((3, system.bundle.feature_size), system.bundle.feature_size**-0.5, dtype=np.float32)
+    looks = np.full((3, system.model.bundle.feature_size), system.model.bundle.feature_size**-0.5, dtype=np.float32)
     moved = boxes.copy()
     moved[:, :3] += distance_m * np.eye(3, dtype=np.float32)
-    return system.models.same(looks, boxes, looks, moved)
+    return system.model.models.same(looks, boxes, looks, moved)
 
 
 @pytest.mark.parametrize("tolerance_m", [0.01, 0.02, 0.04])
 def test_half_the_tolerance_is_accepted_and_twice_is_not(tolerance_m: float) -> None:
     system = nsrecover.load(tolerance_m=tolerance_m)
-    assert system.models.tolerance_m == tolerance_m
-    assert (displaced(system, tolerance_m / 2) > system.models.threshold).all()
-    assert (displaced(system, 2 * tolerance_m) < system.models.threshold).all()
+    assert system.model.models.tolerance_m == tolerance_m
+    assert (displaced(system, tolerance_m / 2) > system.model.models.threshold).all()
+    assert (displaced(system, 2 * tolerance_m) < system.model.models.threshold).all()
 
 
 @pytest.mark.parametrize("tolerance_m", [0.005, 0.02])
 def test_no_place_is_so_far_away_that_it_seems_the_same(tolerance_m: float) -> None:
-    models = nsrecover.load(tolerance_m=tolerance_m).models
+    models = nsrecover.load(tolerance_m=tolerance_m).model.models
     rng = np.random.default_rng(0)
     count = 2000
     looks = rng.normal(size=(count, models.feature_size or 1)).astype(np.float32)
@@ -57,8 +57,8 @@ def test_a_rate_is_promised_for_one_sensor(tmp_path: Path) -> None:
     bundle.config = replace(bundle.config, sensors=steps)
     folder = bundle.save(tmp_path / "mine")
     assert Bundle.load(folder).config.sensors == steps
-    assert nsrecover.load(folder, alpha=0.01, sensor="quiet").models.threshold == 0.9
-    assert nsrecover.load(folder, alpha=0.02, sensor="noisy").models.threshold == 0.3
+    assert nsrecover.load(folder, alpha=0.01, sensor="quiet").model.models.threshold == 0.9
+    assert nsrecover.load(folder, alpha=0.02, sensor="noisy").model.models.threshold == 0.3
     with pytest.raises(InvalidConfiguration, match=r"calibrated with \(quiet, noisy\), found 'noise'"):
         nsrecover.load(folder, alpha=0.01, sensor="noise")
     with pytest.raises(InvalidConfiguration, match="expected alpha with sensor"):

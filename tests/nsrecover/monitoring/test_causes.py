@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core import Cause, Plan, ReasonCode, RecoveryStatus, SceneGraph, Trace
-from nsrecover.monitoring.boxes.causes import Situation, cause_of
+from nsrecover.monitoring.box_causes import Situation, cause_of
 
 SIDE = 0.04
 NAMES = ("base", "middle", "top", "side", "other")

@@ -26,8 +26,8 @@ from nsrecover.domains import (
 )  # fmt: skip
 from nsrecover.domains.service.home import instance_of, start_state
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.monitoring.facts.causes import FactSituation, deviations
-from nsrecover.monitoring.facts.outlook import counterfactual_cause, imagine, unmet_conditions
+from nsrecover.monitoring.fact_causes import FactSituation, deviations
+from nsrecover.monitoring.outlook import counterfactual_cause, imagine, unmet_conditions
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, WINE
 
 

@@ -14,7 +14,7 @@ from nsrecover.domains.household.scene import household
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels
-from nsrecover.monitoring.facts.during import BARELY, CARRIED, ConditionModel, Frame, fit_patience
+from nsrecover.monitoring.fact_frames import BARELY, CARRIED, ConditionModel, Frame, fit_patience
 from nsrecover.session import AnySession
 from sim.common.arm import STEP_S
 from sim.kitchen.person import Person
@@ -109,7 +109,7 @@ def test_models_are_for_one_type_of_scenes_and_need_a_perceiver_that_can_be_copi
     frames = ConditionModel().frames(facts, Action("pick_up", ("mug",)), 0.0)
     with pytest.raises(InvalidConfiguration, match="fork"):
         frames.judge(world.observe(), OPEN)
-    limits = nsrecover.load().motions
+    limits = nsrecover.load().during
     assert limits is not None
     with pytest.raises(InvalidConfiguration, match="scenes of facts"):
         limits.frames(facts, Action("pick_up", ("mug",)), 0.0)

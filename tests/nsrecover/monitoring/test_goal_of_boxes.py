@@ -10,7 +10,7 @@ from nsrecover.core.episode import StopCode
 from nsrecover.core.explanation import Fact
 from nsrecover.core.sessions.requests import Done, Look, Stopped
 from nsrecover.domains.tabletop.relations import without_gaps
-from nsrecover.monitoring.boxes.goal import Goal
+from nsrecover.monitoring.box_goal import Goal
 
 CUBE, BRICK, UPRIGHT = (0.04, 0.04, 0.04), (0.062, 0.037, 0.037), (0.037, 0.037, 0.062)
 RED, FREE, GREY = (0.4, 0.0, 0.02, *CUBE), (0.5, 0.15, 0.02, *CUBE), (0.3, -0.2, 0.02, *CUBE)

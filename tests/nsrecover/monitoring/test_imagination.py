@@ -9,7 +9,7 @@ from nsrecover import load
 from nsrecover.core import Action, Plan, SceneGraph
 from nsrecover.core.geometry import gaps
 from nsrecover.errors import InvalidAction, UnknownObject
-from nsrecover.monitoring.boxes.imagination import as_expected
+from nsrecover.monitoring.imagination import as_expected
 from nsrecover.system import System
 
 SIDE = 0.042
@@ -81,10 +81,10 @@ def test_an_object_that_looks_like_itself_may_be_turned_but_not_displaced(system
     turned, like_another = looks.copy(), looks.copy()
     turned[0, :6] = [0.75, 0, 0, 0, np.sqrt(1 - 0.75**2), 0]
     like_another[0, :4] = [0.65, np.sqrt(1 - 0.65**2), 0, 0]
-    assert as_expected(system.models, graph, replace(graph, visual=turned))[0] > 0.9
-    swapped = as_expected(system.models, graph, replace(graph, visual=like_another))[0]
-    alone = system.models.same(looks[:1], graph.boxes[:1], like_another[:1], graph.boxes[:1])[0]
+    assert as_expected(system.model.models, graph, replace(graph, visual=turned))[0] > 0.9
+    swapped = as_expected(system.model.models, graph, replace(graph, visual=like_another))[0]
+    alone = system.model.models.same(looks[:1], graph.boxes[:1], like_another[:1], graph.boxes[:1])[0]
     assert swapped == pytest.approx(alone), "it looks more like another one: appearance counts"
     boxes = graph.boxes.copy()
     boxes[0, 0] += 0.05
-    assert as_expected(system.models, graph, replace(graph, visual=turned, boxes=boxes))[0] < 0.1
+    assert as_expected(system.model.models, graph, replace(graph, visual=turned, boxes=boxes))[0] < 0.1

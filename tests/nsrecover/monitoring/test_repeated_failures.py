@@ -8,7 +8,7 @@ from nsrecover.core import EpisodeStatus, FactScene, StopCode
 from nsrecover.domains import Domain, Effect, Kind, Operator, Parameter, StateVariable, absent, scene_of
 from nsrecover.domains.base import State
 from nsrecover.domains.household import household
-from nsrecover.monitoring.facts.outlook import explaining
+from nsrecover.monitoring.outlook import explaining
 from nsrecover.session import Session
 from tests.nsrecover.kitchen_facts import HOME, START, FactWorld
 

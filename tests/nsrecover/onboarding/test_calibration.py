@@ -44,7 +44,7 @@ def test_small_errors_leave_the_tolerance_to_decide(tmp_path: Path) -> None:
     assert not found["promised"]
     assert found["steps_needed_for_the_promise"] == 99
     system = nsrecover.load(out)
-    assert system.models.threshold == 0.5
+    assert system.model.models.threshold == 0.5
     assert system.calibration is not None
     assert alarms_on_fresh_runs(system, 40) == 0.0
     assert "<img" in (out / "report.html").read_text()

@@ -7,7 +7,7 @@ import pytest
 
 from nsrecover import load
 from nsrecover.core import FloatArray, Observation, Plan
-from nsrecover.monitoring.boxes.comparison import Circumstances
+from nsrecover.monitoring.comparison import Circumstances
 from nsrecover.perception.lifting import box_around, view_points
 from nsrecover.perception.objects.unseen_sides import one_sided, with_unseen_sides
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig, View

@@ -5,7 +5,7 @@ import pytest
 
 from nsrecover.core import Recovery, RecoveryStatus, SceneGraph, Trace
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.monitoring.boxes.expected_trace import rejoined
+from nsrecover.monitoring.resting_places import rejoined
 from nsrecover.planning.alternative_trace import alternative_trace
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, step, table

@@ -61,7 +61,7 @@ def test_an_agent_makes_room_when_the_same_way_back_has_not_helped() -> None:
 def test_the_nearest_neighbour_goes_first_to_where_nothing_is_or_will_be() -> None:
     seen, found = failed(CLOSE)
     assert not_lifted(found) == "green"
-    ways = list(with_room(geometric().models, TABLETOP, seen, found))
+    ways = list(with_room(geometric().model.models, TABLETOP, seen, found))
     assert [actions[0].arguments for actions, _ in ways] == [("white",), ("blue",)]
     for (clearing, again), graphs in ways:
         assert again == Action.parse("top(green, red)")
@@ -74,7 +74,7 @@ def test_the_nearest_neighbour_goes_first_to_where_nothing_is_or_will_be() -> No
 def test_far_objects_covered_ones_and_arguments_stay() -> None:
     far = {"red": (0.45, SIDE_M + 0.01), "green": (0.45, 0.0), "blue": (0.45 + SIDE_M + FINGERS_M + 0.01, 0.0)}
     seen, found = failed(far)
-    assert list(with_room(geometric().models, TABLETOP, seen, found)) == []
+    assert list(with_room(geometric().model.models, TABLETOP, seen, found)) == []
     assert geometric().planner.otherwise(seen, geometric().imagination.trace(seen, PLAN), found) is None
 
 
@@ -99,5 +99,5 @@ def test_what_the_object_is_to_be_put_on_stays_though_it_is_nearest() -> None:
     monitor = geometric().monitor(Plan((action,)), seen)
     found = monitor.step(action, seen)
     assert not_lifted(found) == "green"
-    ways = list(with_room(geometric().models, TABLETOP, seen, found))
+    ways = list(with_room(geometric().model.models, TABLETOP, seen, found))
     assert [actions[0].arguments for actions, _ in ways] == [("white",), ("blue",)]

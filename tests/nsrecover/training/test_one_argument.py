@@ -14,7 +14,7 @@ from nsrecover.domains.base import Parameter, Words
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialOperator
 from nsrecover.models.bundle import Bundle, BundleConfig
-from nsrecover.monitoring.boxes.imagination import Imagination
+from nsrecover.monitoring.imagination import Imagination
 from nsrecover.training.calibrate import lowest_probabilities
 from nsrecover.training.discriminator import node_pairs
 from nsrecover.training.settings import PairSources

@@ -11,7 +11,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.monitoring.facts.outlook import outlook
+from nsrecover.monitoring.outlook import outlook
 from sim.datasets.build import Batch, DatasetsConfig, Source, _generate_all
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, generate, read_episodes, replay
 from sim.datasets.household.cases import CASES

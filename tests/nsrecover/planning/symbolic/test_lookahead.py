@@ -5,8 +5,7 @@ import pytest
 from nsrecover.core import Action, FactScene, Plan, PlanFault, RecoveryStatus, Trace, Unknown
 from nsrecover.domains.base import State
 from nsrecover.loading import symbolic
-from nsrecover.monitoring.facts.expected_trace import imagined_trace
-from nsrecover.monitoring.facts.outlook import imagine
+from nsrecover.monitoring.outlook import imagine, imagined_trace
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.planning.symbolic.lookahead import FactLookahead
 from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, START, WATER, WATERED, WINE

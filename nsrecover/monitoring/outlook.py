@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Protocol
 
 from nsrecover.core import explanation
-from nsrecover.core.actions import Action
-from nsrecover.core.facts import Property, StateFact
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.facts import FactScene, Property, StateFact
+from nsrecover.core.traces import Trace
 from nsrecover.domains.base import State, condition_of
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import values_of, with_properties_of
+from nsrecover.util.python310 import Self
 
 LARGEST_CAUSE = 3
 """Objects in a counterfactual cause at most; all of them together are tried besides."""
+
+
+class HasInstance(Protocol):
+    """A model of scenes of facts."""
+
+    @property
+    def instance(self) -> Instance:
+        """The domain over the objects of the scene."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -153,3 +166,44 @@ def counterfactual_cause(
             if outlook(instance, otherwise, actions, goal).good:
                 return tuple(chosen)
     return ()
+
+
+@dataclass(frozen=True)
+class FactImagination:
+    """Predicts scenes of facts after actions, by the operators and laws of a domain; what is unknown stays unknown.
+
+    Attributes:
+        instance: the domain over the objects of the scene.
+    """
+
+    instance: Instance
+
+    def with_model(self, model: HasInstance) -> Self:
+        """The same imagination with another model."""
+        return replace(self, instance=model.instance)
+
+    def step(self, graph: FactScene, action: Action) -> FactScene:
+        """The scene after one action; one that cannot be done changes nothing."""
+        return FactScene(outlook(self.instance, graph.facts, (action,), ()).states[1], graph.certainty)
+
+    def trace(self, graph: FactScene, plan: Plan) -> Trace[FactScene]:
+        """The scenes a plan should lead through, beginning with the given one."""
+        return imagined_trace(self.instance, graph, plan, ())
+
+
+def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Sequence[StateFact]) -> Trace[FactScene]:
+    """The scenes that a plan is expected to lead through, from a belief; what is unknown stays unknown."""
+    domain = instance.domain
+    states = outlook(instance, scene.facts, plan.actions, goal).states
+    passing = frozenset[StateFact]().union(*states) - states[0] - states[-1]
+    tidy = tuple(sorted(fact for fact in passing if fact[0] in domain.variables and len(fact) == 2))
+    return Trace[FactScene](
+        plan, (scene, *(FactScene(state, scene.certainty) for state in states[1:])), tuple(goal), tidy
+    )
+
+
+def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[StateFact, ...]:
+    """The facts that a plan achieves and leaves in the end: its goal, if none is stated."""
+    states = outlook(instance, start, plan.actions, ()).states
+    brought_about = frozenset[StateFact]().union(*(after - before for before, after in pairwise((start, *states))))
+    return tuple(sorted(states[-1] & brought_about))

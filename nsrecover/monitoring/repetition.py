@@ -15,7 +15,7 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.monitoring.boxes.imagination import Imagination
+from nsrecover.monitoring.imagination import Imagination
 
 
 def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain) -> bool:

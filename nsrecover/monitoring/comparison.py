@@ -17,8 +17,9 @@ from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.protocols import RecoveryModels
-from nsrecover.monitoring.boxes.causes import Situation, cause_of
-from nsrecover.monitoring.boxes.imagination import as_expected
+from nsrecover.monitoring.box_causes import Situation, cause_of
+from nsrecover.monitoring.imagination import ModelAndDomain, as_expected
+from nsrecover.util.python310 import Self
 
 
 @dataclass(frozen=True)
@@ -49,19 +50,23 @@ class Circumstances:
 NOTHING_KNOWN = Circumstances()
 
 
+@dataclass(frozen=True)
 class Comparison:
     """Finds the objects that deviate from the expected scene, with causes (Kalithasan et al., section IV-C).
 
     It is stateless: the caller hands over the scene, the trace and the step. `nsrecover.Monitor` keeps these.
 
-    Args:
+    Attributes:
         models: their discriminator and calibrated threshold are used.
         domain: has the operators.
     """
 
-    def __init__(self, models: RecoveryModels, domain: SpatialDomain = TABLETOP) -> None:
-        self._models = models
-        self._domain = domain
+    models: RecoveryModels
+    domain: SpatialDomain = TABLETOP
+
+    def with_model(self, model: ModelAndDomain) -> Self:
+        """The same comparison with another model."""
+        return replace(self, models=model.models, domain=model.domain)
 
     def before(
         self, graph: SceneGraph, trace: Trace, step: int, circumstances: Circumstances = NOTHING_KNOWN
@@ -79,7 +84,7 @@ class Comparison:
         """
         action = trace.plan[step]
         without = {name for name, why in circumstances.unseen.items() if why.reason is UnseenReason.NO_DEPTH}
-        unmet = self._domain.operator_of(action).violated(graph, action)
+        unmet = self.domain.operator_of(action).violated(graph, action)
         unmet = tuple(fact for fact in unmet if without.isdisjoint(fact.arguments))
         return self._compare(graph, trace, step, Phase.BEFORE, unmet, circumstances)
 
@@ -104,21 +109,21 @@ class Comparison:
         expected = trace.graphs[done]
         if moved is not None and known.uncertain_m:
             expected = _farther(expected, graph, action, moved, known.uncertain_m.get(action.arguments[-1], 0.0))
-        probabilities = as_expected(self._models, expected, graph)
+        probabilities = as_expected(self.models, expected, graph)
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
         probabilities[[i for i in np.flatnonzero(known_gone) if i != moved]] = 1.0
         judged = np.array([name not in known.newcomers for name in graph.names])
-        in_place = probabilities >= self._models.threshold
+        in_place = probabilities >= self.models.threshold
         if moved is not None:
             in_place[moved] = False
         changed = in_place & np.array([name in known.changed for name in graph.names], np.bool_)
         probabilities[changed] = 0.0
-        wrong = tuple(int(i) for i in np.flatnonzero(judged & (probabilities < self._models.threshold)))
+        wrong = tuple(int(i) for i in np.flatnonzero(judged & (probabilities < self.models.threshold)))
         deviations: tuple[Deviation, ...] = ()
         if wrong:
             later = np.zeros((len(trace.graphs), len(graph)), dtype=np.bool_)
             for number, imagined in enumerate(trace.graphs[done + 1 :], done + 1):
-                later[number] = as_expected(self._models, imagined, graph) >= self._models.threshold
+                later[number] = as_expected(self.models, imagined, graph) >= self.models.threshold
             situation = Situation(
                 trace=trace,
                 done=done,
@@ -141,7 +146,7 @@ class Comparison:
             observed=graph,
             before=trace.graphs[step] if phase is Phase.AFTER else None,
             probabilities=probabilities,
-            threshold=self._models.threshold,
+            threshold=self.models.threshold,
             deviations=deviations,
             unmet=unmet,
             unseen=unseen,

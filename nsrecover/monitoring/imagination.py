@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -15,30 +16,49 @@ from nsrecover.domains.tabletop.relations import landed
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidCheckpoint
 from nsrecover.models.free_place import find_free_place
-from nsrecover.models.protocols import RecoveryModels, Transitions
+from nsrecover.models.protocols import RecoveryModels, SceneModels, Transitions
 from nsrecover.models.same_place import same_place
+from nsrecover.util.python310 import Self
 
 ITSELF = 0.4
 """An object looks like itself from this cosine of learned features on; nine in ten pairs of different colours are
 below."""
 
 
+class ModelAndDomain(Protocol):
+    """Models and the domain that they are for."""
+
+    @property
+    def models(self) -> SceneModels:
+        """Learned parts, or geometry alone."""
+        ...
+
+    @property
+    def domain(self) -> SpatialDomain:
+        """Has the operators."""
+        ...
+
+
+@dataclass(frozen=True)
 class Imagination:
     """Predicts scene graphs after actions: by the learned transition model or, without one, by `PlacingOperator.place`.
 
-    Args:
+    Attributes:
         models: predict where actions lead, if they have learned it, and find free places.
         domain: has the operators.
     """
 
-    def __init__(self, models: RecoveryModels, domain: SpatialDomain = TABLETOP) -> None:
-        self._models = models
-        self._domain = domain
+    models: RecoveryModels
+    domain: SpatialDomain = TABLETOP
+
+    def with_model(self, model: ModelAndDomain) -> Self:
+        """The same imagination with another model."""
+        return replace(self, models=model.models, domain=model.domain)
 
     @property
     def _learned(self) -> tuple[str, ...]:
         """Names of the operators whose effect the models have learned."""
-        return self._models.operators if isinstance(self._models, Transitions) else ()
+        return self.models.operators if isinstance(self.models, Transitions) else ()
 
     def step(self, graph: SceneGraph, action: Action) -> SceneGraph:
         """The scene after one action; only the moved object's node differs.
@@ -53,8 +73,8 @@ class Imagination:
         if action.target is not None:
             return graph.with_node(moved, landed(graph, moved, action.target, REACHED_M))
         known = self._learned
-        if isinstance(self._models, Transitions) and action.operator in known:
-            box, visual = self._models.predict(
+        if isinstance(self.models, Transitions) and action.operator in known:
+            box, visual = self.models.predict(
                 graph.visual[None],
                 graph.boxes[None],
                 [known.index(action.operator)],
@@ -62,7 +82,7 @@ class Imagination:
                 [graph.index(reference_name(action))],
             )
             return graph.with_node(moved, box[0], visual[0])
-        operator = self._domain.operator_of(action)
+        operator = self.domain.operator_of(action)
         if operator.place is not None:
             return graph.with_node(moved, operator.place(graph, action))
         raise InvalidCheckpoint(
@@ -79,13 +99,13 @@ class Imagination:
         Raises:
             InvalidAction: the action is not well formed, or there is no free place.
         """
-        operator = self._domain.operator_of(action)
+        operator = self.domain.operator_of(action)
         learned = action.operator in self._learned and has_own_effect(action)
         if action.target is not None or len(operator.arguments) > 1 or operator.place is not None or learned:
             return action
         moved = moved_object(graph, action)
         # its own place counts as occupied: it has to go elsewhere
-        place = find_free_place(self._models, graph.boxes[moved], graph.boxes)
+        place = find_free_place(self.models, graph.boxes[moved], graph.boxes)
         if place is None:
             raise InvalidAction(f"expected room on the table for {str(action)!r}, found none; clear the table first")
         return replace(action, target=as_box(place))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Deviation
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
+from nsrecover.core.explanation import Fact
 from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
+from nsrecover.core.traces import Trace
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import by_property, changed, drifts, facts_with, related, with_properties_of
-from nsrecover.monitoring.facts.outlook import Outlook, outlook
+from nsrecover.monitoring.outlook import HasInstance, Outlook, counterfactual_cause, outlook, unmet_conditions
+from nsrecover.util.python310 import Self
 
 _NONE: State = frozenset()
 
@@ -80,6 +83,59 @@ class FactSituation:
         otherwise = with_properties_of(self.observed.facts, self.expected.facts, props, self.instance.domain)
         better = outlook(self.instance, otherwise, self.rest, self.goal)
         return better.step > self.ahead.step or len(better.missed) < len(self.ahead.missed)
+
+
+@dataclass(frozen=True)
+class FactComparison:
+    """Finds the objects that deviate from the expected scene of facts, with causes.
+
+    Attributes:
+        instance: the domain over the objects of the scene.
+    """
+
+    instance: Instance
+
+    def with_model(self, model: HasInstance) -> Self:
+        """The same comparison with another model."""
+        return replace(self, instance=model.instance)
+
+    def before(self, graph: FactScene, trace: Trace[FactScene], step: int) -> Discrepancy[FactScene]:
+        """The discrepancy before an action, with the unmet preconditions of the action.
+
+        Args:
+            graph: the scene as it is now.
+            trace: the expected scenes, and the goal.
+            step: number of the action, from 0.
+        """
+        situation = self._situation(graph, trace, step, None)
+        unmet = unmet_conditions(self.instance, graph.facts, trace.plan[step])
+        return self._found(situation, trace.plan[step], step, Phase.BEFORE, unmet)
+
+    def after(self, graph: FactScene, trace: Trace[FactScene], step: int) -> Discrepancy[FactScene]:
+        """The discrepancy after an action; arguments as for `before`."""
+        action = trace.plan[step]
+        return self._found(self._situation(graph, trace, step, action), action, step, Phase.AFTER)
+
+    def _situation(self, graph: FactScene, trace: Trace[FactScene], step: int, action: Action | None) -> FactSituation:
+        done, before = step + (action is not None), trace.graphs[step].facts
+        rest = trace.plan.actions[done:]
+        return FactSituation(self.instance, action, before, trace.graphs[done], graph, rest, trace.goal, done)
+
+    def _found(
+        self,
+        situation: FactSituation,
+        action: Action,
+        step: int,
+        phase: Phase,
+        unmet: tuple[Fact, ...] = (),
+    ) -> Discrepancy[FactScene]:
+        expected, observed, found = situation.expected, situation.observed, deviations(situation)
+        cause = tuple[str, ...]()
+        if found:
+            cause = counterfactual_cause(
+                self.instance, observed.facts, expected.facts, situation.deviating, situation.rest, situation.goal
+            )
+        return Discrepancy[FactScene](step, phase, action, expected, observed, found, unmet, cause=cause)
 
 
 def deviations(situation: FactSituation) -> tuple[Deviation[tuple[StateFact, ...]], ...]:

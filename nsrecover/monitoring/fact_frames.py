@@ -22,9 +22,9 @@ from nsrecover.domains.base import State
 from nsrecover.domains.properties import by_property, drifts, held
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.models.conformal import conformal_threshold
-from nsrecover.monitoring.facts.monitor import FactMonitor
-from nsrecover.monitoring.facts.outlook import imagine, rests_on
+from nsrecover.monitoring.fact_belief import FactBelief
 from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.outlook import imagine, rests_on
 
 NOTHING: State = frozenset()
 """What a property is that no fact is about."""
@@ -68,11 +68,11 @@ class ConditionModel:
 
     def frames(self, monitor: Monitor[SceneT], action: Action, time_s: float) -> FactFrames:
         """What judges the frames of an action; see `nsrecover.monitoring.during.ActionModel`."""
-        if not isinstance(monitor, FactMonitor):
+        if not isinstance(monitor.belief, FactBelief):
             raise InvalidConfiguration(
                 "expected scenes of facts while actions are watched by their conditions, found scenes of boxes"
             )
-        return FactFrames(self, monitor, action)
+        return FactFrames(self, monitor.belief, action)
 
 
 class FactFrames:
@@ -80,14 +80,14 @@ class FactFrames:
 
     Args:
         model: what matters.
-        monitor: of the plan; the action is its next one.
+        belief: of the plan; the action is its next one.
         action: what runs.
     """
 
-    def __init__(self, model: ConditionModel, monitor: FactMonitor, action: Action) -> None:
-        instance, scene = monitor.instance, monitor.graph
+    def __init__(self, model: ConditionModel, belief: FactBelief, action: Action) -> None:
+        instance, scene = belief.instance, belief.scene
         before, after = scene.facts, imagine(instance, scene.facts, action)
-        self._model, self._monitor, self._domain = model, monitor, instance.domain
+        self._model, self._belief, self._domain = model, belief, instance.domain
         self._before, self._after, self._felt = before, after, False
         self._since: dict[tuple[str, str], float] = {}
         self._held, self._holds = held(before, self._domain), held(after, self._domain)
@@ -112,7 +112,7 @@ class FactFrames:
         """What is wrong in a frame."""
         # what is still to be put down is held, and what is to be taken is where it was
         done = robot.gripping == (self._holds is not None)
-        seen = self._monitor.glance(self._after if done else self._before, observation)
+        seen = self._belief.glance(self._after if done else self._before, observation)
         found = by_property(seen.facts, self._domain)
         wrong = frozenset(
             (prop[0] + how, prop[1])
@@ -125,7 +125,7 @@ class FactFrames:
 
     def confirmed(self, name: str) -> bool:
         """Whether a property of an object now is neither as before the action nor as the action leaves it."""
-        scene = self._monitor.graph
+        scene = self._belief.scene
         found = by_property(scene.facts, self._domain)
         return any(
             prop[1] == name and found.get(prop, NOTHING) not in fits and scene.knows(prop)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any
 
 from nsrecover.belief.objects import OVERLOOKED, after_looks, changed, evidence
 from nsrecover.core.actions import Action
@@ -16,23 +16,21 @@ from nsrecover.core.discrepancy import Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
-from nsrecover.monitoring.boxes.expected_trace import ExpectedTrace, RestingPlaces
-from nsrecover.monitoring.boxes.goal import Goal
+from nsrecover.monitoring.box_goal import Goal
+from nsrecover.monitoring.expected_trace import ExpectedTrace
+from nsrecover.monitoring.resting_places import RestingPlaces
 from nsrecover.util.python310 import Self
-
-Seen = TypeVar("Seen")
 
 
 @dataclass
-class MonitorState(Generic[Seen]):
+class MonitorState:
     """Everything that a monitor knows at one moment.
 
     Attributes:
         perceiver: with its memory.
         graph: the scene as it was seen last.
-        expected: the expected scenes.
+        expected: the expected scenes, and how many actions are done.
         places: where every object was put down.
-        num_executed: number of actions that are done.
         errors: the last two discrepancies with deviations.
         unconfirmed: objects that an action should have moved and that have not been seen since.
         goal: what the plan should lead to.
@@ -42,13 +40,12 @@ class MonitorState(Generic[Seen]):
         changed: objects that look different than before, as far as the perceiver says so.
     """
 
-    perceiver: ReportingPerceiver[Seen]
+    perceiver: ReportingPerceiver[Any]
     graph: SceneGraph
-    expected: ExpectedTrace
+    expected: ExpectedTrace[SceneGraph]
     places: RestingPlaces
     goal: Goal
     doubts: Mapping[str, float] = field(default_factory=dict)
-    num_executed: int = 0
     errors: tuple[Discrepancy, ...] = ()
     unconfirmed: frozenset[str] = frozenset()
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
@@ -65,7 +62,7 @@ class MonitorState(Generic[Seen]):
 
 
 @dataclass(frozen=True, eq=False)
-class Look(Generic[Seen]):
+class Look:
     """One observation and what it says alone.
 
     Attributes:
@@ -73,7 +70,7 @@ class Look(Generic[Seen]):
         found: the discrepancy according to this observation alone.
     """
 
-    state: MonitorState[Seen]
+    state: MonitorState
     found: Discrepancy
 
     @property
@@ -92,7 +89,7 @@ class Look(Generic[Seen]):
 
 
 @dataclass(eq=False)
-class Judged(Generic[Seen]):
+class JudgedBoxes:
     """A step or check that was judged, and can be judged again with further observations.
 
     Attributes:
@@ -105,10 +102,10 @@ class Judged(Generic[Seen]):
         made: how many observations were made, those that cannot be used included.
     """
 
-    before: MonitorState[Seen]
+    before: MonitorState
     phase: Phase
     action: Action | None
-    looks: list[Look[Seen]]
+    looks: list[Look]
     found: Discrepancy
     alarm: float
     made: int = 1
@@ -139,7 +136,7 @@ class Judged(Generic[Seen]):
         return not self.unsure and (alike or not self.found.deviates)
 
 
-def agreement(judged: Judged[Seen], newcomers: Collection[str]) -> MonitorState[Seen]:
+def agreement(judged: JudgedBoxes, newcomers: Collection[str]) -> MonitorState:
     """The state after several observations of the same scene, before any conclusions.
 
     An object of which nothing is sure enough counts as not seen, if an observation says that it deviates. One that
@@ -197,12 +194,12 @@ def _doubt(told: Sequence[float | None], moved: bool) -> float:
     return after_looks(changed(moved=moved), known) if known else 0.0
 
 
-def _told(looks: Sequence[Look[Seen]], name: str) -> list[float | None]:
+def _told(looks: Sequence[Look], name: str) -> list[float | None]:
     """What each observation of a scene says of an object."""
     return [_evidence(look, name, looks) for look in looks]
 
 
-def _evidence(look: Look[Seen], name: str, looks: Sequence[Look[Seen]]) -> float | None:
+def _evidence(look: Look, name: str, looks: Sequence[Look]) -> float | None:
     """What one observation says of an object, positive if it is as expected; None if that does not tell."""
     if name not in look.graph.names:
         return None

@@ -1,1 +1,0 @@
-"""Scenes of boxes: imagination, comparison, causes, and their monitor."""

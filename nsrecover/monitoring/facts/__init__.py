@@ -1,1 +1,0 @@
-"""Scenes of facts: beliefs, causes, the outlook of plans, and their monitor."""
