@@ -560,13 +560,13 @@ class FactModel(SceneModel[FactScene]):
     def calibrated(
         self, scores: Sequence[float], beliefs: Sequence[FactBelief], alpha: float
     ) -> tuple[FactModel, Calibration]:
-        """The same model with failure and misread rates from episodes that went well; see `System.calibrated`."""
+        """The same model with the failure and misread rates of recorded episodes; see `System.calibrated`."""
         check_rate(scores, alpha)
-        alarms = sum(score < 0.5 for score in scores)
-        if alarms > alpha * len(scores):
+        failed = sum(score < 0.5 for score in scores)
+        if 2 * failed > len(scores):
             raise InvalidConfiguration(
-                f"expected steps that went well, found {alarms} of {len(scores)} that look failed; leave these "
-                f"episodes out, or ask for a rate above {alarms / len(scores):.2g}"
+                f"expected episodes of a robot that works, found {failed} of {len(scores)} actions that had no effect; "
+                "check that the observations belong to the plans"
             )
         rates = copy.deepcopy(self.rates)
         for belief in beliefs:
