@@ -21,9 +21,9 @@ from nsrecover.models.conformal import Calibration
 from nsrecover.models.effects.operator import operators_in, with_operators
 from nsrecover.models.geometric import CONFIG, GeometricModels, load_geometric
 from nsrecover.models.protocols import SceneModels
-from nsrecover.monitoring.box_belief import BoxPerceivers, BoxScenes
+from nsrecover.monitoring.box_belief import BoxModel, BoxPerceivers
 from nsrecover.monitoring.comparison import Comparison
-from nsrecover.monitoring.fact_belief import FactPerceivers, FactScenes, rates_in
+from nsrecover.monitoring.fact_belief import FactModel, FactPerceivers, rates_in
 from nsrecover.monitoring.fact_causes import FactComparison
 from nsrecover.monitoring.fact_frames import ConditionModel
 from nsrecover.monitoring.imagination import Imagination
@@ -189,7 +189,7 @@ def of_boxes(
         motions: what happens while an action runs.
     """
     return System(
-        BoxScenes(models, domain),
+        BoxModel(models, domain),
         BoxPerceivers(models),
         Imagination(models, domain),
         Comparison(models, domain),
@@ -266,10 +266,10 @@ def symbolic(
         instance: the domain over the objects of the scene, for example from `nsrecover.domains.household.household`.
         goal: conditions that hold in the end; None: what a plan achieves.
         durations: operator -> seconds, the cost of a recovery; each action costs what its operator says by default.
-        assumed: the facts for which plans are made, where they differ from those at the start, see `FactScenes`.
+        assumed: the facts for which plans are made, where they differ from those at the start, see `FactModel`.
         ahead: whether plans are checked ahead before every action.
         check: whether anything is checked before actions.
-        visits: whether places are looked at before something is done there, see `FactScenes`.
+        visits: whether places are looked at before something is done there, see `FactModel`.
         calibrated: folder of a calibrated system (`System.calibrated`, `System.save`), for the rates at which the
             robot's actions fail and its readings are wrong; None: the usual ones.
 
@@ -290,7 +290,7 @@ def symbolic(
     for one, other in contradictions(goal or (), instance.domain):
         raise InvalidConfiguration(f"expected a goal that can hold, found {one} and {other} in it; leave one out")
     planner = FactPlanner(instance)
-    model = FactScenes(
+    model = FactModel(
         instance,
         None if goal is None else tuple(goal),
         None if assumed is None else frozenset(assumed),
@@ -338,7 +338,7 @@ class HouseholdSystem:
             instance: the household over the objects of the scene, from `nsrecover.domains.household.household`.
             goal: conditions that hold in the end; None: what a plan achieves.
             durations: operator -> seconds, the cost of a recovery; None: as demonstrated.
-            assumed: the facts for which plans are made, see `FactScenes`.
+            assumed: the facts for which plans are made, see `FactModel`.
             reads: whether states are read from images; False for comparisons.
             hears: whether recordings count; False for comparisons.
 
@@ -368,7 +368,7 @@ class HouseholdPerceivers:
     reads: bool = True
     hears: bool = True
 
-    def with_model(self, model: FactScenes) -> HouseholdPerceivers:
+    def with_model(self, model: FactModel) -> HouseholdPerceivers:
         """The same for another model."""
         return replace(self, instance=model.instance)
 

@@ -148,16 +148,17 @@ class System(Generic[SceneT]):
         *,
         check_sensors: bool = True,
     ) -> System[SceneT]:
-        """The same system, with what its model learns from episodes that went well.
+        """The same system, with what its model learns from recorded episodes.
 
         Of boxes it is a threshold that keeps false alarms to a rate (split-conformal): if the steps to come are like
-        those of the episodes, an alarm is raised at no more than a share `alpha` of those that go well. Of facts it is
-        how often the robot's actions fail, and its readings are wrong; the episodes are refused if more than a share
-        `alpha` of their steps look failed.
+        those of the episodes, all of which have to have gone well, an alarm is raised at no more than a share `alpha`
+        of those that go well. Of facts it is how often each operator of the robot fails, and readings of each state
+        variable are wrong: actions that failed and were done again are in the plans as they were done.
 
         Args:
             successes: plans of T actions, each with its T + 1 observations.
-            alpha: promised rate of false alarms per step, above 0 and at most 0.2.
+            alpha: promised rate of false alarms per step, above 0 and at most 0.2; of facts it only says how many steps
+                are needed.
             check_sensors: as for `monitor`.
 
         Raises:

@@ -52,6 +52,10 @@ class MisreadRates:
         own, prior = self.variables.get(variable, Rate()), max(self.prior, mean)
         return Rate(own.bad + prior * self.trials, own.good + (1.0 - prior) * self.trials)
 
+    def means(self) -> dict[str, float]:
+        """The expected rate of every channel that was counted."""
+        return {variable: self.of(variable).mean for variable in sorted(self.variables)}
+
     def odds(self, prop: Property, sure: float, errors: int = 0) -> float:
         """How much less likely a reading is if it is wrong than if it is right, all wrong values together.
 

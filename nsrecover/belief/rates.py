@@ -64,6 +64,10 @@ class FailureRates:
         own, mean = self.operators.get(operator, Rate()), self.overall().mean
         return Rate(own.bad + mean * self.trials, own.good + (1.0 - mean) * self.trials)
 
+    def means(self) -> dict[str, float]:
+        """The expected rate of every operator that was counted."""
+        return {operator: self.of(operator).mean for operator in sorted(self.operators)}
+
 
 def dead(rate: Rate, failures: int, prior: float = DEAD) -> float:
     """The probability that an action cannot work at all, after it failed some times in a row.

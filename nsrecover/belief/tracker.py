@@ -29,7 +29,7 @@ from nsrecover.belief.courses import (
     IncidentKind,
     merged,
 )
-from nsrecover.belief.rates import Rate, dead
+from nsrecover.belief.rates import Rate
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.domains.base import State
@@ -326,10 +326,6 @@ class Tracker:
         doubt = self._doubt(prop)
         return doubt / (1.0 + doubt)
 
-    def certainty(self, prop: Property, course: CourseOfEvents | None = None) -> float:
-        """The probability that a property is as in a course, the most likely one by default."""
-        return self.disputed(course or self.best).get(prop, 1.0) * (1.0 - self.unseen(prop))
-
     def scene(self, course: CourseOfEvents | None = None, least: float = 0.0) -> FactScene:
         """A scene: the state of a course, by default of the most likely one.
 
@@ -362,11 +358,6 @@ class Tracker:
             return known
         bad, _, stuck = self._failed()
         return Streak(known.rate, known.failures + 1 if bad + stuck > 0.5 else 0)
-
-    def hopeless(self, action: Action) -> float:
-        """The probability that an action cannot work at all."""
-        streak = self.streak(action)
-        return dead(streak.rate, streak.failures)
 
     def _failed(self) -> tuple[float, float, float]:
         """Probabilities that the last action failed, that it worked, and that its effect cannot be read.

@@ -35,7 +35,7 @@ PIXEL_M, SIDE_PIXELS = 0.0025, 320
 """Scale and size of the images of worlds without cameras."""
 
 
-class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]]):
+class WorldEnv(gymnasium.Env[Info, npt.NDArray[np.int64]]):
     """An nsrecover world as an environment: one step is one action of the robot.
 
     An action is three numbers: the operator, the object to move, and the other object, which operators of one argument
@@ -63,7 +63,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
 
     def __init__(
         self,
-        world: Callable[[int], World[Any]],
+        world: Callable[[int], World[object]],
         objects: int,
         task: Callable[[SceneGraph, np.random.Generator], Plan] | None = None,
         perceiver: Callable[[], Perceiver[Any] | Callable[..., SceneGraph]] | None = None,
@@ -93,7 +93,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         self.action_space = spaces.MultiDiscrete([len(operators), objects, objects])
         self._make_world, self._task, self._domain = world, task, domain
         self._make_perceiver = load().perceiver if perceiver is None else perceiver
-        self._world: World[Any] | None = None
+        self._world: World[object] | None = None
 
     @property
     def graph(self) -> SceneGraph:
@@ -105,20 +105,20 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         self._running()
         return self._graph
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[dict[str, Any], Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Info, Info]:
         """Begin an episode in a fresh world; see `gymnasium.Env.reset`."""
         super().reset(seed=seed)
         self.close()
         world = self._make_world(int(self.np_random.integers(2**31)))
         self._perceiver = as_perceiver(self._make_perceiver())
-        self._seen: Any = world.observe()
+        self._seen: object = world.observe()
         self._graph = self._first = self._perceiver.reset(self._seen)
         self._world = world
         self._plan = Plan(()) if self._task is None else self._task(self._graph, self.np_random)
         self._domain.check(self._plan, self._graph)
         return self._observation(), self._info(())
 
-    def step(self, action: Any) -> StepResult:
+    def step(self, action: np.ndarray) -> StepResult:
         """Carry out the action that three numbers stand for; see `gymnasium.Env.step`."""
         chosen = self.action_of(action)
         if chosen is None:
@@ -143,7 +143,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         world = self._running()
         return self._see(world.look(names) if isinstance(world, LookingWorld) else world.observe())
 
-    def action_of(self, action: Any) -> Action | None:
+    def action_of(self, action: np.ndarray) -> Action | None:
         """Return the action that three numbers stand for; None if an object is missing or named twice."""
         number, moved, other = (int(value) for value in action)
         operator, names = self.operators[number], self.graph.names
@@ -152,7 +152,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
             return None
         return Action(operator, tuple(names[row] for row in rows))
 
-    def numbers_of(self, action: Action) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def numbers_of(self, action: Action) -> npt.NDArray[np.int64]:
         """Return the three numbers of an action; for operators of one argument the third is 0.
 
         Raises:
@@ -181,7 +181,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         if world is not None and hasattr(world, "close"):
             world.close()
 
-    def _running(self) -> World[Any]:
+    def _running(self) -> World[object]:
         if self._world is None:
             raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
         return self._world
@@ -194,7 +194,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         done = bool(self._plan.actions) and all_achieved(self._plan, self._first, self.graph, self._domain)
         return self._observation(), float(done), done, False, self._info(refused)
 
-    def _observation(self) -> dict[str, Any]:
+    def _observation(self) -> Info:
         graph = self.graph
         if len(graph) > self.objects:
             raise InvalidConfiguration(
@@ -236,7 +236,7 @@ def from_above(graph: SceneGraph) -> npt.NDArray[np.uint8]:
 
 
 def register_world(
-    name: str, world: Callable[[int], World[Any]], objects: int, max_steps: int = 50, **options: Any
+    name: str, world: Callable[[int], World[object]], objects: int, max_steps: int = 50, **options: Any
 ) -> None:
     """Register a world, so that `gymnasium.make(name)` makes a `WorldEnv` of it.
 

@@ -103,14 +103,14 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         """
         return _begun(self._session)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Begin an episode with a session of its own; see `gymnasium.Env.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._session = self._make(self._scene_of(observation, info), info)
         result = self._serve((observation, 0.0, False, False, info), None)
         return result[0], self._with_findings(result[4], ())
 
-    def step(self, action: Any) -> StepResult:
+    def step(self, action: object) -> StepResult:
         """Carry out a step, and report it if the session waits for it; see `gymnasium.Env.step`."""
         session = self.session
         known, result = len(session.records), self.env.step(action)
@@ -197,13 +197,13 @@ class StepMonitor(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._look, self._response = look, Response(response)
         self._monitor: Monitor[Any] | None = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Begin an episode with a fresh monitor; see `gymnasium.Env.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._monitor = self._make(Plan(()), self._scene_of(observation, info))
         return observation, {**info, "discrepancy": None}
 
-    def step(self, action: Any) -> StepResult:
+    def step(self, action: object) -> StepResult:
         """Carry out a step and judge its result; see `gymnasium.Env.step`."""
         monitor, found = _begun(self._monitor), None
         result, done = self.env.step(action), self._action_of(action)

@@ -59,14 +59,29 @@ def calibrate(
     displacement is detected how often, how uncertain both are, and what to improve first. Runs that are followed stay
     in the folder until the end, so the same command goes on after an interruption.
 
+    From runs of facts, with `--checkpoint file.py:factory`, it learns how often each operator of the robot fails, and
+    readings of each state variable are wrong; actions that failed and were done again may be in them. Its folder is for
+    `nsrecover.symbolic(..., calibrated=FOLDER)`.
+
     From camera images this needs `nsrecover[learned]`; from boxes it does not. The page needs `nsrecover[report]`.
     """
     from nsrecover.models.conformal import Calibration, lowest
     from nsrecover.onboarding import calibration, report, scoring
     from nsrecover.records.review import system_for
-    from nsrecover.records.runs import read_runs
+    from nsrecover.records.runs import Kind, read_runs
 
     runs = list(progress(read_runs(episodes), "reading"))
+    if {run.seen for run in runs} == {Kind.FACTS}:
+        learned = system_for(runs, checkpoint).calibrated(((run.plan, run.observations) for run in runs), alpha)
+        learned.save(out)
+        rates = learned.model.rates
+        document = {"checkpoint": str(out), "failures": rates.failures.means(), "misread": rates.misread.means()}
+        lines = [f"{each} fails {rate:.1%} of the time" for each, rate in rates.failures.means().items()]
+        lines += [
+            f"readings of {each} are wrong {rate:.2%} of the time" for each, rate in rates.misread.means().items()
+        ]
+        show(document, [*lines, f"use them with nsrecover.symbolic(..., calibrated={str(out)!r})"], as_json)
+        return
     system = system_for(runs, checkpoint, tolerance_mm / 1000)
     kept = out / "parts"
     steps = scoring.all_steps(system, runs, DISTANCES_MM, kept, "following the runs", check_sensors=check_sensors)

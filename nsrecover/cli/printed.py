@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textwrap import shorten
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -84,7 +83,7 @@ class Printer(Listener):
     def __init__(self, console: Console) -> None:
         self._console = console
 
-    def recorded(self, record: StepRecord[Any]) -> None:
+    def recorded(self, record: StepRecord[object]) -> None:
         """Print a turn."""
         found = record.discrepancy
         line = f"{found.step + 1:>3}  {escape(str(found.action))}  {VERDICTS[found.verdict]}"
@@ -93,7 +92,7 @@ class Printer(Listener):
             self._console.print(Padding(Text(record.explanation.text), (0, 0, 0, _INDENT)))
 
 
-def record_document(record: StepRecord[Any]) -> JsonObject:
+def record_document(record: StepRecord[object]) -> JsonObject:
     """A checked step of a recording as JSON data."""
     discrepancy = record.discrepancy
     names = discrepancy.expected.names if isinstance(discrepancy.expected, SceneGraph) else ()

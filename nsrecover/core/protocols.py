@@ -20,7 +20,7 @@ from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.util.python310 import Self
 
-BoundArray = npt.NDArray[np.floating[Any]]
+BoundArray = npt.NDArray[np.floating]
 """Lower bounds on costs. In float32 they may be rounded to above the true cost, if costs are not whole numbers."""
 
 State = TypeVar("State")
@@ -52,7 +52,7 @@ class World(Protocol[SeenT_co]):
 class LookingWorld(Protocol):
     """A world whose robot can go and look; what it looks at is seen from near and from above."""
 
-    def look(self, names: Sequence[str]) -> Any:
+    def look(self, names: Sequence[str]) -> object:
         """Observe from where some objects or places are seen best.
 
         Args:
@@ -155,7 +155,7 @@ class OtherWays(Protocol):
 
     def otherwise(
         self, observed: Any, trace: Any, discrepancy: Any, *, budget_s: float | None, cancelled: Callable[[], bool]
-    ) -> Recovery[Any] | None:
+    ) -> Recovery[object] | None:
         """Another recovery, for when the shortest one has not helped; None if there is none.
 
         Args:
@@ -177,11 +177,11 @@ class TakesVetoes(Protocol):
         observed: Any,
         trace: Any,
         discrepancy: Any,
-        vetoed: Sequence[Recovery[Any]],
+        vetoed: Sequence[Recovery[object]],
         *,
         budget_s: float | None,
         cancelled: Callable[[], bool],
-    ) -> Recovery[Any] | None:
+    ) -> Recovery[object] | None:
         """A recovery that leaves out a part at least of every vetoed way; None if there is none.
 
         Args:

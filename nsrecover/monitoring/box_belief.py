@@ -75,7 +75,7 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
 
     def __init__(
         self,
-        model: BoxScenes,
+        model: BoxModel,
         parts: Any,
         perceiver: ReportingPerceiver[Any],
         certainty: Certainty,
@@ -313,7 +313,7 @@ def _is_there(graph: SceneGraph, row: int) -> bool:
 
 
 @dataclass(frozen=True)
-class BoxScenes(SceneModel[SceneGraph]):
+class BoxModel(SceneModel[SceneGraph]):
     """The model of scenes of boxes: learned parts or geometry alone, and the domain.
 
     Attributes:
@@ -348,7 +348,7 @@ class BoxScenes(SceneModel[SceneGraph]):
             raise InvalidConfiguration(WITHOUT_LEARNED_PARTS)
         return cast("Bundle", self.models)
 
-    def on_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> BoxScenes:
+    def on_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> BoxModel:
         """The same model for another table.
 
         Args:
@@ -360,7 +360,7 @@ class BoxScenes(SceneModel[SceneGraph]):
 
     def calibrated(
         self, scores: Sequence[float], beliefs: Sequence[object], alpha: float
-    ) -> tuple[BoxScenes, Calibration]:
+    ) -> tuple[BoxModel, Calibration]:
         """The same model with a threshold that keeps false alarms to a rate; see `System.calibrated`."""
         check_rate(scores, alpha)
         threshold = conformal_threshold(lowest(scores), len(scores), alpha)
@@ -392,7 +392,7 @@ class BoxPerceivers:
 
     models: SceneModels
 
-    def with_model(self, model: BoxScenes) -> BoxPerceivers:
+    def with_model(self, model: BoxModel) -> BoxPerceivers:
         """The same with the models of another model."""
         return replace(self, models=model.models)
 

@@ -122,7 +122,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
 
     def __init__(
         self,
-        model: FactScenes,
+        model: FactModel,
         parts: Any,
         perceiver: FactPerceiver[Any],
         certainty: Certainty,
@@ -514,7 +514,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
 
 
 @dataclass(frozen=True)
-class FactScenes(SceneModel[FactScene]):
+class FactModel(SceneModel[FactScene]):
     """The model of scenes of facts: a domain over the objects of a scene, and how its scenes are judged.
 
     Attributes:
@@ -559,14 +559,14 @@ class FactScenes(SceneModel[FactScene]):
 
     def calibrated(
         self, scores: Sequence[float], beliefs: Sequence[FactBelief], alpha: float
-    ) -> tuple[FactScenes, Calibration]:
-        """The same model with failure and misread rates from episodes that went well; see `System.calibrated`."""
+    ) -> tuple[FactModel, Calibration]:
+        """The same model with the failure and misread rates of recorded episodes; see `System.calibrated`."""
         check_rate(scores, alpha)
-        alarms = sum(score < 0.5 for score in scores)
-        if alarms > alpha * len(scores):
+        failed = sum(score < 0.5 for score in scores)
+        if 2 * failed > len(scores):
             raise InvalidConfiguration(
-                f"expected steps that went well, found {alarms} of {len(scores)} that look failed; leave these "
-                f"episodes out, or ask for a rate above {alarms / len(scores):.2g}"
+                f"expected episodes of a robot that works, found {failed} of {len(scores)} actions that had no effect; "
+                "check that the observations belong to the plans"
             )
         rates = copy.deepcopy(self.rates)
         for belief in beliefs:
@@ -609,7 +609,7 @@ class FactPerceivers:
 
     instance: Instance
 
-    def with_model(self, model: FactScenes) -> FactPerceivers:
+    def with_model(self, model: FactModel) -> FactPerceivers:
         """The same for another model."""
         return replace(self, instance=model.instance)
 

@@ -53,7 +53,7 @@ class Lookahead(Protocol):
 class SceneModel(Protocol[SceneT]):
     """What scenes of one type are: what a domain and learned parts say of them.
 
-    `nsrecover.monitoring.box_belief.BoxScenes` is that of boxes, `nsrecover.monitoring.fact_belief.FactScenes` that of
+    `nsrecover.monitoring.box_belief.BoxModel` is that of boxes, `nsrecover.monitoring.fact_belief.FactModel` that of
     facts.
     """
 

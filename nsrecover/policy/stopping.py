@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any
 
 from nsrecover.belief.rates import FailureRates, Rate, dead
 from nsrecover.core.discrepancy import UNDONE, Discrepancy, Phase
@@ -17,7 +16,7 @@ from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.util.english import amount, counted, listed
 
-Turn = StepRecord[Any]
+Turn = StepRecord[object]
 
 
 def repeated(found: Discrepancy[object], recovery: Recovery[object], earlier: Sequence[Turn]) -> bool:

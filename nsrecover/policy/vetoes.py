@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import TakesVetoes
@@ -35,4 +36,4 @@ def other_way(
     if len(vetoed) >= settings.max_vetoes or not isinstance(planner, TakesVetoes):
         return reason
     other = planner.instead(found.observed, trace, found, vetoed, budget_s=settings.budget_s, cancelled=cancelled)
-    return other or f"{reason}, and no other one exists"
+    return cast("Recovery[SceneT] | None", other) or f"{reason}, and no other one exists"

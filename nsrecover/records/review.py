@@ -37,7 +37,7 @@ def system_for_kind(kind: Kind, place: str | Path | None, tolerance_m: float | N
     if kind is Kind.FACTS and (place is None or tolerance_m is not None):
         raise InvalidConfiguration(
             "expected a system for facts, found none; give --system file.py:factory, a function that returns "
-            "nsrecover.symbolic(...); facts need no calibration"
+            "nsrecover.symbolic(...)"
         )
     if kind is Kind.BOXES and place is None:
         return geometric() if tolerance_m is None else geometric(tolerance_m)

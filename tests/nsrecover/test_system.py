@@ -164,15 +164,15 @@ def test_a_part_that_works_with_the_model_gets_the_new_one_and_stays_what_it_is(
         assert learned.comparison.models.threshold == learned.model.models.threshold != 0.5
 
 
-def noisy_runs(failing: int, of: int) -> list[tuple[Plan, list[Any]]]:
-    """Runs in which the mug is taken, and some in which it is not."""
-    good = (Plan.parse("pick_up(mug)"), [START, HELD])
-    return [good] * of + [(Plan.parse("pick_up(mug)"), [START, START])] * failing
+def runs_of_facts(good: int, failing: int = 0) -> list[tuple[Plan, list[Any]]]:
+    """Runs in which the mug is taken at once, and some in which that fails at first."""
+    once, again = Plan.parse("pick_up(mug)"), Plan.parse("pick_up(mug); pick_up(mug)")
+    return [(once, [START, HELD])] * good + [(again, [START, START, HELD])] * failing
 
 
 def test_rates_of_facts_are_learned_saved_and_used(tmp_path: Path) -> None:
     system = nsrecover.symbolic(HOME)
-    learned = system.calibrated(noisy_runs(0, 60), 0.05)
+    learned = system.calibrated(runs_of_facts(60), 0.05)
     usual, rates = system.model.rates.failures, learned.model.rates.failures
     assert rates.of("pick_up").mean < usual.of("pick_up").mean / 3, "60 that went well"
     assert learned.model.rates.misread.of("place").mean < system.model.rates.misread.of("place").mean
@@ -185,11 +185,17 @@ def test_rates_of_facts_are_learned_saved_and_used(tmp_path: Path) -> None:
     assert any(watch.update(0.0) for _ in range(100)), "steps that look failed are not like those of the calibration"
 
 
-def test_runs_of_facts_that_went_wrong_are_refused() -> None:
-    with pytest.raises(InvalidConfiguration, match="3 of 63"):
-        nsrecover.symbolic(HOME).calibrated(noisy_runs(3, 60), 0.02)
+def test_actions_that_failed_in_the_runs_count_as_failures() -> None:
+    failures = nsrecover.symbolic(HOME).calibrated(runs_of_facts(40, 20), 0.05).model.rates.failures
+    assert failures.operators["pick_up"].bad == pytest.approx(20, abs=1.5), "20 of 80 actions"
+    assert failures.operators["pick_up"].good == pytest.approx(60, abs=1.5)
+
+
+def test_runs_that_say_nothing_of_the_robot_are_refused() -> None:
+    with pytest.raises(InvalidConfiguration, match="60 of 60"):
+        nsrecover.symbolic(HOME).calibrated([(Plan.parse("pick_up(mug)"), [START, START])] * 60, 0.05)
     with pytest.raises(InvalidConfiguration, match="at least 99"):
-        nsrecover.symbolic(HOME).calibrated(noisy_runs(0, 60), 0.01)
+        nsrecover.symbolic(HOME).calibrated(runs_of_facts(60), 0.01)
 
 
 def test_a_monitor_is_one_class_for_both(setting: Setting) -> None:

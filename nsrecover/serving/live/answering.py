@@ -8,14 +8,14 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.explanation.answers.questions import ask, asks_what_if
 from nsrecover.explanation.answers.what_if import what_if
-from nsrecover.monitoring.fact_belief import FactScenes
+from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.serving.reports.wording import Wording
 
 WRONG, DONE = "What went wrong?", "What did you do about it?"
 
 
 def answered(
-    episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactScenes | None, waits_for: str = ""
+    episode: Episode, questions: Sequence[str], words: Wording, symbolic: FactModel | None, waits_for: str = ""
 ) -> str:
     """The answer to the last of several questions; the earlier ones say what "it" is.
 

@@ -11,7 +11,7 @@ import numpy as np
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
-from nsrecover.monitoring.fact_belief import FactScenes
+from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.wording import Wording
 
@@ -30,7 +30,7 @@ class Story:
     """
 
     def __init__(self, system: Any, plan: Plan, start: Any, observed: Sequence[Any] = ()) -> None:
-        self.symbolic = system.model if isinstance(system.model, FactScenes) else None
+        self.symbolic = system.model if isinstance(system.model, FactModel) else None
         self.words = Wording(system.domain)
         self.plan, self.media = plan, list[Media]()
         self.episode = Episode(plan, EpisodeStatus.RUNNING, "", start, ())

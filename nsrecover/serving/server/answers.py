@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from nsrecover.core import Deviation, Discrepancy, FactScene, Plan, Recovery, SceneGraph, StepRecord
 from nsrecover.core.explanation import Explanation
@@ -21,7 +20,7 @@ DIGITS = 4
 Fields = dict[str, object]
 
 
-def session_answer(session: Session[Any], turns: list[StepRecord[Any]]) -> Json:
+def session_answer(session: Session[SceneGraph] | Session[FactScene], turns: list[StepRecord[object]]) -> Json:
     """The state of a session, and the turns that the last report has concluded."""
     words, found = session.system.domain, session.discrepancy
     return _json(
@@ -35,12 +34,12 @@ def session_answer(session: Session[Any], turns: list[StepRecord[Any]]) -> Json:
     )
 
 
-def episode_answer(session: Session[Any], turns: list[StepRecord[Any]]) -> Json:
+def episode_answer(session: Session[SceneGraph] | Session[FactScene], turns: list[StepRecord[object]]) -> Json:
     """The log of an episode so far, as `nsrecover report` and `nsrecover explain` read it."""
     return to_document(session.episode, session.system.domain)
 
 
-def compared_event(found: Discrepancy[Any]) -> Json:
+def compared_event(found: Discrepancy[object]) -> Json:
     """A comparison in short."""
     return _json(
         verdict=found.verdict,
@@ -51,12 +50,12 @@ def compared_event(found: Discrepancy[Any]) -> Json:
     )
 
 
-def improvement_event(found: Recovery[Any], session: Session[Any]) -> Json:
+def improvement_event(found: Recovery[object], session: Session[SceneGraph] | Session[FactScene]) -> Json:
     """A recovery that a search has found."""
     return _json(**_recovery(found, session.plan))
 
 
-def turn_event(record: StepRecord[Any], session: Session[Any]) -> Json:
+def turn_event(record: StepRecord[object], session: Session[SceneGraph] | Session[FactScene]) -> Json:
     """A turn."""
     return _json(**_turn(record, session.system.domain))
 
@@ -65,7 +64,7 @@ def _json(**fields: object) -> Json:
     return to_json(fields, digits=DIGITS)
 
 
-def _request(request: Request[Any], words: Domain) -> Fields:
+def _request(request: Request[object], words: Domain) -> Fields:
     fields: Fields
     match request:
         case Ask(decision):
@@ -76,7 +75,7 @@ def _request(request: Request[Any], words: Domain) -> Fields:
     return {"code": request.code, **fields}
 
 
-def _scene(scene: SceneGraph | FactScene | None, found: Discrepancy[Any] | None) -> Fields:
+def _scene(scene: SceneGraph | FactScene | None, found: Discrepancy[SceneGraph | FactScene] | None) -> Fields:
     if isinstance(scene, FactScene):
         certainty = [[[variable, name], sure] for (variable, name), sure in sorted(scene.certainty.items())]
         return {"objects": [], "facts": {"facts": scene.facts, "certainty": certainty}}
@@ -93,7 +92,7 @@ def _scene(scene: SceneGraph | FactScene | None, found: Discrepancy[Any] | None)
     return {"objects": objects, "facts": None}
 
 
-def _turn(record: StepRecord[Any], words: Domain) -> Fields:
+def _turn(record: StepRecord[object], words: Domain) -> Fields:
     recovery, explanation = record.recovery, record.explanation
     return {
         "action": record.action,
@@ -104,7 +103,7 @@ def _turn(record: StepRecord[Any], words: Domain) -> Fields:
     }
 
 
-def _discrepancy(found: Discrepancy[Any], words: Domain) -> Fields:
+def _discrepancy(found: Discrepancy[object], words: Domain) -> Fields:
     kept = (
         "verdict", "phase", "step", "action", "looks", "missing_to_tell", "unseen", "sensors", "newcomers", "threshold",
         "total", "plan_problem", "cause",
@@ -113,11 +112,11 @@ def _discrepancy(found: Discrepancy[Any], words: Domain) -> Fields:
     return fields | {"unmet": violated_texts(found, words), "deviations": list(map(_deviation, found.deviations))}
 
 
-def _deviation(found: Deviation[Any]) -> Fields:
+def _deviation(found: Deviation[object]) -> Fields:
     return {**vars(found), "distance_m": found.distance_m if math.isfinite(found.distance_m) else None}
 
 
-def _recovery(found: Recovery[Any], plan: Plan) -> Fields:
+def _recovery(found: Recovery[object], plan: Plan) -> Fields:
     kept = (
         "status", "actions", "subgoal", "staying", "proven_optimal", "expansions", "seconds", "reason_code", "blamed",
         "lost",

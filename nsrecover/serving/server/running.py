@@ -12,7 +12,7 @@ from pathlib import Path
 from nsrecover import geometric
 from nsrecover.loading import system_at
 from nsrecover.models.geometric import GeometricModels
-from nsrecover.monitoring.box_belief import BoxScenes
+from nsrecover.monitoring.box_belief import BoxModel
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
 from nsrecover.serving.server.app import application
@@ -54,6 +54,6 @@ def loaded(systems: Mapping[str, str | Path | None]) -> Systems:
     """
     found = {name: system_at(place) for name, place in systems.items()}
     for system in found.values():
-        if isinstance(system.model, BoxScenes) and not isinstance(system.model.models, GeometricModels):
+        if isinstance(system.model, BoxModel) and not isinstance(system.model.models, GeometricModels):
             review(system, example(), budget_s=0.1)
     return {**found, BOXES: found.get(BOXES) or geometric()}

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import nsrecover
+from nsrecover.core import FactScene
 from nsrecover.onboarding.calibration import tail_quantile
 from nsrecover.records import scenes_recording
 from tests.commands import run
+from tests.nsrecover.kitchen_facts import HOME, START
 from tests.nsrecover.onboarding.box_runs import box_run, write_runs
 
 nsr = partial(run, "nsrecover.cli.app")
@@ -121,3 +123,26 @@ def test_recordings_of_boxes_come_back_with_targets(tmp_path: Path) -> None:
     found = scenes_recording.load(tmp_path / "a.json")
     assert found.plan == plan
     assert found.scenes[1]["red"] is None
+
+
+def test_from_runs_of_facts_the_rates_of_failures_and_misreadings_are_learned(tmp_path: Path) -> None:
+    (tmp_path / "kitchen.py").write_text(
+        "import nsrecover\nfrom tests.nsrecover.kitchen_facts import HOME\n\n\n"
+        "def system():\n    return nsrecover.symbolic(HOME)\n"
+    )
+    held = START - {("at", "mug", "countertop")} | {("holding", "mug")}
+    (tmp_path / "runs").mkdir()
+    for number in range(30):
+        tried = 2 if number % 3 == 0 else 1
+        plan = nsrecover.Plan.parse("; ".join(["pick_up(mug)"] * tried))
+        scenes = tuple(map(FactScene, [START] * tried + [held]))
+        run = scenes_recording.ScenesRecording(plan, scenes)
+        scenes_recording.save(run, tmp_path / "runs" / f"run{number:02d}.json")
+    system, out = f"{tmp_path / 'kitchen.py'}:system", tmp_path / "out"
+    done = nsr(
+        "calibrate", str(tmp_path / "runs"), "--checkpoint", system, "--alpha", "0.1", "--out", str(out), "--json"
+    )
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert 0.18 < found["failures"]["pick_up"] < 0.28, "10 of 40 actions, and the usual 10 %"
+    assert nsrecover.symbolic(HOME, calibrated=out).model.rates.failures.means() == found["failures"]

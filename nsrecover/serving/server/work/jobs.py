@@ -72,7 +72,7 @@ class Job:
     state: bytes | None = None
     waited_s: float = 0.0
     told: int = 0
-    answer: Callable[[AnySession, list[StepRecord[Any]]], Json] = field(default=session_answer)
+    answer: Callable[[AnySession, list[StepRecord[object]]], Json] = field(default=session_answer)
 
 
 class SearchNeeded(Exception):
@@ -183,7 +183,7 @@ class Jobs:
         self._send(number, outcome)
 
     def _done(self, number: int, job: Job) -> Outcome:
-        turns = list[StepRecord[Any]]()
+        turns = list[StepRecord[object]]()
         session = self._systems if job.state is None else restored(job.state, self._systems)
         if isinstance(session, tuple):
             session, turns = session
@@ -218,14 +218,14 @@ class _Telling(Listener):
 
     session: AnySession
     tell: Tell
-    turns: list[StepRecord[Any]]
+    turns: list[StepRecord[object]]
     searching: bool
     job: Job
     cancelled: Callable[[], bool]
     told: int = 0
     until: float = math.inf
 
-    def compares(self, discrepancy: Discrepancy[Any]) -> None:
+    def compares(self, discrepancy: Discrepancy[object]) -> None:
         """Tell."""
         self._tell("compared", compared_event(discrepancy))
 
@@ -241,11 +241,11 @@ class _Telling(Listener):
         if budget_s is not None and self.job.waited_s > LATE * budget_s:
             self.until = time.monotonic() + budget_s - self.job.waited_s
 
-    def improves(self, recovery: Recovery[Any]) -> None:
+    def improves(self, recovery: Recovery[object]) -> None:
         """Tell."""
         self._tell("improvement", improvement_event(recovery, self.session))
 
-    def turned(self, record: StepRecord[Any]) -> None:
+    def turned(self, record: StepRecord[object]) -> None:
         """Tell, and collect the turn."""
         self._tell("turn", turn_event(record, self.session))
         self.turns.append(record)
