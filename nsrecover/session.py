@@ -241,7 +241,7 @@ class Session(Generic[SceneT]):
 
         Raises:
             OutOfTurn: no action was asked for.
-            InvalidConfiguration: the system has no `motions`, or its perceiver cannot be copied.
+            InvalidConfiguration: the system has no `during`, or its perceiver cannot be copied.
             InvalidObservation: one of them is something else.
         """
         self._expect(Act, Interrupt)

@@ -12,6 +12,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.certainty import CERTAINTY, Certainty
 from nsrecover.core.entrance import checked_plan
 from nsrecover.core.observation import Observation
+from nsrecover.core.protocols import Explainer
 from nsrecover.core.scene import SceneT
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
@@ -21,7 +22,7 @@ from nsrecover.models.conformal import Calibration, CalibrationWatch
 from nsrecover.monitoring.during import ActionModel
 from nsrecover.monitoring.expected_trace import Imagines
 from nsrecover.monitoring.monitor import Monitor
-from nsrecover.monitoring.parts import Explains, Planner
+from nsrecover.monitoring.parts import Planner
 from nsrecover.monitoring.scene_model import Compares, Lookahead, SceneModel, TakesModel
 from nsrecover.perception.facts import GivenFacts
 from nsrecover.perception.objects.boxes import Given
@@ -67,7 +68,7 @@ class System(Generic[SceneT]):
     imagination: Imagines[SceneT]
     comparison: Compares[SceneT]
     planner: Planner[SceneT]
-    explainer: Explains
+    explainer: Explainer
     lookahead: Lookahead | None = None
     calibration: Calibration | None = None
     during: ActionModel | None = None

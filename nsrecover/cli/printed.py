@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from nsrecover.core import SceneGraph, StepRecord, Verdict
+from nsrecover.core import StepRecord, Verdict
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
@@ -95,14 +95,13 @@ class Printer(Listener):
 def record_document(record: StepRecord[object]) -> JsonObject:
     """A checked step of a recording as JSON data."""
     discrepancy = record.discrepancy
-    names = discrepancy.expected.names if isinstance(discrepancy.expected, SceneGraph) else ()
     found: JsonObject = {
         "step": discrepancy.step + 1,
         "action": str(discrepancy.action),
         "as_expected": discrepancy.as_expected,
         "verdict": discrepancy.verdict.value,
         "missing_to_tell": list(missing_texts(discrepancy)),
-        "probabilities": {name: round(float(p), 4) for name, p in zip(names, discrepancy.probabilities, strict=True)},
+        "probabilities": {name: round(chance, 4) for name, chance in discrepancy.chances.items()},
         "deviations": [
             {"name": each.name, "cause": each.cause.value, "other": each.other} for each in discrepancy.deviations
         ],

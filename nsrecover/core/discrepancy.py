@@ -273,6 +273,11 @@ class Discrepancy(Generic[SceneT_co]):
         return tuple(each.name for each in self.deviations)
 
     @property
+    def chances(self) -> dict[str, float]:
+        """P(as expected) of every object, in scene order; empty for scenes of facts."""
+        return dict(zip(getattr(self.observed, "names", ()), self.probabilities.tolist(), strict=False))
+
+    @property
     def total(self) -> float:
         """D = N - sum of the probabilities (Kalithasan et al., section IV-C)."""
         return float(len(self.probabilities) - self.probabilities.sum())

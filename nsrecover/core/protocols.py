@@ -243,7 +243,7 @@ class WorldModel(Protocol[State, Step]):
 class Explainer(Protocol):
     """Explains a discrepancy and its recovery."""
 
-    def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
+    def __call__(self, discrepancy: Discrepancy[Any], recovery: Recovery[Any] | None) -> Explanation:
         """The explanation, with the facts each sentence rests on."""
         ...
 

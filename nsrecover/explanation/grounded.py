@@ -7,9 +7,7 @@ from typing import Any
 
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
-from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.audience import Audience
@@ -49,15 +47,11 @@ class GroundedExplainer:
         facts = facts_of(discrepancy, recovery, self.domain)
         sentences = verbalize(facts, self.audience, self.domain)
         text = " ".join(sentence.text for sentence in sentences)
-        names = (*_names(discrepancy.expected), *_names(discrepancy.observed), *discrepancy.deviating)
+        scenes = (discrepancy.expected, discrepancy.observed)
+        names = (*(name for scene in scenes for name in getattr(scene, "names", ())), *discrepancy.deviating)
         return Explanation(
             sentences=sentences,
             step=discrepancy.step + 1,
             source="grounded",
             verified=not disagreements(text, facts, tuple(dict.fromkeys(names))),
         )
-
-
-def _names(scene: object) -> tuple[str, ...]:
-    """Return the objects of a scene."""
-    return scene.names if isinstance(scene, FactScene | SceneGraph) else ()

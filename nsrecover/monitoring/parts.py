@@ -8,21 +8,13 @@ from typing import Any, Protocol
 from nsrecover.core.actions import Plan
 from nsrecover.core.certainty import CERTAINTY, Certainty
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.explanation import Explanation
+from nsrecover.core.protocols import Explainer
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
 from nsrecover.monitoring.during import ActionModel
 from nsrecover.monitoring.monitor import Monitor
-
-
-class Explains(Protocol):
-    """Explains discrepancies of scenes of any type."""
-
-    def __call__(self, discrepancy: Any, recovery: Any) -> Explanation:
-        """The explanation."""
-        ...
 
 
 class Planner(Protocol[SceneT]):
@@ -57,7 +49,7 @@ class Parts(Protocol[SceneT]):
         ...
 
     @property
-    def explainer(self) -> Explains:
+    def explainer(self) -> Explainer:
         """Explains discrepancies."""
         ...
 

@@ -239,7 +239,7 @@ def _pictures(
 def _numbers(found: Found, recovery: Recovery | None, domain: Domain) -> tuple[tuple[str, str], ...]:
     """Measured values: probabilities in %, lengths in cm, times in s."""
     numbers = [("observations", str(found.looks))]
-    if isinstance(found.observed, SceneGraph):
+    if found.chances:
         numbers.append(("D, the expected number of wrong objects", f"{found.total:.2f}"))
         numbers.append(("an object is wrong below", f"{100 * found.threshold:.1f} %"))
     if recovery is not None:

@@ -87,9 +87,8 @@ def _log(rerun: Any, stream: Any, episode: Episode, words: Wording, media: Seque
         kinds = kinds_of(found)
         for name, scene in (("expected", found.expected), ("seen", found.observed)):
             stream.log(name, _scene(rerun, scene, kinds, words))
-        if isinstance(found.expected, SceneGraph):
-            for name, chance in zip(found.expected.names, found.probabilities, strict=True):
-                stream.log(f"probability/{rerun.escape_entity_path_part(name)}", rerun.Scalars(float(chance)))
+        for name, chance in found.chances.items():
+            stream.log(f"probability/{rerun.escape_entity_path_part(name)}", rerun.Scalars(chance))
         sentences = [] if moment.explanation is None else [each.text for each in moment.explanation.sentences]
         text = f"{moment.label(len(episode.plan))}: {words.heading(found.action)}. {' '.join(sentences)}".strip()
         stream.log("text", rerun.TextLog(text, level=_LEVELS[moment.kind]))

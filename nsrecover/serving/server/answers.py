@@ -75,13 +75,13 @@ def _request(request: Request[object], words: Domain) -> Fields:
     return {"code": request.code, **fields}
 
 
-def _scene(scene: SceneGraph | FactScene | None, found: Discrepancy[SceneGraph | FactScene] | None) -> Fields:
+def _scene(scene: SceneGraph | FactScene | None, found: Discrepancy[object] | None) -> Fields:
     if isinstance(scene, FactScene):
         certainty = [[[variable, name], sure] for (variable, name), sure in sorted(scene.certainty.items())]
         return {"objects": [], "facts": {"facts": scene.facts, "certainty": certainty}}
     if scene is None:
         return {"objects": [], "facts": None}
-    chances = {} if found is None else dict(zip(found.observed.names, found.probabilities.tolist(), strict=False))
+    chances = {} if found is None else found.chances
     objects = [
         {
             "name": name, "box": scene.boxes[row], "seen": bool(scene.seen[row]), "visibility": scene.visibility(row),

@@ -48,7 +48,7 @@ class BoxScenes:
         """The objects."""
         deviations = {each.name: each for each in found.deviations}
         unseen = {each.name: each for each in found.unseen}
-        probabilities = dict(zip(found.expected.names, map(float, found.probabilities), strict=False))
+        probabilities = found.chances
         return tuple(
             _row(number, name, found, deviations.get(name), unseen, probabilities.get(name))
             for number, name in enumerate(found.observed.names, start=1)
