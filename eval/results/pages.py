@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, number, percent, percent_of
 from eval.results.cells import PROVENANCE, standing
 from eval.run import METRICS, TABLE
@@ -177,8 +178,8 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
     if rates:
         yield "detected at 1 % false alarms: " + ", ".join(f"{name} {percent_of(rate)}" for name, rate in rates.items())
     for name, task in metrics.get("tasks", {}).items():
-        reached = percent_of(task["policy"]) if "policy" in task else f"{100 * task['share']:.0f} % of {task['runs']}"
-        yield f"{name}: {reached} reached"
+        reached = task.get("reached") or share(task["succeeded"], task["runs"])
+        yield f"{name}: {percent_of(reached)} reached"
     for key, value in metrics.items():
         label = key.replace("_", " ")
         if isinstance(value, int | float) and key not in ("seed", "seconds"):
