@@ -52,7 +52,6 @@ COMMANDS = {
     "live": "eval.checks.live",
     "soak": "eval.checks.soak",
     "detectors": "eval.detectors",
-    "panda_gym": "eval.panda_gym",
     "timing": "eval.checks.timing",
     "displacement": "eval.displacement",
     "rig": "eval.checks.rig",
