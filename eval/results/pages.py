@@ -38,7 +38,7 @@ def with_tables(text: str, root: Path) -> str:
 
 def _block(match: re.Match[str], root: Path) -> str:
     folder, numbers, columns = root / match[1], [int(each) for each in match[2].split()], match[3]
-    head, tables = _committed(folder, match[1].removeprefix("results/"))
+    head, tables = _committed(folder)
     if any(not 1 <= each <= len(tables) for each in numbers):
         raise InvalidConfiguration(f"expected tables from 1 to {len(tables)} in {folder}, found {numbers}")
     chosen = [tables[each - 1] for each in numbers] or tables
@@ -48,7 +48,7 @@ def _block(match: re.Match[str], root: Path) -> str:
     return "\n\n".join([begin, head, *chosen, "<!-- end -->"])
 
 
-def _committed(folder: Path, name: str) -> tuple[str, list[str]]:
+def _committed(folder: Path) -> tuple[str, list[str]]:
     """Commands with revision, and tables, of a folder of one command."""
     try:
         run = json.loads((folder / (PROVENANCE if (folder / PROVENANCE).is_file() else RUN)).read_text("utf-8"))
@@ -59,7 +59,7 @@ def _committed(folder: Path, name: str) -> tuple[str, list[str]]:
         ) from None
     typed = "\n".join(f"    {command}" for command in run.get("commands") or [run["command"]])
     groups = groupby(lines, key=lambda line: line.startswith("|"))
-    said = ", ".join(standing(folder, name))
+    said = standing(folder)
     head = f"{typed}\n\nRevision {run['revision']}{f' ({said})' * bool(said)}."
     return head, ["\n".join(rows) for is_row, rows in groups if is_row]
 
@@ -110,9 +110,9 @@ def page(results: Path) -> str:
         _filled(
             "`make results` measures what this page lists and writes it, `make results LEVEL=quick` the same with few "
             "episodes, `LEVEL=full` with more. Each result has its revision, its time on 2 shared cores without a GPU, "
-            "and hashes of the weights, of the episodes and of the code that it imports. Where weights or code are not "
-            "those of this checkout, this page and the page with the table say so, and a test fails until they do. "
-            '"Not recorded" are results from before hashes were kept.'
+            "and hashes of the weights and of the episodes. Where weights are not those of this checkout, this page "
+            "and the page with the table say so. `make results LEVEL=check` measures a few episodes of each and says "
+            "whose shares have changed since."
         ),
         *(part for folder, metrics in every.items() for part in _section(folder.relative_to(results), folder, metrics)),
     )
@@ -127,10 +127,10 @@ def _section(name: Path, folder: Path, metrics: Mapping[str, Any]) -> Iterator[s
     yield "\n".join(_typed(command) for command in commands)
     seconds = origin.get("seconds", run.get("seconds", metrics.get("seconds")))
     said = origin.get("revision") or run.get("revision") or "not recorded"
+    other = standing(folder)
     facts = [
         f"revision {said}" + ("" if seconds is None else f", {seconds / 60:.0f} min"),
-        ", ".join(standing(folder, str(name))) or "code and weights are those of this checkout",
-        f"weights {_hashed(origin, 'weights')}, code {_hashed(origin, 'code')}" if origin else "",
+        f"weights {_hashed(origin, 'weights')}{f' ({other})' * bool(other)}" if origin else "",
     ]
     if origin.get("episodes"):
         facts.append(f"episodes {origin['episodes']}")
