@@ -7,7 +7,7 @@ conformance test then checks it.
 from collections.abc import Mapping
 from typing import Any
 
-from sim.common.plain import fault_from_plain
+from sim.common.faults import fault_from_plain, registry
 from sim.tabletop.faults.arm import (
     Drop,
     DropClosing,
@@ -34,31 +34,28 @@ from sim.tabletop.faults.others import (
     Unstack,
 )
 
-FAULTS: dict[str, type[Fault]] = {
-    kind.kind: kind
-    for kind in (
-        Slip,
-        SlipClosing,
-        Drop,
-        DropClosing,
-        MissedGrasp,
-        OffsetPlacement,
-        WrongSupport,
-        WrongYaw,
-        Misled,
-        Displaced,
-        Unstack,
-        BlockedPlace,
-        HelpingPerson,
-        Push,
-        PushMidway,
-        Swap,
-        Removed,
-        OutOfReach,
-        Toppled,
-        Turned,
-    )
-}
+FAULTS: dict[str, type[Fault]] = registry(
+    Slip,
+    SlipClosing,
+    Drop,
+    DropClosing,
+    MissedGrasp,
+    OffsetPlacement,
+    WrongSupport,
+    WrongYaw,
+    Misled,
+    Displaced,
+    Unstack,
+    BlockedPlace,
+    HelpingPerson,
+    Push,
+    PushMidway,
+    Swap,
+    Removed,
+    OutOfReach,
+    Toppled,
+    Turned,
+)
 """Every fault by its name in configurations."""
 
 

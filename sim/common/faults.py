@@ -1,15 +1,19 @@
-"""Conversion of faults to plain data for JSON and back, by the types of their dataclasses."""
+"""What faults of all worlds have in common: a name, a step, the objects they act on, and plain data for JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean, require_known
 
 T = TypeVar("T")
+MomentT = TypeVar("MomentT", contravariant=True)
+FaultT = TypeVar("FaultT", bound="AnyFault[Any]")
 
 
 def to_plain(value: Any) -> Any:
@@ -21,13 +25,51 @@ def to_plain(value: Any) -> Any:
     return value
 
 
-def fault_to_plain(fault: Any) -> dict[str, Any]:
-    """A fault, a dataclass with a name `kind`, as plain data; `fault_from_plain` reads it."""
-    return {"fault": fault.kind} | {item.name: to_plain(getattr(fault, item.name)) for item in fields(fault)}
+@dataclass(frozen=True)
+class AnyFault(Generic[MomentT]):
+    """A fault that does nothing; each world adds hooks, which its faults override.
+
+    Faults hold parameters, not state; their effect depends on the action and the given generator only, so that an
+    episode can be saved, restored and repeated exactly. Hooks of several faults run in the order of the faults.
+
+    Attributes:
+        at_step: number of the action in the plan during or after which it strikes, from 0.
+        kind: its name in configurations and files.
+    """
+
+    kind: ClassVar[str]
+
+    at_step: int
+
+    @classmethod
+    def sample(cls, moment: MomentT, rng: np.random.Generator) -> Self | None:
+        """A fault of this kind with random parameters that fit a moment.
+
+        Returns:
+            None if the moment offers nothing for it, or all of that is `taken`.
+        """
+        raise NotImplementedError
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """What it acts on directly, by default the first argument of the action; others may fall as a consequence.
+
+        Args:
+            action: the action of number `at_step`.
+        """
+        return frozenset(action.arguments[:1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its name and parameters as plain data for JSON; `fault_from_dict` of its world reads it."""
+        return {"fault": self.kind} | {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
+
+
+def registry(*kinds: type[FaultT]) -> dict[str, type[FaultT]]:
+    """Kinds of faults by their names."""
+    return {kind.kind: kind for kind in kinds}
 
 
 def fault_from_plain(faults: Mapping[str, type[T]], data: Mapping[str, Any]) -> T:
-    """Read a fault from plain data, as `fault_to_plain` writes it.
+    """Read a fault from plain data, as `AnyFault.to_dict` writes it.
 
     Args:
         faults: every fault by its name.
