@@ -114,7 +114,7 @@ test: style
 cover: $(STAMP)
 	$(PYTEST) --cov --cov-report=term:skip-covered
 
-# LEVEL is quick, normal or full; `make results workers=8` uses more processes
+# LEVEL is quick, normal, full or check; `make results workers=8` uses more processes
 LEVEL ?= normal
 workers ?= $(WORKERS)
 results: $(STAMP)

@@ -17,13 +17,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from eval.logs.__main__ import JudgedLog, annotated, judged, seconds_of
-from eval.logs.measuring import SURE, reliability_of
-from eval.metrics import Metric, share, summary, total, transposed
+from eval.logs.judging import METRICS as JUDGED
+from eval.logs.judging import JudgedLog, annotated, judged, seconds_of
+from eval.metrics import Metric, share, summary, transposed
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.logs import HouseholdLog, document_of, log_of, read_logs
-from nsrecover.logs.confidence import SURE_ENOUGH
 from nsrecover.logs.reading.records import KeyFrame, Observation
 
 
@@ -133,40 +132,22 @@ def _steps(log: HouseholdLog) -> Sequence[str]:
     return list(truth["steps"])
 
 
-def _known(each: ForeignCase) -> bool:
-    return each.case.step_right is not None
+def _of_the_log(metric: Metric) -> Metric:
+    return replace(metric, of=lambda cases: metric.of([each.case for each in cases]))
 
 
-def _right(each: ForeignCase) -> bool:
-    return bool(each.case.step_right) and each.case.kind_right is not False
-
-
+_JUDGED = {metric.name: _of_the_log(metric) for metric in JUDGED}
+_REST = [metric for name, metric in _JUDGED.items() if name not in ("logs", "step")]
 METRICS = (
-    total("logs", ""),
-    share("step", "failing step among the annotated ones", lambda e: e.case.step_right, _known, counted=True),
+    _JUDGED["logs"],
+    _JUDGED["step"],
     share("plan_alone", "the same by the plan alone, without observations", lambda e: e.plan_alone,
           lambda e: e.plan_alone is not None, counted=True),
-    share("kind", "kind of failure", lambda e: e.case.kind_right, lambda e: e.case.kind_right is not None,
-          counted=True),
-    share("corrections", "correction accepted by the judge", lambda e: e.case.accepted,
-          lambda e: e.case.accepted is not None, counted=True),
-    share("subgoals", "subgoals verified rightly", lambda e: e.case.subgoals, counted=True),
-    share("right_if_sure", "step and kind right at confidence ≥ 0.9", _right,
-          lambda e: _known(e) and e.case.found["confidence"] >= SURE, counted=True),
-    share("wrong_if_abstained", "wrong where it abstained", lambda e: not _right(e),
-          lambda e: _known(e) and e.case.found["confidence"] < SURE_ENOUGH, counted=True),
+    *_REST[:5],
     share("changed_by_one_line", "right steps lost when a line is deleted", lambda e: e.lost, counted=True),
-    total("failures_called_success", "failures called success",
-          lambda e: _known(e) and not e.case.step_right and e.case.found["root_cause"] == "none"),
-    Metric("seconds", "seconds a log", lambda found: round(sum(e.case.seconds for e in found) / max(1, len(found)), 3),
-           lambda found: found["seconds"]),
-    Metric("slowest_s", "the longest", lambda found: round(max((e.case.seconds for e in found), default=0.0), 3),
-           lambda found: found["slowest_s"]),
-    Metric("reliability", "", lambda found: reliability_of([
-        (e.case.found["confidence"], _right(e)) for e in found if _known(e)
-    ])["reliability"], str),
+    *_REST[5:],
 )  # fmt: skip
-"""The figures of annotated logs."""
+"""The figures of annotated logs of others."""
 
 
 def table_of(metrics: Mapping[str, Any]) -> str:

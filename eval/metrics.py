@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.statistics import grouped, p95, share_of, spread
+from eval.common.statistics import Share, grouped, p95, share_of, spread
 from eval.common.tables import Cell, Columns, columns_table, document, markdown_table, number, percent_of, value_at
-from eval.run import Config, Measurement, Run
+from eval.run import Config, Measurement, Row, Run
 
 Rows = Sequence[Any]
 
@@ -98,6 +98,48 @@ def summary(rows: Rows, metrics: Iterable[Metric]) -> dict[str, Any]:
             place = place.setdefault(part, {})
         place[last] = metric.of(rows)
     return found
+
+
+DETECTION = ("accuracy", "precision", "recall")
+
+
+def of_sweep(
+    shares: Mapping[str, Share], ratios: Mapping[str, tuple[float | None, ...]] | None = None, **others: Any
+) -> dict[str, Any]:
+    """The summary of whole episodes under one planner: plain numbers by name, with their `intervals` and `counts`.
+
+    Args:
+        shares: by name; those of `DETECTION` stand together.
+        ratios: by name: value, and the bounds of its interval.
+        others: what else is known.
+    """
+    means = ratios or {}
+    return {
+        "detection": {name: shares[name]["value"] for name in DETECTION},
+        **{name: found["value"] for name, found in shares.items() if name not in DETECTION},
+        **{name: found[0] for name, found in means.items()},
+        **others,
+        "intervals": {name: [found["low"], found["high"]] for name, found in shares.items()}
+        | {name: list(found[1:]) for name, found in means.items()},
+        "counts": {name: found["of"] for name, found in shares.items()},
+    }
+
+
+Planned = tuple[str, Any]
+"""Name of a planner, and an episode."""
+
+
+def under_planners(run: Run, task: Callable[[Planned], Row], planners: Iterable[str]) -> dict[str, list[Row]]:
+    """Every episode of a run under every planner: planner -> its rows, in the order of the episodes.
+
+    Args:
+        run: with the episodes.
+        task: carries out and judges an episode under a planner.
+        planners: names.
+    """
+    cells = [(planner, episode) for episode in run.episodes for planner in planners]
+    rows = run.each(task, cells, "episode", lambda cell: f"{cell[0]}: {cell[1].dataset} {cell[1].number}")
+    return {name: [row for row, cell in zip(rows, cells, strict=True) if cell[0] == name] for name in planners}
 
 
 def columns(metrics: Iterable[Metric]) -> Columns:

@@ -27,7 +27,7 @@ from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.many_runs import write_runs
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.page import write_page
-from sim.tabletop.faults.displaced import Displaced
+from sim.tabletop.faults import Displaced
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.placing import true_graph
 from sim.tabletop.sampling import sample_scene

@@ -6,7 +6,7 @@ output folder:
 
 - `metrics.json`, `table.md`, `config.yaml`, `run.json` (command, revision, hashes) and figures;
 - `rows.jsonl`: the result of every item, written as soon as it is there. The same command continues;
-- `manifest.json`: settings, hashes of weights, episodes and code. A folder with another manifest is refused.
+- `manifest.json`: settings, revision, hashes of weights and episodes. A folder with another manifest is refused.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Measurement(Generic[Config]):
 
     @property
     def module(self) -> str:
-        """Module of the measurement, by whose imports its code is known."""
+        """Module of the measurement."""
         return self.measure.__module__
 
     def manifest(self, config: Config, episodes: Sequence[Specified]) -> dict[str, Any]:
@@ -206,7 +206,7 @@ class Measurement(Generic[Config]):
         learned = [] if self.checkpoint is None else [getattr(config, "checkpoint", None) or self.checkpoint]
         learned += self.checkpoints(config)
         fixed = () if "episodes" in self.adds else episodes
-        return identity(self.module, {"format": FORMAT, "measurement": self.module, **decisive}, learned, fixed)
+        return identity({"format": FORMAT, "measurement": self.module, **decisive}, learned, fixed)
 
     def run(self, config: Config) -> dict[str, Any]:
         """Measure, or continue, and write all files to `config.out`.

@@ -18,7 +18,7 @@ from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.recordings import RecordedEpisode, footage_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
-from eval.identity import code_of, weights_of
+from eval.identity import code_state, weights_of
 from eval.run import in_workers
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
@@ -175,5 +175,5 @@ def _truths(episode: ErrorEpisode) -> tuple[dict[int, Truth], tuple[Truth, ...]]
 
 def _key(episode: ErrorEpisode, checkpoint: str | None) -> str:
     """Name of a file: of an episode, the weights, and the code that executes, renders, perceives and imagines."""
-    content = f"{episode.to_json()} {weights_of(checkpoint)} {code_of(__name__)}"
+    content = f"{episode.to_json()} {weights_of(checkpoint)} {code_state()}"
     return hashlib.sha256(content.encode()).hexdigest()[:24]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from eval.identity import code_of
+from eval.identity import code_state
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, require_known
@@ -164,4 +164,4 @@ def _check(episode: ErrorEpisode, found: Sequence[StepError]) -> None:
 
 def _key(episode: ErrorEpisode) -> str:
     """Name of a recording: of an episode, the cameras, and the code that executes and renders it."""
-    return hashlib.sha256(f"{episode.to_json()}{asdict(RIG)}{code_of(__name__)}".encode()).hexdigest()[:24]
+    return hashlib.sha256(f"{episode.to_json()}{asdict(RIG)}{code_state()}".encode()).hexdigest()[:24]

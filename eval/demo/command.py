@@ -125,7 +125,7 @@ def _staged(name: str, config: DemoConfig, system: System, agent: AgentFactory, 
     seed, video = config.seed, config.video
     if name == kitchen.NAME:
         return _Staged(
-            name, kitchen.DESCRIPTION, kitchen.script(seed).plan,
+            name, kitchen.DESCRIPTION, kitchen.script(seed)[0].plan,
             lambda place, printer: kitchen.run_kitchen(seed, place, video, None, printer.turned),
         )  # fmt: skip
     if name == apple.NAME:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,7 @@ from nsrecover.perception.sounds import SoundPerceiver
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.pictures import outlines_of_masks
 from nsrecover.serving.reports.wording import Wording
-from sim.film.script import Script
-from sim.film.shooting import STILL_SIZE, Act, Footage, over_the_shoulder, still
-from sim.film.video import write_film
+from sim.film import Act, Footage, Script, over_the_shoulder, still, write_film
 from sim.kitchen.faults import START, Fault, fault_from_dict
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, sample_kitchen
 from sim.kitchen.task_list import TASKS
@@ -42,20 +40,8 @@ _STEPS_A_SECOND = 200
 _TRIES = 20
 
 
-@dataclass(frozen=True)
-class WineInThePot(Script):
-    """What the film shows."""
-
-    fault: Fault
-
-    @property
-    def trouble(self) -> str:
-        """What goes wrong, in one line."""
-        return "there is wine in the pot, and wine on the plant cannot be undone"
-
-
-def script(seed: int) -> WineInThePot:
-    """The task in a kitchen of a layout that is held out from training.
+def script(seed: int) -> tuple[Script, Fault]:
+    """The task in a kitchen of a layout that is held out from training, and the wine in the pot.
 
     Args:
         seed: another seed gives another kitchen.
@@ -85,20 +71,20 @@ def script(seed: int) -> WineInThePot:
                 "litres": round(0.6 * capacity, 3),
             }
         )
-        return WineInThePot(NAME, TaskSpec(task, seed, kitchen, task.goal, plan), plan, fault)
+        return Script(NAME, TaskSpec(task, seed, kitchen, task.goal, plan), plan), fault
     raise InvalidConfiguration(f"expected a kitchen for the demo with seed {seed}, found none; use another seed")
 
 
 class _Filmed(KitchenRobot):
     """The robot, with pictures and sound of every turn, and what it did as text for the film."""
 
-    def __init__(self, item: WineInThePot, video: bool, ears: SoundPerceiver) -> None:
+    def __init__(self, item: Script, fault: Fault, video: bool, ears: SoundPerceiver) -> None:
         self.footage = Footage(item)
         self._heard: list[Any] = []
         self._ears, self._labels = ears, list[str]()
         super().__init__(
             item.spec,
-            (item.fault,),
+            (fault,),
             on_frame=self._frame if video else None,
             frame_steps=round(_STEPS_A_SECOND / FRAMES_A_SECOND),
         )
@@ -106,7 +92,6 @@ class _Filmed(KitchenRobot):
         self.footage.start_s = self.world.hearing.soundscape.heard_until_s
         self.trouble: tuple[str, ...] = ()
         self._told = 0
-        self._keep()
         self._photo = self._pictured()
 
     def observe(self) -> Any:
@@ -149,7 +134,6 @@ class _Filmed(KitchenRobot):
         run()
         self.footage.acts[number] = Act(action, begin_s, self.world.cell.time_s, self.world.failures[-1], self.trouble)
         self.trouble = ()
-        self._keep()
 
     def _frame(self, world: KitchenWorld) -> None:
         self.footage.frames.append(still(world, len(self.footage.acts) - 1))
@@ -160,9 +144,6 @@ class _Filmed(KitchenRobot):
         seen = over_the_shoulder(self.world)
         names = {number: name for name, number in cell.bodies().items()} | cell.visuals.owners
         return Photo(seen.rgb, outlines=outlines_of_masks(seen.bodies, names))
-
-    def _keep(self) -> None:
-        self.footage.stills.append(still(self.world, len(self.footage.acts) - 1, STILL_SIZE))
 
 
 def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, turned: Any) -> DemoResult:
@@ -176,9 +157,9 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
         turned: called after each turn with its label and record.
     """
     started = time.perf_counter()
-    item = script(seed)
+    item, fault = script(seed)
     turns = list[Turn]()
-    with _Filmed(item, video, SoundPerceiver(models(checkpoint).sounds)) as robot:
+    with _Filmed(item, fault, video, SoundPerceiver(models(checkpoint).sounds)) as robot:
         made = system_for(PLANNERS["ours"], robot, checkpoint)
 
         def take(record: StepRecord[FactScene]) -> None:

@@ -20,6 +20,7 @@ from eval.kitchen.course import KitchenCourse, models, system_for
 from eval.kitchen.read_back import graded
 from eval.kitchen.records import KitchenRecord, summary
 from eval.kitchen.robot import KitchenRobot
+from eval.metrics import under_planners
 from eval.run import Measurement, Run, Settings, in_workers, run
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, require_known
 from nsrecover.models.household import SHIPPED
@@ -146,23 +147,13 @@ def check(config: KitchenEvalConfig) -> None:
     models(config.checkpoint)
 
 
-Cell = tuple[str, HouseholdEpisode]
-
-
-def _run(cell: Cell, config: KitchenEvalConfig) -> KitchenRecord:
+def _run(cell: tuple[str, HouseholdEpisode], config: KitchenEvalConfig) -> KitchenRecord:
     return run_episode(cell[1], cell[0], config.checkpoint, sensor_of(config.sensor))
-
-
-def _key(cell: Cell) -> str:
-    return f"{cell[0]}: {cell[1].dataset} {cell[1].number}"
 
 
 def measure(config: KitchenEvalConfig, run: Run) -> dict[str, Any]:
     """Carry out every episode with every planner."""
-    planners = planners_of(config)
-    cells = [(planner, episode) for episode in run.episodes for planner in planners]
-    rows = run.each(partial(_run, config=config), cells, "episode", _key)
-    records = {name: [row for row, cell in zip(rows, cells, strict=True) if cell[0] == name] for name in planners}
+    records = under_planners(run, partial(_run, config=config), planners_of(config))
     reached = [row.reached for row in records.get(ORACLE, [])]
     return {
         "seed": config.seed,

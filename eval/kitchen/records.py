@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from eval.common.statistics import Share, bootstrap_interval, grouped, p95, share, share_of, spread
+from eval.metrics import of_sweep
 from nsrecover.core.episode import StopCode
 
 KEPT_FAILING = (StopCode.REPEATED, StopCode.TOO_MANY)
@@ -141,24 +142,21 @@ def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
         "false_completion": ratio(records, lambda r: r.false_completion),
         "asked_for_help": ratio(records, lambda r: r.asked),
     }
-    return {
-        "detection": {name: shares[name]["value"] for name in ("accuracy", "precision", "recall")},
-        **{name: found["value"] for name, found in shares.items() if name not in ("accuracy", "precision", "recall")},
-        "failures": dict(Counter(r.failure for r in records if r.failure)),
-        "actions": _spread([r.actions for r in records]),
-        "looks": _spread([r.looks for r in records]),
-        "recoveries": sum(len(r.planning_s) for r in records),
-        "violations": sum(r.violations for r in records),
-        "monitor_ms": _spread([1000 * s for r in records for s in r.step_s]),
-        "planning_s": _spread([s for r in records for s in r.planning_s]),
-        "execution_s": _spread([r.execution_s for r in records]),
-        "processor_s": _spread([r.seconds for r in records]),
-        "intervals": {name: [found["low"], found["high"]] for name, found in shares.items()},
-        "counts": {name: found["of"] for name, found in shares.items()},
-        "by_task": _by(records, lambda r: r.task),
-        "by_class": _by(records, lambda r: r.fault_class),
-        "by_fault": _by(records, lambda r: " and ".join(r.kinds) if r.kinds else "none"),
-    }
+    return of_sweep(
+        shares,
+        failures=dict(Counter(r.failure for r in records if r.failure)),
+        actions=_spread([r.actions for r in records]),
+        looks=_spread([r.looks for r in records]),
+        recoveries=sum(len(r.planning_s) for r in records),
+        violations=sum(r.violations for r in records),
+        monitor_ms=_spread([1000 * s for r in records for s in r.step_s]),
+        planning_s=_spread([s for r in records for s in r.planning_s]),
+        execution_s=_spread([r.execution_s for r in records]),
+        processor_s=_spread([r.seconds for r in records]),
+        by_task=_by(records, lambda r: r.task),
+        by_class=_by(records, lambda r: r.fault_class),
+        by_fault=_by(records, lambda r: " and ".join(r.kinds) if r.kinds else "none"),
+    )
 
 
 def ratio(

@@ -1,7 +1,7 @@
 """The household at the end of a log of another robot, and whether a correction leads from there to success.
 
-The household is that of `sim.logs.world`, which shares no code with the domain that the diagnosis uses. Generated logs
-come with it; for other logs it is put together here from what was observed, and the condition read from its wording.
+The household is that of `sim.logs.world`, which shares no code with the domain that the diagnosis uses. It is put
+together here from what was observed, and the condition read from its wording.
 """
 
 from __future__ import annotations

@@ -1,29 +1,27 @@
-"""A shift: real agents carry out tasks of facts, and one person answers the questions at their desks."""
+"""A shift: sessions carry out tasks of facts, and one person answers their questions; time is simulated."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from eval.household.fact_world import FactWorld
-from eval.questions.simulated_time import SimulatedTime
-from nsrecover.agent import RecoveryAgent
-from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
+from nsrecover.core.sessions.requests import Act, Ask, Decision, Done, Look, Question
+from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.traces import Trace
 from nsrecover.domains.instance import Instance
 from nsrecover.loading import symbolic
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
-from nsrecover.serving.live.deciding import DO, Deciding
-from nsrecover.serving.live.desk import Decision, Desk
+from nsrecover.serving.live.deciding import AGREES
 from nsrecover.serving.live.order import Stake, order
+from nsrecover.session import AnySession
 from sim.datasets.household import HouseholdEpisode
 
 PLANNING_S = 60.0
@@ -110,81 +108,136 @@ class Outcome:
     busiest: int
 
 
-class _Worker:
-    """A robot at work.
+@dataclass(frozen=True)
+class Asked:
+    """A question that a robot waits with.
 
     Attributes:
-        asked: number of each question -> when it was asked, seconds.
-        answered: numbers of the questions that were answered in time.
-        ran_out: number of questions that had a limit, which passed.
+        number: of the robot's questions, from 1.
+        approve: whether it is about a recovery, which the person always wants.
+        stake: expected number of actions that are done thanks to an answer.
+        at_s: when it was asked.
+        until_s: when the robot goes on without the rest of the task; infinite: it waits.
     """
 
-    def __init__(self, robot: Robot, clock: SimulatedTime, times: Times) -> None:
-        self.robot, self._clock, self._times = robot, clock, times
-        self.desk = Desk(False, True, self._note, clock)
-        self._supervisor = Deciding(self.desk, robot.limit_s)
-        self._agent: RecoveryAgent[FactScene] | None = None
-        self._inside: Any = None
-        self._open: Decision | None = None
-        self.asked, self.answered = dict[int, float](), set[int]()
-        self.actions = self.goals = self.ran_out = 0
+    number: int
+    approve: bool
+    stake: float
+    at_s: float
+    until_s: float
 
-    @property
-    def over(self) -> bool:
-        """Whether the shift is over."""
-        return self._clock.time_s >= self._times.shift_s
 
-    def work(self) -> None:
-        """Carry out the tasks until the shift is over."""
-        self._clock.sleep(self.robot.begins_s)
-        for task in self.robot.tasks:
-            if self.over:
-                return
-            self._inside = FactWorld(task.episode, 0.0, 0.0, 0)
-            agent = self._agent = RecoveryAgent[FactScene](task.system, self, PLANNING_S, supervisor=self._supervisor)
-            episode = agent.run(task.episode.robots_plan)
-            self.goals += episode.status is EpisodeStatus.COMPLETED and not self.over
+class Worker:
+    """A robot at work: sessions that carry out its tasks, and what it waits for.
 
-    def stop(self) -> None:
-        """The shift is over."""
-        if self._agent is not None:
-            self._agent.stop()
+    Attributes:
+        wakes_s: when it goes on by itself.
+        question: that it waits with; None if it does not.
+        actions: number of actions that were carried out, and so on; see `Outcome`.
+    """
 
-    def observe(self) -> FactScene:
-        """Observe the facts."""
-        scene: FactScene = self._inside.observe()
-        return scene
+    def __init__(self, robot: Robot, times: Times) -> None:
+        self.robot, self._times, self._tasks = robot, times, iter(robot.tasks)
+        self.wakes_s, self.question = robot.begins_s, cast(Asked | None, None)
+        self.actions = self.goals = self.asked = self.answered = self.ran_out = 0
+        self._session: AnySession | None = None
+        self._world: FactWorld | None = None
 
-    def execute(self, action: Action) -> None:
-        """Carry out an action, which takes its time."""
-        self._clock.sleep(self._times.action_s)
-        self.actions += not self.over
-        self._inside.execute(action)
-
-    def asks_still(self, decision: Decision) -> bool:
-        """Whether a question is open."""
-        return self.desk.decision is decision
-
-    def answer(self, decision: Decision) -> None:
-        """Think for the time of one answer, or until the robot goes on without it; then answer as the person does.
-
-        Recoveries are accepted, and the rest of a task is wanted or not.
-        """
-        self._clock.wait_for(lambda: self.over or not self.asks_still(decision), self._times.answer_s)
-        if self.over or not self.asks_still(decision):
+    def goes_on(self, now_s: float) -> None:
+        """End the action that runs, or the wait for an answer; then begin what is next."""
+        session, world = self._session, self._world
+        if self.question is not None:
+            self.ran_out += 1
+            self.answer(False, now_s)
             return
-        agreeing = "yes" if self.robot.agreeing[decision.number % len(self.robot.agreeing)] else "no"
-        self.desk.answer(decision.number, DO if DO in dict(decision.options) else agreeing)
-        self.answered.add(decision.number)
-        self._clock.wait_for(lambda: not self.asks_still(decision), None)
+        if session is not None and world is not None and isinstance(session.request, Act):
+            world.execute(session.request.action)
+            self.actions += 1
+            session.observed(world.observe())
+        self._begin(now_s)
 
-    def _note(self) -> None:
-        """Note when questions are asked, and when they run out."""
-        before, self._open = self._open, self.desk.decision
-        if self._open is not None:
-            self.asked.setdefault(self._open.number, self._clock.time_s)
-        elif before is not None and before.until is not None and before.number not in self.answered:
-            self.ran_out += not self.over
+    def answer(self, yes: bool, now_s: float) -> None:
+        """Take an answer."""
+        assert self._session is not None
+        self.question = None
+        self._session.answered(yes)
+        self._begin(now_s)
+
+    def _begin(self, now_s: float) -> None:
+        """Look as often as it is asked for, then begin an action or ask; after a task, begin the next one."""
+        while True:
+            session, world = self._session, self._world
+            match None if session is None else session.request:
+                case Look():
+                    assert session is not None
+                    assert world is not None
+                    session.observed(world.observe())
+                case Act():
+                    self.wakes_s = now_s + self._times.action_s
+                    return
+                case Ask(decision):
+                    self._ask(decision, now_s)
+                    return
+                case ended:
+                    self.goals += isinstance(ended, Done)
+                    if (task := next(self._tasks, None)) is None:
+                        self._session, self.wakes_s = None, math.inf
+                        return
+                    self._world = FactWorld(task.episode, 0.0, 0.0, 0)
+                    settings = SessionSettings(budget_s=PLANNING_S, approve=True)
+                    self._session = task.system.session(task.episode.robots_plan, self._world.observe(), settings)
+
+    def _ask(self, decision: Decision[FactScene], now_s: float) -> None:
+        recovery, plan, approve = decision.recovery, decision.plan, decision.question is Question.APPROVE
+        assert recovery is not None
+        rest = len(recovery.actions) + len(plan) - recovery.resumes_at(len(plan))
+        self.asked += 1
+        self.wakes_s = math.inf if approve else now_s + self.robot.limit_s
+        stake = float(recovery.actions_left(len(plan))) if approve else AGREES * rest
+        self.question = Asked(self.asked, approve, stake, now_s, self.wakes_s)
+
+
+@dataclass
+class Person:
+    """Somebody who answers the questions of some robots, one after the other.
+
+    Attributes:
+        served: the robots.
+        rule: the order of the answers.
+        busiest: most questions that were open when one was chosen.
+        chosen: the robot whose question is answered next, and when; None while there is nothing to answer.
+    """
+
+    served: Sequence[Worker]
+    rule: Rule
+    busiest: int = 0
+    chosen: tuple[Worker, Asked, float] | None = None
+
+    def choose(self, now_s: float, answer_s: float) -> None:
+        """Choose a question unless one is being answered; one that has run out is let go."""
+        if self.chosen is not None and self.chosen[0].question is self.chosen[1]:
+            return
+        self.chosen = None
+        asking = sorted(
+            ((each, each.question) for each in self.served if each.question is not None), key=lambda each: each[1].at_s
+        )
+        if not asking:
+            return
+        self.busiest = max(self.busiest, len(asking))
+        stakes = {
+            str(place): Stake(each.stake, None if math.isinf(each.until_s) else each.until_s - now_s)
+            for place, (_, each) in enumerate(asking)
+        }
+        worker, question = asking[int(self.rule(stakes, answer_s)[0])]
+        self.chosen = worker, question, now_s + answer_s
+
+    def answers(self) -> None:
+        """Answer the chosen question: recoveries are accepted, the rest of a task is wanted or not."""
+        assert self.chosen is not None
+        worker, question, now_s = self.chosen
+        agreeing = worker.robot.agreeing
+        worker.answered += 1
+        worker.answer(question.approve or agreeing[question.number % len(agreeing)], now_s)
 
 
 def run_shift(robots: Sequence[Robot], times: Times, rule: Rule | None) -> Outcome:
@@ -195,45 +248,24 @@ def run_shift(robots: Sequence[Robot], times: Times, rule: Rule | None) -> Outco
         times: durations.
         rule: the order in which the person answers; None: each robot has a person of its own.
     """
-    clock, busiest = SimulatedTime(), 0
-    workers = [_Worker(robot, clock, times) for robot in robots]
-
-    def person(served: Sequence[_Worker], ordered: Rule) -> None:
-        nonlocal busiest
-        while clock.time_s < times.shift_s:
-            asking = [(each, each.desk.decision) for each in served if each.desk.decision is not None]
-            asking.sort(key=lambda each: each[0].asked[each[1].number])
-            if not asking:
-                left_s = times.shift_s - clock.time_s
-                clock.wait_for(lambda: any(each.desk.decision is not None for each in served), left_s)
-                continue
-            busiest = max(busiest, len(asking))
-            stakes = {
-                str(place): Stake(each.stake, None if each.until is None else each.until - clock.time_s)
-                for place, (_, each) in enumerate(asking)
-            }
-            worker, decision = asking[int(ordered(stakes, times.answer_s)[0])]
-            worker.answer(decision)
-
-    def end_of_shift() -> None:
-        clock.sleep(times.shift_s)
-        for worker in workers:
-            worker.stop()
-
-    clock.start(end_of_shift)
-    for worker in workers:
-        clock.start(worker.work)
-    for served in [[worker] for worker in workers] if rule is None else [workers]:
-        clock.start(partial(person, served, rule or order))
-    clock.run()
-    return Outcome(
-        actions=sum(worker.actions for worker in workers),
-        goals=sum(worker.goals for worker in workers),
-        asked=sum(len(worker.asked) for worker in workers),
-        answered=sum(len(worker.answered) for worker in workers),
-        ran_out=sum(worker.ran_out for worker in workers),
-        busiest=busiest,
-    )
+    workers, now_s = [Worker(robot, times) for robot in robots], 0.0
+    people = [Person([each], order) for each in workers] if rule is None else [Person(workers, rule)]
+    while True:
+        for person in people:
+            person.choose(now_s, times.answer_s)
+        first = min(workers, key=lambda each: each.wakes_s)
+        ready = min((each for each in people if each.chosen), key=lambda each: each.chosen[2], default=None)  # type: ignore[index]
+        answer_s = math.inf if ready is None or ready.chosen is None else ready.chosen[2]
+        now_s = min(first.wakes_s, answer_s)
+        if now_s >= times.shift_s:
+            break
+        if ready is not None and answer_s < first.wakes_s:
+            ready.answers()
+        else:
+            first.goes_on(now_s)
+    totals = {name: sum(getattr(each, name) for each in workers)
+              for name in ("actions", "goals", "asked", "answered", "ran_out")}  # fmt: skip
+    return Outcome(**totals, busiest=max(each.busiest for each in people))
 
 
 def drawn_robots(pool: Sequence[Task], count: int, tasks: int, limits_s: Sequence[float], begin_s: float,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import resource
 import shutil
 import subprocess
@@ -14,19 +15,21 @@ from pathlib import Path
 
 from conf.command import run
 from eval.common.tables import markdown_table
-from eval.identity import ROOT
+from eval.identity import ROOT, code_state
 from eval.results.cells import (
     LEVELS,
     PROVENANCE,
     Command,
     Result,
+    apart,
     clean_revision,
     finished,
+    hash_of,
     provenance,
     results_of,
-    standing,
 )
 from eval.results.pages import write_pages
+from eval.run import METRICS
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import write_json
 
@@ -44,14 +47,14 @@ class ResultsConfig:
       python -m eval.results only=[sensing,shapes]  some of them
       python -m eval.results level=quick dry=true   the commands, and which results are done; measures nothing
       python -m eval.results level=pages            measures nothing, writes the pages again
-      python -m eval.results level=check            says which results are of older code, or not of what is shipped
+      python -m eval.results level=check            measures few episodes, and says which kept shares they contradict
 
-    What is finished is not measured again, unless its code or weights have changed. An interrupted run continues. When
-    all are done, each folder in results/ gets its numbers and provenance.json: commands, revision, and hashes of
-    weights, episodes and imported code. The list is eval/results/list.yaml.
+    What is finished is not measured again, unless code or weights have changed. An interrupted run continues. When all
+    are done, each folder in results/ gets its numbers and provenance.json: commands, revision, and hashes of weights
+    and episodes. The list is eval/results/list.yaml.
 
     Attributes:
-        level: how many episodes: quick, normal or full; pages or check measure nothing.
+        level: how many episodes: quick, normal or full; check, as many as quick; pages measures nothing.
         only: names of results; all if empty.
         dry: whether only to say what is to be done.
         workers: number of processes of each command.
@@ -68,7 +71,7 @@ class ResultsConfig:
 def main(config: ResultsConfig) -> None:
     """Measure what is not finished, and write results and pages."""
     if config.level == "check":
-        sys.exit(_check())
+        sys.exit(int(bool(_check(config))))
     if config.dry:
         results = results_of(config.level, config.only)
         rows = [[each.name, _state(_work(config, each)), each.command.text] for each in results]
@@ -123,7 +126,8 @@ def _processor_s() -> float:
 def _work(config: ResultsConfig, result: Result) -> Path:
     """Folder of the work on a result: another one for other code, weights or settings."""
     settings = hashlib.sha256(result.command.text.encode()).hexdigest()[:8]
-    return Path(config.out) / config.level / result.name / "-".join(filter(None, [*result.identity.values(), settings]))
+    name = "-".join(filter(None, [code_state(), hash_of(result.weights), settings]))
+    return Path(config.out) / config.level / result.name / name
 
 
 def _run(command: Command, out: Path, workers: int) -> str:
@@ -152,16 +156,27 @@ def _figures(work: Path) -> Iterator[Path]:
     return (path for path in work.glob("*.png") if (DOCS / "results" / path.name).is_file())
 
 
-def _check() -> int:
-    """Print how each kept result differs from what is shipped; 1 if one does."""
-    kept = [each for each in results_of("normal") if (RESULTS / each.name).is_dir()]
-    said = {each.name: ", ".join(standing(RESULTS / each.name, each.name)) for each in kept}
-    print(
-        markdown_table(
-            ("result", "differs from what is shipped"), [[name, text or "no"] for name, text in said.items()]
-        )
-    )
-    return int(any(said.values()))
+def _check(config: ResultsConfig) -> int:
+    """Measure a few cases of each kept result, and print which of its shares are no longer within their intervals.
+
+    Returns:
+        The number of results with such shares, or that cannot be measured.
+    """
+    kept = [each for each in results_of(LEVELS[0], config.only) if (RESULTS / each.name / METRICS).is_file()]
+    rows, wrong = [], 0
+    for result in kept:
+        work = _work(config, result)
+        failed = "" if finished(work) else _run(result.command, work, config.workers)
+        pairs = [
+            json.loads((folder / METRICS).read_text("utf-8"))
+            for folder in (RESULTS / result.name, work)[: 2 - bool(failed)]
+        ]
+        found = [] if failed else list(apart(*pairs))
+        changed = [place for place, differs in found if differs]
+        wrong += bool(failed or changed)
+        rows.append([result.name, len(found), failed or ", ".join(changed) or "none"])
+    print(markdown_table(("result", "shares", "outside their intervals"), rows))
+    return wrong
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from eval.identity import ROOT, code_of, modules_in, targets, weights_of
+from eval.identity import ROOT, weights_of
 from eval.run import METRICS, ROWS
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.models.checkpoint import DEFAULT
@@ -22,7 +22,7 @@ from sim.common.folder import MANIFEST, read_ledger
 
 LIST = Path(__file__).parent / "list.yaml"
 PROVENANCE = "provenance.json"
-"""Where the numbers of a folder come from: command, revision, hashes of weights, episodes and code."""
+"""Where the numbers of a folder come from: command, revision, hashes of weights and episodes."""
 LEVELS = ("quick", "normal", "full")
 WRITTEN = ("results", "docs", "README.md")
 """What this command itself changes: it does not make a checkout unclean."""
@@ -69,21 +69,6 @@ class Result:
     command: Command
     weights: str | None = DEFAULT
     needs: str = ""
-
-    @property
-    def identity(self) -> dict[str, str | None]:
-        """Hashes of code, with the presets in conf/, and of weights, as they are now."""
-        module = self.command.module
-        weights = None if self.weights is None else weights_of(self.weights)
-        return {"code": _code("eval.sweep" if module == "eval" else module), "weights": weights}
-
-
-@cache
-def _code(module: str) -> str:
-    presets = sorted((ROOT / "conf").glob("*/*.yaml"))
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in presets))
-    digest.update(code_of(*modules_in(module)).encode())
-    return digest.hexdigest()[:16]
 
 
 def results_of(level: str, only: Sequence[str] = ()) -> list[Result]:
@@ -138,7 +123,7 @@ def provenance(result: Result, folder: Path, seconds: float) -> dict[str, Any]:
         "revision": clean_revision(),
         "seconds": round(seconds),
         "checkpoint": result.weights,
-        **result.identity,
+        "weights": hash_of(result.weights),
         "episodes": episodes_in(folder),
     }
 
@@ -157,33 +142,30 @@ def finished(folder: Path) -> bool:
     return (folder / METRICS).is_file()
 
 
-def standing(folder: Path, name: str) -> tuple[str, ...]:
-    """Return how the numbers of a folder differ from what is shipped; empty if they are of it.
+def standing(folder: Path) -> str:
+    """Return "other weights" if the numbers of a folder are of other weights than the shipped ones, else nothing.
 
-    Compared are the code of everything that the measurement imports, and the weights. Episodes are not drawn again:
-    physics differs in its last bits between processors, so that an answer would depend on the machine.
-
-    Args:
-        folder: with provenance.json, or else the manifest of its command.
-        name: of the result.
+    Whether the code since their revision matters is measured: `level=check`.
     """
-    said = []
-    origin, manifest = (_read(folder / each) for each in (PROVENANCE, MANIFEST))
-    if origin:
-        known = results_of(LEVELS[0], [name])[0]
-        code = known.identity["code"]
-        weights = None if origin["checkpoint"] is None else weights_of(origin["checkpoint"])
-    elif "measurement" in manifest and "code" in manifest:
-        origin, module = manifest, manifest["measurement"]
-        code = code_of(module, *targets(manifest)) if module in modules_in("eval") else None  # the module has moved
-        weights = weights_of(DEFAULT) if "weights" in manifest else None
-    else:
-        said.append("code not recorded")
-    if origin and origin["code"] != code:
-        said.append("older code")
-    if origin and origin.get("weights") != weights:
-        said.append("other weights")
-    return tuple(said)
+    origin = _read(folder / PROVENANCE)
+    known = "checkpoint" in origin and origin.get("weights") != hash_of(origin["checkpoint"])
+    return "other weights" if known else ""
+
+
+def hash_of(weights: str | None) -> str | None:
+    """Hash of a shipped checkpoint; None for none."""
+    return None if weights is None else weights_of(weights)
+
+
+def apart(kept: Any, now: Any, path: str = "") -> Iterator[tuple[str, bool]]:
+    """Of each share that two contents of metrics.json have: its place, and whether their intervals do not overlap."""
+    if not isinstance(kept, dict) or not isinstance(now, dict):
+        return
+    bounds = [each[bound] for each in (kept, now) for bound in ("low", "high") if each.get(bound) is not None]
+    if len(bounds) == 4:
+        yield path, bounds[0] > bounds[3] or bounds[2] > bounds[1]
+    for key in sorted(kept.keys() & now.keys()):
+        yield from apart(kept[key], now[key], f"{path}/{key}")
 
 
 def _read(path: Path) -> dict[str, Any]:

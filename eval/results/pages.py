@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, number, percent, percent_of
 from eval.results.cells import PROVENANCE, standing
 from eval.run import METRICS, TABLE
@@ -37,7 +38,7 @@ def with_tables(text: str, root: Path) -> str:
 
 def _block(match: re.Match[str], root: Path) -> str:
     folder, numbers, columns = root / match[1], [int(each) for each in match[2].split()], match[3]
-    head, tables = _committed(folder, match[1].removeprefix("results/"))
+    head, tables = _committed(folder)
     if any(not 1 <= each <= len(tables) for each in numbers):
         raise InvalidConfiguration(f"expected tables from 1 to {len(tables)} in {folder}, found {numbers}")
     chosen = [tables[each - 1] for each in numbers] or tables
@@ -47,7 +48,7 @@ def _block(match: re.Match[str], root: Path) -> str:
     return "\n\n".join([begin, head, *chosen, "<!-- end -->"])
 
 
-def _committed(folder: Path, name: str) -> tuple[str, list[str]]:
+def _committed(folder: Path) -> tuple[str, list[str]]:
     """Commands with revision, and tables, of a folder of one command."""
     try:
         run = json.loads((folder / (PROVENANCE if (folder / PROVENANCE).is_file() else RUN)).read_text("utf-8"))
@@ -58,7 +59,7 @@ def _committed(folder: Path, name: str) -> tuple[str, list[str]]:
         ) from None
     typed = "\n".join(f"    {command}" for command in run.get("commands") or [run["command"]])
     groups = groupby(lines, key=lambda line: line.startswith("|"))
-    said = ", ".join(standing(folder, name))
+    said = standing(folder)
     head = f"{typed}\n\nRevision {run['revision']}{f' ({said})' * bool(said)}."
     return head, ["\n".join(rows) for is_row, rows in groups if is_row]
 
@@ -109,9 +110,9 @@ def page(results: Path) -> str:
         _filled(
             "`make results` measures what this page lists and writes it, `make results LEVEL=quick` the same with few "
             "episodes, `LEVEL=full` with more. Each result has its revision, its time on 2 shared cores without a GPU, "
-            "and hashes of the weights, of the episodes and of the code that it imports. Where weights or code are not "
-            "those of this checkout, this page and the page with the table say so, and a test fails until they do. "
-            '"Not recorded" are results from before hashes were kept.'
+            "and hashes of the weights and of the episodes. Where weights are not those of this checkout, this page "
+            "and the page with the table say so. `make results LEVEL=check` measures a few episodes of each and says "
+            "whose shares have changed since."
         ),
         *(part for folder, metrics in every.items() for part in _section(folder.relative_to(results), folder, metrics)),
     )
@@ -126,10 +127,10 @@ def _section(name: Path, folder: Path, metrics: Mapping[str, Any]) -> Iterator[s
     yield "\n".join(_typed(command) for command in commands)
     seconds = origin.get("seconds", run.get("seconds", metrics.get("seconds")))
     said = origin.get("revision") or run.get("revision") or "not recorded"
+    other = standing(folder)
     facts = [
         f"revision {said}" + ("" if seconds is None else f", {seconds / 60:.0f} min"),
-        ", ".join(standing(folder, str(name))) or "code and weights are those of this checkout",
-        f"weights {_hashed(origin, 'weights')}, code {_hashed(origin, 'code')}" if origin else "",
+        f"weights {_hashed(origin, 'weights')}{f' ({other})' * bool(other)}" if origin else "",
     ]
     if origin.get("episodes"):
         facts.append(f"episodes {origin['episodes']}")
@@ -177,8 +178,8 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
     if rates:
         yield "detected at 1 % false alarms: " + ", ".join(f"{name} {percent_of(rate)}" for name, rate in rates.items())
     for name, task in metrics.get("tasks", {}).items():
-        reached = percent_of(task["policy"]) if "policy" in task else f"{100 * task['share']:.0f} % of {task['runs']}"
-        yield f"{name}: {reached} reached"
+        reached = task.get("reached") or share(task["succeeded"], task["runs"])
+        yield f"{name}: {percent_of(reached)} reached"
     for key, value in metrics.items():
         label = key.replace("_", " ")
         if isinstance(value, int | float) and key not in ("seed", "seconds"):

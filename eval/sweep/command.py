@@ -27,6 +27,7 @@ from eval.common.tables import (
     rate,
     sweep_rate,
 )  # fmt: skip
+from eval.metrics import under_planners
 from eval.run import Measurement, Run, Settings
 from eval.sweep import metrics
 from eval.sweep.evaluation_world import Controller
@@ -200,17 +201,11 @@ def judged(cell: tuple[str, ErrorEpisode], config: EvalConfig, controllers: Mapp
     return run_job(Job(episode, controllers[planner], config.during_recovery, sensor_of(config.sensor), config.seed))
 
 
-def key_of(cell: tuple[str, ErrorEpisode]) -> str:
-    """Name of a planner and an episode."""
-    return f"{cell[0]}: {cell[1].dataset} {cell[1].number}"
-
-
 def measure(config: EvalConfig, run: Run) -> dict[str, Any]:
     """Run every episode with every planner."""
     controllers = controllers_of(config)
-    cells = [(planner, episode) for episode in run.episodes for planner in controllers]
-    task = partial(judged, config=config, controllers=controllers)
-    return summary(run.each(task, cells, "episode", key_of), list(controllers)) | {
+    rows = under_planners(run, partial(judged, config=config, controllers=controllers), controllers)
+    return summary([row for every in zip(*rows.values(), strict=True) for row in every], list(controllers)) | {
         "seed": config.seed,
         "sensor": sensor_of(config.sensor).name,
         "during_recovery": config.during_recovery,

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from eval.common.statistics import RESAMPLES, Share, decisions, mean, p95, share_of, spread
+from eval.metrics import of_sweep
 from eval.sweep.records import EpisodeRecord, RecoveryRecord, failure_of
 from nsrecover.core.episode import EpisodeStatus
 
@@ -100,23 +101,19 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
     }
     ratios = {name: mean_ratio(records, ratio) for name, ratio in RATIOS.items()}
     actions = [len(record.actions) for record in records]
-    return {
-        "detection": {name: shares[name]["value"] for name in ("accuracy", "precision", "recall")},
-        **{name: found["value"] for name, found in shares.items() if name not in ("accuracy", "precision", "recall")},
-        **{name: value for name, (value, _, _) in ratios.items()},
-        "failures": dict(Counter(str(reason) for reason in map(failure_of, records) if reason is not None)),
-        "actions": {"total": sum(actions), "mean": mean(actions, 3)},
-        "faults": _spread([sum(len(action.faults) for action in record.actions) for record in records]),
-        "recoveries": sum(len(record.recoveries) for record in records),
-        "errors": sum(recovery.errors for record in records for recovery in record.recoveries),
-        "optimal": _optimal(records),
-        "wall_s": _spread([record.seconds for record in records]),
-        "cpu_s": _spread([record.cpu_s for record in records]),
-        "planning_s": _spread([record.planning_s for record in records]),
-        "intervals": {name: [found["low"], found["high"]] for name, found in shares.items()}
-        | {name: [low, high] for name, (_, low, high) in ratios.items()},
-        "counts": {name: found["of"] for name, found in shares.items()},
-    }
+    return of_sweep(
+        shares,
+        ratios,
+        failures=dict(Counter(str(reason) for reason in map(failure_of, records) if reason is not None)),
+        actions={"total": sum(actions), "mean": mean(actions, 3)},
+        faults=_spread([sum(len(action.faults) for action in record.actions) for record in records]),
+        recoveries=sum(len(record.recoveries) for record in records),
+        errors=sum(recovery.errors for record in records for recovery in record.recoveries),
+        optimal=_optimal(records),
+        wall_s=_spread([record.seconds for record in records]),
+        cpu_s=_spread([record.cpu_s for record in records]),
+        planning_s=_spread([record.planning_s for record in records]),
+    )
 
 
 def decided(records: Iterable[EpisodeRecord]) -> Iterator[tuple[bool, bool]]:

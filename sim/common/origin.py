@@ -21,7 +21,7 @@ def write_run(folder: Path, module: str) -> None:
 
     Args:
         folder: of the results.
-        module: that was run, such as "sim.kitchen.success".
+        module: that was run, such as "sim.datasets.verify".
     """
     given = [arg for arg in sys.argv[1:] if not arg.startswith(("--out", "--workers"))]
     dropped = {n + 1 for n, arg in enumerate(sys.argv[1:]) if arg in ("--out", "--workers")}

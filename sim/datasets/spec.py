@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from sim.common.cameras import DAYLIGHT, Light
-from sim.common.plain import action_from, to_plain
+from sim.common.faults import action_from, to_plain
 from sim.tabletop.faults import Fault, fault_from_dict
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import SceneSpec

@@ -1,4 +1,4 @@
-"""A household that enforces its physics symbolically: what the robot really did, and the judge of corrections.
+"""A household that enforces its physics symbolically, by which corrections are judged.
 
 It shares no code with the household domain, its search or its reader. One gripper; doors have to be open; running
 machines accept nothing and do not open; a place for one thing holds one; metal stays out of running microwaves; what is
@@ -11,7 +11,6 @@ import copy
 from dataclasses import dataclass, field
 
 from nsrecover.core.actions import Action
-from nsrecover.core.facts import StateFact
 from sim.logs.things import carried, head, is_a
 
 
@@ -30,7 +29,6 @@ class World:
         cut: sliced things.
         hot: heated things.
         cover: thing -> what is in front of it.
-        broken: broken things.
     """
 
     held: str | None = None
@@ -43,16 +41,10 @@ class World:
     cut: set[str] = field(default_factory=set)
     hot: set[str] = field(default_factory=set)
     cover: dict[str, str] = field(default_factory=dict)
-    broken: set[str] = field(default_factory=set)
 
     def copy(self) -> World:
         """An independent copy."""
         return copy.deepcopy(self)
-
-    def things(self) -> list[str]:
-        """Every thing that exists, fixtures included."""
-        names = dict.fromkeys([*self.where, *(place for places in self.where.values() for place in sorted(places))])
-        return [name for name in names if name not in self.cut]
 
     def do(self, step: Action) -> str | None:
         """Carry a step out; the reason why it is impossible, in which case nothing changes."""
@@ -84,46 +76,6 @@ class World:
         """What is directly in or on a place."""
         return sorted(thing for thing, places in self.where.items() if place in places and thing not in self.cut)
 
-    def holds(self, condition: StateFact) -> bool:
-        """Whether a condition of a goal holds."""
-        predicate, thing, *rest = condition
-        match predicate:
-            case "at":
-                return self.inside(thing, rest[0]) and thing not in self.broken
-            case "filled":
-                return self.liquid.get(thing) == rest[0]
-            case "running" | "off":
-                return (thing in self.on) == (predicate == "running")
-            case "open" | "closed":
-                return (thing in self.open) == (predicate == "open")
-            case "clean":
-                return thing not in self.dirty
-            case "sliced":
-                return thing.removesuffix(" slice") in self.cut
-            case "cracked":
-                return thing in self.cracked
-            case "hot":
-                return thing in self.hot
-        raise ValueError(f"expected a condition of the household, found {condition}")
-
-    def done(self, step: Action) -> bool:
-        """Whether what a step is for holds now, whoever brought it about."""
-        first, *others = step.arguments
-        match step.operator:
-            case "pick_up":
-                return self.held == first
-            case "put_in" | "put_on":
-                return self.held != first and others[0] in self.where.get(first, ())
-            case "open_obj" | "close_obj":
-                return (first in self.open) == (step.operator == "open_obj")
-            case "toggle_on" | "toggle_off":
-                return (first in self.on) == (step.operator == "toggle_on")
-            case "slice_obj":
-                return first in self.cut
-            case "crack_obj":
-                return first in self.cracked
-        return first not in self.liquid and (not is_a(others[0], "vessel") or others[0] in self.liquid)
-
     # -- actions
 
     def _missing(self, thing: str) -> str | None:
@@ -140,8 +92,6 @@ class World:
             return refused
         if not carried(thing):
             return f"the {thing} cannot be carried"
-        if thing in self.broken:
-            return f"the {thing} is broken"
         if self.shut_in(thing):
             return f"the {thing} is behind a closed door"
         if thing in self.cover:
@@ -239,18 +189,6 @@ class World:
         del self.liquid[source]
         return None
 
-    def drop(self, onto: str | None) -> None:
-        """The held thing falls: what it holds is lost, eggs and glasses break."""
-        thing, self.held = self.held, None
-        if thing is None:
-            return
-        self.where[thing] = (self.where.get(thing, set()) if thing.endswith(" slice") else set()) | {onto or "floor"}
-        for other in self.contents(thing):
-            self.where[other] = {onto or "floor"}
-        self.liquid.pop(thing, None)
-        if head(thing) in ("egg", "glass") and onto is None:
-            self.broken.add(thing)
-
     def settle(self) -> None:
         """What follows by itself: taps fill, clean and cool, coffee machines fill, heaters heat."""
         for machine in sorted(self.on):
@@ -269,14 +207,3 @@ class World:
                 case "microwave" | "stove burner" | "toaster" | "oven":
                     if not (is_a(machine, "door") and machine in self.open):
                         self.hot.update(one for one in self.where if self.inside(one, machine))
-
-
-def judge(world: World, steps: tuple[Action, ...], goal: tuple[StateFact, ...]) -> str | None:
-    """Carry a correction out in a copy of a household; its problem, None if every condition holds in the end."""
-    now = world.copy()
-    for step in steps:
-        refused = now.do(step)
-        if refused is not None:
-            return f"{step}: {refused}"
-    missing = [condition for condition in goal if not now.holds(condition)]
-    return f"not so in the end: {missing[0]}" if missing else None

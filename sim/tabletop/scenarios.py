@@ -14,8 +14,7 @@ from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.audience import participle
 from sim.common.cameras import DAYLIGHT, Light
 from sim.tabletop.faults import Drop, Fault, HelpingPerson, Misled, Swap
-from sim.tabletop.faults.drop import SPEED_M_S
-from sim.tabletop.faults.misled import believed_share
+from sim.tabletop.faults.arm import SPEED_M_S, believed_share
 from sim.tabletop.sampling import Structure, is_feasible, nominal_box, nominal_graph, sample_plan, sample_scene
 from sim.tabletop.scenes import ObjectKind, SceneSpec
 

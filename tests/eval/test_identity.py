@@ -1,49 +1,17 @@
-"""A result belongs to its settings, episodes, weights and code: a change of any of them never returns an old number."""
+"""A result belongs to its settings, episodes, weights and code."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from eval import identity
-from eval.identity import ROOT, code_of, imported_by, weights_of
+from eval.identity import weights_of
 from eval.sweep.command import MEASUREMENT
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.checkpoint import folder_of
 from tests.eval.sweep.test_sweep_run import OURS, config
-
-SWEEP = "eval.sweep.command"
-
-
-def test_the_code_of_a_measurement_is_what_it_imports() -> None:
-    found = imported_by(SWEEP, "eval.sweep.controllers")
-    assert {"nsrecover.session", "nsrecover.planning.search", "sim.tabletop.world", "eval.common"} <= found
-    assert not {"nsrecover.serving.server.app", "eval.logs.__main__"} & found
-
-
-@pytest.mark.parametrize(
-    ("module", "text", "changes"),
-    [
-        ("nsrecover.session", "\n_ONE_MORE = 1\n", True),
-        ("nsrecover.session", "\n# a comment\n", False),
-        ("eval.logs.__main__", "\n_ONE_MORE = 1\n", False),
-    ],
-)
-def test_a_line_of_code_that_is_imported_changes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, text: str, changes: bool
-) -> None:
-    before, source = code_of(SWEEP), identity._source
-    path = tmp_path / f"{module.replace('.', '/')}.py"
-    path.parent.mkdir(parents=True)
-    path.write_text((ROOT / path.relative_to(tmp_path)).read_text() + text)
-
-    def edited(name: str) -> str:
-        with monkeypatch.context() as patch:
-            patch.setattr(identity, "ROOT", tmp_path)
-            return source.__wrapped__(name)
-
-    monkeypatch.setattr(identity, "_source", lambda name: edited(name) if name == module else source(name))
-    assert (code_of(SWEEP) != before) == changes
 
 
 def test_weights_of_a_planner_belong_to_the_result(tmp_path: Path) -> None:
@@ -56,3 +24,20 @@ def test_weights_of_a_planner_belong_to_the_result(tmp_path: Path) -> None:
     assert weights_of(str(checkpoint)) != before
     with pytest.raises(InvalidConfiguration, match="weights"):
         MEASUREMENT.run(given)
+
+
+def test_every_change_of_the_code_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for place in identity.PACKAGES:
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "one.py").write_text("A = 1\n")
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost", "-C", str(tmp_path)]
+    for each in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *each], check=True)
+    monkeypatch.setattr(identity, "ROOT", tmp_path)
+    states = [identity.code_state.__wrapped__()]
+    (tmp_path / "README.md").write_text("no code\n")
+    assert identity.code_state.__wrapped__() == states[0] != ""
+    for name, text in (("one.py", "A = 2\n"), ("two.py", ""), ("one.py", "A = 3\n")):
+        (tmp_path / "eval" / name).write_text(text)
+        states.append(identity.code_state.__wrapped__())
+    assert len(set(states)) == 4

@@ -96,7 +96,7 @@ def test_other_settings_and_other_code_are_refused(tmp_path: Path, monkeypatch: 
     MEASUREMENT.run(config)
     with pytest.raises(InvalidConfiguration, match=r"factor=3, found factor=2 \(3 lines of results of revision"):
         MEASUREMENT.run(replace(config, factor=3))
-    monkeypatch.setattr(identity, "_file", lambda name: "edited")
+    monkeypatch.setattr(identity, "code_state", lambda: "edited")
     with pytest.raises(InvalidConfiguration, match="code"):
         MEASUREMENT.run(config)
 

@@ -4,12 +4,13 @@ import pickle
 from dataclasses import replace
 from typing import Any
 
-from nsrecover import Plan, geometric
+from nsrecover import Plan, geometric, symbolic
 from nsrecover.core import ReasonCode
 from nsrecover.core.episode import StopCode
 from nsrecover.core.sessions.requests import Act, Ask, Done, Look, Stopped
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.session import Session, SessionSettings
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
 from tests.scenarios import Facts
 
 SIDE = 0.05
@@ -142,3 +143,23 @@ def test_a_stop_keeps_what_was_seen_of_an_action_whose_end_is_not_sure() -> None
     assert str(record.action) == "top(green, red)"
     assert record.discrepancy.deviating == ("green",)
     assert "top(green, red) has ended" in session.episode.reason
+
+
+def test_no_recovery_that_was_vetoed_is_proposed_again() -> None:
+    world = FactWorld()
+    session = symbolic(HOME, WATERED).session(WATER, world.observe(), SessionSettings(budget_s=None, approve=True))
+    world.execute(WATER[0])
+    world.state = frozenset(fact for fact in world.state if "pot" not in fact) | {("at", "pot", "floor")}
+    session.observed(world.observe())
+    proposed = list[tuple[Any, ...]]()
+    while not session.request.final:
+        if isinstance(session.request, Ask):
+            recovery = session.request.decision.recovery
+            assert recovery is not None
+            proposed.append(recovery.actions)
+            session.answered(False)
+        else:
+            session.observed(world.observe())
+    assert len(set(proposed)) == len(proposed) == 2
+    assert isinstance(session.request, Stopped)
+    assert "vetoed two recoveries" in session.request.reason

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from eval.logs.runs import written_logs
 from nsrecover import Action, Discrepancy, Explanation, Plan, Recovery, geometric
 from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate, write_plan
 from nsrecover.core import Episode, EpisodeStatus, RecoveryStatus, StepRecord, StopCode
@@ -29,7 +30,6 @@ from nsrecover.system import System
 from sim.datasets.household import HouseholdEpisode
 from sim.datasets.shipped import shipped_lines
 from sim.datasets.spec import ErrorEpisode
-from sim.logs.generate import generate
 
 SIDE_M = 0.05
 NAMES = ("red", "green", "blue", "grey", "pink")
@@ -219,7 +219,7 @@ def test_recordings_and_logs_of_episodes_come_back_as_they_were(case: Case) -> N
 
 
 def test_logs_of_other_robots_and_datasets_come_back_as_they_were() -> None:
-    for written in generate(6, 3, "middle", held_out=False):
+    for written in written_logs(6, 3, "middle", held_out=False):
         log = log_of(written.document)
         assert replace(log_of(document_of(log)), unread=log.unread) == log
     for name, kind in (("I", ErrorEpisode), ("II", ErrorEpisode), ("V", ErrorEpisode), ("H1", HouseholdEpisode)):

@@ -19,6 +19,7 @@ import nsrecover
 from eval.checks.fuzz.strategies import documents, edited, yaml_documents
 from eval.instructions.generator import Generator
 from eval.instructions.understood import paraphrases
+from eval.logs.runs import written_logs
 from nsrecover import Plan, geometric, symbolic
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
 from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate
@@ -46,7 +47,6 @@ from nsrecover.records.runs import read_run
 from nsrecover.serving.reports.episodes import report_at
 from nsrecover.serving.reports.page import html_of
 from nsrecover.util.printable import UNPRINTABLE
-from sim.logs.generate import generate
 
 EXAMPLES = Path(__file__).parent / "examples"
 QUESTIONS = ("What happened?", "Why did you move the green?", "Where is the pot?", "What if the blue were not there?")
@@ -108,7 +108,7 @@ def _boxes_examples(folder: Path) -> list[bytes]:
 def _logs() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         ours = _boxes_examples(Path(folder))
-    others = [json.dumps(each.document).encode() for each in generate(12, 0, "middle", held_out=False)]
+    others = [json.dumps(each.document).encode() for each in written_logs(12, 0, "middle", held_out=False)]
     return [*ours, *ours, *sorted(others, key=len)[:4]]
 
 

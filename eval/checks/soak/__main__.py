@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+import psutil
+
 from eval.checks.soak.disturbed import OWN, Disturbance
 from eval.checks.soak.episodes import ENDS, KINDS, REACHED, kind_of, run_episode
 from eval.common.overdue import Overdue, within
@@ -20,7 +22,6 @@ from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
 from eval.run import Measurement, Run, Settings, run
 from sim.common.memory import give_back
-from sim.soak import resident_mb
 
 CRASHED = "crashed"
 LONGEST_S = 300.0
@@ -93,7 +94,12 @@ def attempt(number: int, seed: int) -> Record:
     give_back()
     seconds = round(time.perf_counter() - began, 3)
     return Record(
-        number, kind_of(number), **found, seconds=seconds, memory_mb=round(resident_mb(), 1), process=os.getpid()
+        number,
+        kind_of(number),
+        **found,
+        seconds=seconds,
+        memory_mb=round(psutil.Process().memory_info().rss / 1e6, 1),
+        process=os.getpid(),
     )
 
 

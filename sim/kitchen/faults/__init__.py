@@ -7,48 +7,45 @@ then checks it, and the error datasets of the kitchen sample it.
 from collections.abc import Mapping
 from typing import Any
 
-from sim.common.plain import fault_from_plain
+from sim.common.faults import fault_from_plain, registry
 from sim.kitchen.faults import blocking, initial, irreversible, people, planning, robot
 from sim.kitchen.faults.base import START, Fault, FaultClass
 from sim.kitchen.faults.moment import Moment, Snapshot, snapshot
 
-FAULTS: dict[str, type[Fault]] = {
-    kind.kind: kind
-    for kind in (
-        robot.Dropped,
-        robot.Slipped,
-        robot.FailedGrasp,
-        robot.FailedAction,
-        robot.WrongPose,
-        robot.WrongObject,
-        robot.DoorAjar,
-        blocking.Blocked,
-        blocking.Occupied,
-        blocking.OutOfReach,
-        planning.MissingStep,
-        planning.WrongOrder,
-        planning.WrongInPlan,
-        planning.AmbiguousReference,
-        initial.DirtyAtStart,
-        initial.FilledAtStart,
-        initial.OccupiedAtStart,
-        people.DoorOpened,
-        people.DoorClosed,
-        people.Taken,
-        people.Added,
-        people.Switched,
-        people.ApplianceStopped,
-        people.ApplianceStarted,
-        people.Helped,
-        irreversible.WrongLiquid,
-        irreversible.CrackedElsewhere,
-        irreversible.Cooked,
-        irreversible.Sliced,
-        irreversible.Broken,
-        irreversible.Toppled,
-        irreversible.Overheated,
-    )
-}
+FAULTS: dict[str, type[Fault]] = registry(
+    robot.Dropped,
+    robot.Slipped,
+    robot.FailedGrasp,
+    robot.FailedAction,
+    robot.WrongPose,
+    robot.WrongObject,
+    robot.DoorAjar,
+    blocking.Blocked,
+    blocking.Occupied,
+    blocking.OutOfReach,
+    planning.MissingStep,
+    planning.WrongOrder,
+    planning.WrongInPlan,
+    planning.AmbiguousReference,
+    initial.DirtyAtStart,
+    initial.FilledAtStart,
+    initial.OccupiedAtStart,
+    people.DoorOpened,
+    people.DoorClosed,
+    people.Taken,
+    people.Added,
+    people.Switched,
+    people.ApplianceStopped,
+    people.ApplianceStarted,
+    people.Helped,
+    irreversible.WrongLiquid,
+    irreversible.CrackedElsewhere,
+    irreversible.Cooked,
+    irreversible.Sliced,
+    irreversible.Broken,
+    irreversible.Toppled,
+    irreversible.Overheated,
+)
 """Every fault that datasets sample, by its name in configurations."""
 _WRITTEN: Mapping[str, type[Fault]] = {planning.AddedSteps.kind: planning.AddedSteps}
 """Faults that only the cases of a dataset have."""

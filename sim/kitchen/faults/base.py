@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol, Self
-
-import numpy as np
+from typing import ClassVar, Protocol
 
 from nsrecover.core.actions import Action, Plan
-from sim.common.plain import fault_to_plain
+from sim.common.faults import AnyFault
 from sim.kitchen.faults.moment import Moment
 from sim.kitchen.person import Person
 from sim.kitchen.reach import ToolPose
@@ -53,7 +51,7 @@ class Hand(Protocol):
 
 
 @dataclass(frozen=True)
-class Fault:
+class Fault(AnyFault[Moment]):
     """A fault that does nothing; subclasses override the hooks they need.
 
     `scene` and `altered` are called once, before an episode; the other hooks for action `at_step` of the plan only, the
@@ -61,37 +59,12 @@ class Fault:
 
     Attributes:
         at_step: number of the action in the plan during or after which it strikes, from 0; `START`: before the first.
-        kind: its name in configurations and files.
         fault_class: class of the failure.
         meaning: what happens, in a sentence.
     """
 
-    kind: ClassVar[str]
     fault_class: ClassVar[FaultClass]
     meaning: ClassVar[str]
-
-    at_step: int
-
-    @classmethod
-    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """A fault of this kind with random parameters that fit a moment.
-
-        Returns:
-            None if the moment offers nothing for it, or all of that is `taken`.
-        """
-        raise NotImplementedError
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """Things and fixtures that it acts on directly, by default the first argument of the action.
-
-        Args:
-            action: the action of number `at_step`.
-        """
-        return frozenset(action.arguments[:1])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its name and parameters as plain data for JSON; `sim.kitchen.faults.fault_from_dict` reads it."""
-        return fault_to_plain(self)
 
     def scene(self, spec: KitchenSpec) -> KitchenSpec:
         """The kitchen as it really is at the start."""

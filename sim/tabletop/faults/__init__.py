@@ -7,51 +7,55 @@ conformance test then checks it.
 from collections.abc import Mapping
 from typing import Any
 
-from sim.common.plain import fault_from_plain
+from sim.common.faults import fault_from_plain, registry
+from sim.tabletop.faults.arm import (
+    Drop,
+    DropClosing,
+    Misled,
+    MissedGrasp,
+    OffsetPlacement,
+    Push,
+    PushMidway,
+    Slip,
+    SlipClosing,
+    WrongSupport,
+    WrongYaw,
+)
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
-from sim.tabletop.faults.blocked import BlockedPlace
-from sim.tabletop.faults.closing import DropClosing, SlipClosing
-from sim.tabletop.faults.displaced import Displaced
-from sim.tabletop.faults.drop import Drop
-from sim.tabletop.faults.helping import HelpingPerson
-from sim.tabletop.faults.misled import Misled
-from sim.tabletop.faults.misplacing import OffsetPlacement, WrongSupport, WrongYaw
-from sim.tabletop.faults.missed import MissedGrasp
-from sim.tabletop.faults.out_of_reach import OutOfReach
-from sim.tabletop.faults.push import Push
-from sim.tabletop.faults.push_midway import PushMidway
-from sim.tabletop.faults.removed import Removed
-from sim.tabletop.faults.slip import Slip
-from sim.tabletop.faults.swap import Swap
-from sim.tabletop.faults.toppled import Toppled
-from sim.tabletop.faults.turned import Turned
-from sim.tabletop.faults.unstack import Unstack
+from sim.tabletop.faults.others import (
+    BlockedPlace,
+    Displaced,
+    HelpingPerson,
+    OutOfReach,
+    Removed,
+    Swap,
+    Toppled,
+    Turned,
+    Unstack,
+)
 
-FAULTS: dict[str, type[Fault]] = {
-    kind.kind: kind
-    for kind in (
-        Slip,
-        SlipClosing,
-        Drop,
-        DropClosing,
-        MissedGrasp,
-        OffsetPlacement,
-        WrongSupport,
-        WrongYaw,
-        Misled,
-        Displaced,
-        Unstack,
-        BlockedPlace,
-        HelpingPerson,
-        Push,
-        PushMidway,
-        Swap,
-        Removed,
-        OutOfReach,
-        Toppled,
-        Turned,
-    )
-}
+FAULTS: dict[str, type[Fault]] = registry(
+    Slip,
+    SlipClosing,
+    Drop,
+    DropClosing,
+    MissedGrasp,
+    OffsetPlacement,
+    WrongSupport,
+    WrongYaw,
+    Misled,
+    Displaced,
+    Unstack,
+    BlockedPlace,
+    HelpingPerson,
+    Push,
+    PushMidway,
+    Swap,
+    Removed,
+    OutOfReach,
+    Toppled,
+    Turned,
+)
 """Every fault by its name in configurations."""
 
 

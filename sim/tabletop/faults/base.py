@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Cause
-from sim.common.plain import fault_to_plain
+from sim.common.faults import AnyFault
 from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.phases import SkillPhase
 from sim.tabletop.poses import PoseEstimates
@@ -66,43 +66,21 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Fault:
+class Fault(AnyFault[Moment]):
     """A fault that does nothing; subclasses override the hooks they need.
 
     Hooks are called for action `at_step` of the plan only, the first time that it is carried out (see `TabletopWorld`).
     Hooks of several faults run in the order of the faults.
 
     Attributes:
-        at_step: number of the action in the plan during or after which it strikes, from 0.
-        kind: its name in configurations and files.
         error_class: class of the error.
         cause: correct cause in an explanation of the objects that it acts on.
         needs_arm: whether it acts through the arm's motion, so that it needs a world with an arm.
     """
 
-    kind: ClassVar[str]
     error_class: ClassVar[ErrorClass]
     cause: ClassVar[Cause]
     needs_arm: ClassVar[bool] = False
-
-    at_step: int
-
-    @classmethod
-    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """A fault of this kind with random parameters that fit a moment.
-
-        Returns:
-            None if the moment offers no object for it, or all such objects are `taken`.
-        """
-        raise NotImplementedError
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """Objects that it acts on directly, by default the one that the action moves; others may fall as a consequence.
-
-        Args:
-            action: the action of number `at_step`.
-        """
-        return frozenset(action.arguments[:1])
 
     def cause_of(self, name: str, action: Action) -> Cause:
         """Correct cause in an explanation of an object.
@@ -112,10 +90,6 @@ class Fault:
             action: the action of number `at_step`.
         """
         return self.cause
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its name and parameters as plain data for JSON; `sim.tabletop.faults.fault_from_dict` reads it."""
-        return fault_to_plain(self)
 
     def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
         """The (distorted) estimates that the controller uses; called once, before the arm moves."""

@@ -1,4 +1,4 @@
-"""`python -m eval.logs` on hand-written logs."""
+"""Logs of household runs that fail, logs of others, and how their explanations are judged."""
 
 import json
 from pathlib import Path
@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from eval.foreign_logs import MEASUREMENT, ForeignLogsConfig
-from eval.logs.__main__ import left_out
+from eval.logs.__main__ import judged_written, left_out
 from eval.logs.household_world import conditions_of, judge
+from eval.logs.judging import METRICS
+from eval.logs.runs import written_logs
+from eval.metrics import summary
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.logs import document_of, log_of
 from sim.logs.world import World
 from tests.commands import run
 from tests.tables_text import unpadded
@@ -86,3 +90,35 @@ def test_the_household_rejects_impossible_steps(steps: tuple[tuple[str, ...], ..
     verdict = judge(world, tuple(Action(operator, names) for operator, *names in steps), wanted)  # type: ignore[arg-type]
     assert verdict is not None
     assert refused in verdict
+
+
+def test_the_household_enforces_what_people_do_not_say() -> None:
+    world = World(
+        where={"pot": {"shelf"}, "metal bowl": {"microwave"}, "mug": {"coffee machine"},
+               "coffee machine": set(), "shelf": set()},
+        on={"coffee machine"},
+    )  # fmt: skip
+    for step, why in (
+        (Action("toggle_on", ("microwave",)), "metal"),
+        (Action("pick_up", ("egg",)), "no egg"),
+    ):
+        assert why in str(world.do(step))
+    assert world.do(Action("pick_up", ("pot",))) is None
+    assert "running" in str(world.do(Action("put_in", ("pot", "coffee machine"))))
+    world.on.clear()
+    assert "too large" in str(world.do(Action("put_in", ("pot", "coffee machine"))))
+
+
+def test_logs_follow_from_their_seed_are_read_and_mostly_explained() -> None:
+    first, again = ([one.document for one in written_logs(18, 5, "light", held_out=False)] for _ in range(2))
+    assert json.dumps(first) == json.dumps(again)
+    assert {each.name for each in written_logs(3, 5, "light", held_out=True)} == {f"light-5-{n}" for n in range(3)}
+    for document in first:
+        log = log_of(document)
+        assert log.unread == ()
+        assert document_of(log) == document
+        assert bool(document["truth"]["steps"]) == (document["truth"]["causes"] != ["none"])
+    found = summary([judged_written(one) for one in written_logs(18, 5, "light", held_out=False)], METRICS)
+    assert found["logs"] == found["kind"]["of"] == 18
+    assert found["step"]["value"] >= 0.6
+    assert found["subgoals"]["value"] >= 0.8

@@ -10,44 +10,9 @@ import pytest
 from eval.questions.__main__ import MEASUREMENT, QuestionsConfig, _pool
 from eval.questions.rules import earliest_deadline, first_come, largest_stake, random_order, rules
 from eval.questions.shift import Task, Times, drawn_robots, run_shift
-from eval.questions.simulated_time import SimulatedTime
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.serving.live.desk import Desk
 from nsrecover.serving.live.order import Stake, order
 from sim.datasets.shipped import shipped_lines
-
-
-def test_time_passes_only_while_every_thread_waits() -> None:
-    clock, seen = SimulatedTime(), list[tuple[str, float]]()
-    desk = Desk(False, False, lambda: None, clock)
-
-    def robot() -> None:
-        for limit_s in (3600.0, 10.0, None):
-            seen.append((desk.decide("?", (), fallback="nobody", limit_s=limit_s).text, clock.now()))
-
-    def person() -> None:
-        clock.sleep(600.0)
-        assert desk.decision is not None
-        assert desk.decision.until == 3600.0
-        desk.answer(1, "yes")
-        clock.sleep(700.0)
-        desk.answer(3, "no")
-
-    clock.start(robot)
-    clock.start(person)
-    clock.run()
-    assert seen == [("yes", 600.0), ("nobody", 610.0), ("no", 1300.0)]
-
-
-def test_threads_that_wait_for_each_other_and_errors_end_it() -> None:
-    clock = SimulatedTime()
-    clock.start(lambda: clock.wait_for(lambda: False, None))
-    with pytest.raises(RuntimeError, match="waits for another one"):
-        clock.run()
-    clock = SimulatedTime()
-    clock.start(lambda: [][0])
-    with pytest.raises(IndexError):
-        clock.run()
 
 
 def test_a_plan_that_no_session_accepts_is_no_task() -> None:

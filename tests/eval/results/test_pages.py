@@ -42,7 +42,6 @@ def test_a_page_gets_the_command_and_the_tables_of_a_folder(tmp_path: Path) -> N
     (folder / "table.md").write_text("A title\n\n| a |\n|---|\n| 1 |\n\nA remark.\n")
     found = with_tables(text, tmp_path)
     assert found.startswith("before\n<!-- begin: results/timing -->\n\n    python -m eval.checks.timing\n")
-    assert "(code not recorded)" in found
     assert found.endswith("\n\n| a |\n|---|\n| 1 |\n\n<!-- end -->\nafter")
     assert with_tables(found, tmp_path) == found
     (folder / "table.md").write_text("| a |\n|---|\n\n| b | c |\n|---|---|\n| 1 | 2 |\n")
@@ -82,11 +81,10 @@ def test_a_result_has_its_command_time_hashes_and_numbers(tmp_path: Path) -> Non
     assert "## timing\n\n    python -m eval.checks.timing repeats=40\n\n- revision not recorded, 2 min\n" in text
     assert "- steps 40; recall 50.00 % [40.00, 60.00]\n" in text
     origin = {"commands": ["python -m eval.checks.timing 'only=[a, b]' " + "key=value " * 9], "revision": "abc",
-              "code": "c0de", "weights": "f00d", "checkpoint": "tabletop_sensors", "episodes": "e1"}  # fmt: skip
+              "weights": "f00d", "checkpoint": "tabletop_sensors", "episodes": "e1"}  # fmt: skip
     (folder / "provenance.json").write_text(json.dumps(origin))
     text = page(tmp_path / "results")
-    assert "- older code, other weights\n" in text
-    assert "- weights f00d, code c0de\n- episodes e1\n" in text
+    assert "- weights f00d (other weights)\n- episodes e1\n" in text
     typed = text.partition("## timing\n\n")[2].partition("\n\n- ")[0]
     assert shlex.split(typed.replace("\\\n", " ")) == shlex.split(origin["commands"][0])
     assert max(map(len, typed.splitlines())) <= 80

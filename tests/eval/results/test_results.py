@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from eval import identity
 from eval.results import cells
-from eval.results.cells import LEVELS, PROVENANCE, Result, provenance, results_of, standing
+from eval.results.cells import LEVELS, PROVENANCE, apart, provenance, results_of, standing
 from nsrecover.errors import InvalidConfiguration
 from tests.commands import run
 
@@ -18,7 +19,6 @@ def test_every_command_of_the_list_exists(level: str) -> None:
     assert "sensing" in names
     assert len(names) == len(set(names))
     for result in results_of(level):
-        assert result.identity["code"]
         assert find_spec(result.command.module), result.command.text
 
 
@@ -41,20 +41,23 @@ def test_levels_differ_in_size_and_what_is_not_there_is_left_out() -> None:
             results_of(wrong, ["sensng"] if wrong == "normal" else [])
 
 
-def test_a_result_of_other_weights_or_code_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_of_other_weights_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "clean_revision", lambda: "abc")
     (result,) = results_of("quick", ["fresh_d435"])
     (tmp_path / "rows.jsonl").write_text(json.dumps({"key": "ours: I 0", "content": "an episode"}) + "\n")
     kept = provenance(result, tmp_path, 1.0)
     assert kept["episodes"]
-    assert standing(tmp_path, "fresh_d435") == ("code not recorded",)
-    (tmp_path / PROVENANCE).write_text(json.dumps(kept))
-    assert standing(tmp_path, "fresh_d435") == ()
-    (tmp_path / PROVENANCE).write_text(json.dumps(kept | {"weights": "another"}))
-    assert standing(tmp_path, "fresh_d435") == ("other weights",)
-    (tmp_path / PROVENANCE).write_text(json.dumps(kept))
-    monkeypatch.setattr(Result, "identity", {"code": "edited", "weights": kept["weights"]})
-    assert standing(tmp_path, "fresh_d435") == ("older code",)
+    assert standing(tmp_path) == ""
+    for weights, said in ((kept["weights"], ""), ("another", "other weights")):
+        (tmp_path / PROVENANCE).write_text(json.dumps(kept | {"weights": weights}))
+        assert standing(tmp_path) == said
+
+
+def test_shares_are_compared_by_their_intervals() -> None:
+    kept = {"a": {"value": 0.9, "low": 0.8, "high": 0.95, "of": 40}, "b": {"low": 0.1, "high": 0.2}, "n": 3}
+    now = {"a": {"value": 0.5, "low": 0.3, "high": 0.7, "of": 9}, "b": {"low": 0.15, "high": 0.9}, "c": {}}
+    assert list(apart({"x": kept}, {"x": now})) == [("/x/a", True), ("/x/b", False)]
+    assert list(apart({"a": {"low": None, "high": None}}, {"a": kept["a"]})) == []
 
 
 def test_a_finished_result_is_not_measured_again_until_its_code_changes(
@@ -72,5 +75,5 @@ def test_a_finished_result_is_not_measured_again_until_its_code_changes(
         changed.setattr(cells, "LIST", tmp_path / "list.yaml")
         cells.LIST.write_text("anytime:\n  run: eval.anytime seed=1\n  normal: repeats=1\n")
         assert "to do" in run(*arguments, "dry=true").out
-    monkeypatch.setattr(Result, "identity", {"code": "another", "weights": None})
+    monkeypatch.setattr(identity, "code_state", lambda: "another")
     assert "to do" in run(*arguments, "dry=true").out

@@ -75,3 +75,11 @@ def test_only_a_calibrated_system_can_be_watched() -> None:
     with pytest.raises(InvalidConfiguration, match="expected a calibrated system"):
         nsrecover.geometric().calibration_watch()
     assert nsrecover.load(alpha=0.05).calibration_watch().steps == 0
+
+
+@pytest.mark.parametrize(("count", "alpha", "rank"), [(19, 0.05, 1), (18, 0.05, 0), (39, 0.05, 2), (99, 0.2, 20)])
+def test_the_threshold_is_the_score_whose_rank_is_alpha_of_one_more_than_all(
+    count: int, alpha: float, rank: int
+) -> None:
+    scores = lowest([(i + 1) / 100 for i in range(count)])
+    assert conformal_threshold(scores, count, alpha) == pytest.approx(rank / 100)

@@ -1,16 +1,20 @@
 """A plan of boxes is done once each object was seen often enough as the plan's own last scene has it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import nsrecover
 from nsrecover import Act, Plan
 from nsrecover.core.episode import StopCode
 from nsrecover.core.explanation import Fact
+from nsrecover.core.scene import Visibility
 from nsrecover.core.sessions.requests import Done, Look, Stopped
 from nsrecover.domains.tabletop.relations import without_gaps
 from nsrecover.monitoring.box_goal import Goal
+from nsrecover.monitoring.resting_places import RestingPlaces
 
 CUBE, BRICK, UPRIGHT = (0.04, 0.04, 0.04), (0.062, 0.037, 0.037), (0.037, 0.037, 0.062)
 RED, FREE, GREY = (0.4, 0.0, 0.02, *CUBE), (0.5, 0.15, 0.02, *CUBE), (0.3, -0.2, 0.02, *CUBE)
@@ -120,3 +124,38 @@ def test_a_look_at_the_end_may_show_that_the_goal_is_missed_and_then_it_is_recov
     assert isinstance(last, Done)
     assert asked.count("act") == 2
     assert not isinstance(last, Look)
+
+
+def test_an_object_that_may_be_there_without_a_mask_confirms_nothing() -> None:
+    monitor = nsrecover.geometric().monitor(Plan.parse("top(blue, red)"), START)
+    goal, seen = (
+        Goal.of(monitor.trace, nsrecover.geometric().domain),
+        nsrecover.scene_of_boxes({**START, "blue": ON_RED}),
+    )
+    row = seen.index("blue")
+    hidden = np.arange(len(seen)) == row
+    unknown = replace(seen, seen=~hidden, unknown=hidden)
+    assert unknown.visibility(row) is Visibility.UNKNOWN
+    doubts = [goal.believed({"blue": 0.1}, ["blue"], looks, ())["blue"] for looks in ([], [unknown] * 3, [seen] * 3)]
+    assert doubts[1] == doubts[0] > doubts[2]
+
+
+def test_an_object_as_probable_as_the_threshold_is_as_expected() -> None:
+    system = nsrecover.geometric()
+    plan, shifted = Plan.parse("top(blue, red)"), {**START, "blue": (0.4, 0.014, 0.06, *CUBE)}
+    monitor = system.monitor(plan, START)
+    found = monitor.step(plan[0], shifted)
+    chance = np.float32(found.probabilities[found.observed.index("blue")])
+    assert 0.0 < chance < 1.0
+    above = np.nextafter(chance, np.float32(1.0))
+    for threshold, deviating in ((float(chance), ()), (float(above), ("blue",))):
+        graphs, trace = found.observed, monitor.trace
+        judged = system.with_models(system.models.with_threshold(threshold)).comparison.after(graphs, trace, 0)
+        assert judged.deviating == deviating
+
+
+def test_drift_is_measured_in_height_too() -> None:
+    places = RestingPlaces(nsrecover.scene_of_boxes(START))
+    raised = nsrecover.scene_of_boxes({**START, "blue": (*FREE[:2], FREE[2] + 0.03, *CUBE)})
+    assert list(places.drifted(raised, 0.02)) == ["blue"]
+    assert list(places.drifted(raised, 0.04)) == []

@@ -160,3 +160,16 @@ def seen_apart() -> Observation:
 @pytest.fixture(scope="module")
 def appearance() -> Bundle:
     return Bundle.load()
+
+
+def test_no_two_of_three_views_share_a_number_once_a_mask_is_divided() -> None:
+    exact = two_cubes()
+    third = {name: np.concatenate([value, value[1:]]) for name in ("rgb", "depth_m", "instances")
+             for value in [getattr(exact, name)]}  # fmt: skip
+    three = replace(exact, **third, cameras=(*exact.cameras, replace(exact.cameras[1], name="third")))
+    merged = replace(three, instances=np.minimum(three.instances, 1))
+    divided, origin = separate_merged(merged, lift_views(merged), EXPECTED[:, None], SIZES)
+    numbers = [set(np.unique(view).tolist()) - {0} for view in divided.instances]
+    assert [len(each) for each in numbers] == [2, 2, 2]
+    assert len(set.union(*numbers)) == 6
+    assert set(origin) >= set.union(*numbers)

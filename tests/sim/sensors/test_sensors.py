@@ -153,6 +153,7 @@ def test_the_same_seed_gives_the_same_images(name: str, exact: Observation) -> N
         assert (a.rgb == b.rgb).all()
     assert (first[0].depth_m != first[1].depth_m).any()
     assert (first[0].depth_m != other[0].depth_m).any()
+    assert (first[0].rgb != other[0].rgb).any()
 
 
 def test_every_view_numbers_its_own_masks_and_names_each_object_in_one_view(exact: Observation) -> None:

@@ -1,21 +1,14 @@
 """Examples of every class, the spectral baseline, and the command that shows them."""
 
-import io
-import json
 import math
-import wave
 
 import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.records.wav import read_wav
 from sim.sound.baseline import SpectralBaseline, features, log_spectrogram
 from sim.sound.bodies import RATE_HZ
-from sim.sound.events import SoundEvent
 from sim.sound.examples import CLASSES, CLIP_S, example, example_event
-from sim.sound.show import SCENE_S, SoundConfig, scene, show, table_of
-from tests.commands import ROOT, run
 
 
 @pytest.mark.parametrize("label", CLASSES)
@@ -68,35 +61,3 @@ def test_appliances_are_recognised_from_their_spectra():
     baseline = SpectralBaseline.fit(*zip(*found[1], strict=True))
     guesses = baseline.predict([row for row, _ in found[2]])
     assert np.mean([guess == label for guess, (_, label) in zip(guesses, found[2], strict=True)]) > 0.85
-
-
-def test_the_command_writes_sounds_pictures_and_numbers(tmp_path, capsys):
-    metrics = show(SoundConfig(clips=2, out=str(tmp_path / "shown")))
-    out = tmp_path / "shown"
-    for label in CLASSES:
-        name = label.replace(" ", "_")
-        samples, rate_hz = read_wav((out / f"{name}.wav").read_bytes())
-        assert (len(samples), rate_hz) == (CLIP_S * RATE_HZ, RATE_HZ)
-        assert np.abs(samples).max() == pytest.approx(0.5, abs=0.01)
-        assert SoundEvent.from_dict(json.loads((out / f"{name}.json").read_text())).label == label
-    with wave.open(io.BytesIO((out / "scene.wav").read_bytes())) as file:
-        assert file.getnframes() == SCENE_S * RATE_HZ
-    assert [SoundEvent.from_dict(each) for each in json.loads((out / "scene.json").read_text())] == scene()
-    for picture in ("classes.jpg", "scene.jpg"):
-        assert (out / picture).read_bytes().startswith(b"\xff\xd8")
-    assert json.loads((out / "metrics.json").read_text()) == metrics
-    assert table_of(metrics) in capsys.readouterr().out
-    assert 0.0 < metrics["mean"] <= 1.0
-
-
-def test_a_wrong_setting_is_one_line():
-    done = run("sim.sound.show", "clips=1")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "expected clips of 0 or at least 2" in done.err
-
-
-@pytest.mark.parametrize("name", ["sound", "sound_0db"])
-def test_the_page_shows_the_committed_results(name):
-    metrics = json.loads((ROOT / "results" / name / "metrics.json").read_text())
-    assert f"{100 * metrics['mean']:.1f} %" in (ROOT / "docs/results/household.md").read_text(encoding="utf-8")
-    assert set(metrics["recognised"]) == set(CLASSES)

@@ -1,1 +1,0 @@
-"""Films with sound and picture pages of episodes in the kitchen."""
