@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def test_the_example_prints_what_the_page_says() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "logs.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "logs.md").read_text()
     program = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
