@@ -33,7 +33,7 @@ from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document
 from nsrecover.records.reading import readable
 from nsrecover.session import AnySession
 from nsrecover.system import System
-from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes, read_private
 
 WAITING = 4
 """Reports that may wait; more are answered with `busy`."""
@@ -53,7 +53,8 @@ class CoreSettings:
         buffer: topics and times.
         session: of every session.
         wait_s: how long a report waits for a complete observation, seconds.
-        kept_in: file that keeps the session for a node that is started again; "": none. It is trusted.
+        kept_in: file that keeps the session for a node that is started again; "": none. It is private: a file
+            that another user can write is refused, since it is unpickled.
     """
 
     buffer: BufferSettings = field(default_factory=BufferSettings)
@@ -116,8 +117,9 @@ class SessionCore(Listener):
         self._glanced_s = 0.0
         self.active = True
         if self.settings.kept_in and Path(self.settings.kept_in).exists():
+            data = read_private(self.settings.kept_in)
             with readable(f"a session of this node in {self.settings.kept_in}", "delete the file to begin anew"):
-                kept: _Episode = pickle.loads(Path(self.settings.kept_in).read_bytes())
+                kept: _Episode = pickle.loads(data)
             self._episode, self._wanted = kept, kept.text
 
     @property
@@ -260,7 +262,7 @@ class SessionCore(Listener):
             "request": answers.request_fields(session, episode.stages),
         }  # fmt: skip
         if kept and self.settings.kept_in:
-            atomic_write_bytes(self.settings.kept_in, pickle.dumps(episode))
+            atomic_write_bytes(self.settings.kept_in, pickle.dumps(episode), mode=0o600)
         found = session.records[-1].discrepancy if session.records else None
         self._send(STATE, {
             "number": episode.number, "request": episode.answer["request"],
