@@ -171,11 +171,11 @@ def record(
     from nsrecover.onboarding import running_robot
     from nsrecover.records import recording, scenes_recording
     from nsrecover.records.bags import reading as bags
-    from nsrecover.records.runs import BASE
+    from nsrecover.records.runs import LAYOUT
     from nsrecover.util.factories import load_factory
 
     if Path(place).exists():
-        bag = bags.read_bag(place, BASE.get())
+        bag = bags.read_bag(place, LAYOUT.get())
         recording.save(bag, path := out / f"{Path(place).stem}.npz")
         show({"written": [str(path)], "runs": 1}, [f"{path}: {amount(len(bag.plan), 'action')}"], as_json)
         return

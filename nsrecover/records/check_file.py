@@ -11,7 +11,7 @@ from nsrecover.perception.cameras.checks import check_observation, table_plane
 from nsrecover.records.archive import Archive
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.recording import Recording, example, load
-from nsrecover.records.runs import BASE, is_bag
+from nsrecover.records.runs import LAYOUT, is_bag
 from nsrecover.util.json_data import Json, to_json
 
 
@@ -80,7 +80,7 @@ def check_file(file: str, every: bool = False) -> list[CheckedObservation]:
                 for each in _checked(archive[number], f"episode {number}, observation", every)
             ]
     if is_bag(Path(file)):
-        return list(_checked(read_bag(file, BASE.get()), "observation", every))
+        return list(_checked(read_bag(file, LAYOUT.get()), "observation", every))
     return list(_checked(example() if file == "example" else load(file), "observation", every))
 
 

@@ -160,7 +160,7 @@ class ForeignConfig:
         "hydra: {job_logging: {filters: '${scene}'}}\nscene: {x: {(): os.system}}",
         "hydra: {hydra_logging: {filters: {x: {(): os.system}}}}",
         "hydra: {launcher: {_target_: hydra_plugins.evil.Launcher}}",
-        "hydra: {sweeper: {x: {_target_: os.system}}}",
+        "hydra: {sweeper: {_target_: os.system}}",
         "hydra: {job: {env_set: {NSRECOVER_TARGETS: os.system}}}",
         "hydra: {job: {env_set: {LD_PRELOAD: evil.so}}}",
         "scene: {x: [{_target_: os.system}]}",
@@ -179,7 +179,7 @@ def test_a_composition_of_the_project_passes_and_a_class_of_ones_own_is_allowed(
     monkeypatch.setenv(VARIABLE, "mine.Callback")
     logging = "job_logging: {handlers: {x: {class: logging.FileHandler, filename: '${hydra.job.name}.log'}}}"
     own = f"hydra: {{callbacks: {{x: {{_target_: mine.Callback}}}}, run: {{dir: 'runs/${{hyper}}'}}, {logging}}}"
-    composed(tmp_path, own, "scene.y=3")
+    composed(tmp_path, own, "+scene.y=3")
 
 
 @pytest.mark.parametrize("arguments", [("experiment=x",), ("-m", "experiment=x,x")], ids=["one", "sweep"])

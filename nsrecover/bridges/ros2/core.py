@@ -29,7 +29,7 @@ from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidAction, InvalidPlan, NsrecoverError, OutOfTurn, UnknownObject, did_you_mean
 from nsrecover.records.bags.images import Message
-from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document
+from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document, type_of
 from nsrecover.records.reading import readable
 from nsrecover.session import AnySession
 from nsrecover.system import System
@@ -109,6 +109,7 @@ class SessionCore(Listener):
         self.settings = settings or CoreSettings()
         self._system, self._publish, self._now = system, publish, now
         self._buffer = MessageBuffer(self.settings.buffer)
+        self._plan_topic = self.settings.buffer.named(PLAN)
         self._news = threading.Condition()
         self._reports: queue.Queue[tuple[Fields, Future[Fields]]] = queue.Queue(WAITING)
         self._wanted, self._anew = "", False
@@ -125,7 +126,11 @@ class SessionCore(Listener):
     @property
     def topics(self) -> tuple[str, ...]:
         """Every topic to subscribe to."""
-        return (PLAN, *self._buffer.topics)
+        return (self._plan_topic, *self._buffer.topics)
+
+    def kind_of(self, topic: str) -> str:
+        """The type of the messages on one of its topics."""
+        return type_of(PLAN) if topic == self._plan_topic else self._buffer.kind_of(topic)
 
     @property
     def session(self) -> AnySession | None:
@@ -135,7 +140,7 @@ class SessionCore(Listener):
     def take(self, topic: str, message: Message) -> None:
         """Take in a message; one that cannot be used is left out, and what lacks it says so later."""
         with self._news:
-            if topic != PLAN:
+            if topic != self._plan_topic:
                 with suppress(NsrecoverError):
                     self._buffer.take(topic, message, self._now())
             else:
