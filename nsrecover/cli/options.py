@@ -14,6 +14,10 @@ from nsrecover.util.json_data import to_json
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Budget = Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")]
+MaxRecoveries = Annotated[
+    int | None,
+    typer.Option(min=0, help="Recoveries before it asks for help; by default twice as many as actions, 10 at least."),
+]
 Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; by default the shipped one.")]
 Episodes = Annotated[
     list[str],
@@ -49,9 +53,7 @@ BAG_OPTIONS = {
     ],
     "cameras": Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PREFIX", help="Cameras of bags to read, such as /left,/right; by default all."
-        ),
+        typer.Option(metavar="PREFIX", help="Cameras of bags to read, such as /left,/right; by default all."),
     ],
     "topic": Annotated[
         list[str] | None,
