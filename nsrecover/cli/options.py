@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, get_type_hints
 
 import typer
 
@@ -71,15 +71,20 @@ def reads_bags(command: Callable[..., None]) -> Callable[..., None]:
     """A command that reads recorded runs, with the options of bags."""
 
     @wraps(command)
-    def with_layout(**given: Any) -> None:
-        base_frame, cameras, topics, namespace = (given.pop(name, None) for name in BAG_OPTIONS)
-        if not (base_frame or cameras or topics or namespace):
+    def with_layout(
+        base_frame: str | None = None,
+        cameras: list[str] | None = None,
+        topic: list[str] | None = None,
+        namespace: str | None = None,
+        **given: object,
+    ) -> None:
+        if not (base_frame or cameras or topic or namespace):
             command(**given)
             return
         from nsrecover.records.bags.layout import Layout  # not needed for help
         from nsrecover.records.runs import bags_laid_out
 
-        with bags_laid_out(Layout.of(base_frame, cameras or (), topics or (), namespace)):
+        with bags_laid_out(Layout.of(base_frame, cameras or (), topic or (), namespace)):
             command(**given)
 
     own = inspect.signature(command, eval_str=True).parameters.values()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from nsrecover.core.observation import Camera, Observation
 from nsrecover.inspection.labels import write_names
 from nsrecover.util.atomic_write import atomic_path, atomic_write_bytes
 from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
 with needs_extra("lerobot", "pyarrow"):
     import pyarrow as pa
@@ -32,7 +32,7 @@ DATA = {
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 UNNAMED = 1000
 """Masks without a name have numbers from here on."""
-Frame = dict[str, Any]
+Frame = JsonObject
 """A row of a table: images, and `observation.state`, numbers as in `STATE`."""
 
 NUMBERS = pa.list_(pa.float32(), len(STATE))
@@ -69,9 +69,9 @@ class DatasetLayout:
     size: tuple[int, int]
     names: tuple[str, ...]
 
-    def features(self) -> dict[str, Any]:
+    def features(self) -> JsonObject:
         """The features of info.json."""
-        found: dict[str, Any] = {}
+        found: JsonObject = {}
         axes = ["height", "width", "channels"]
         for camera in self.cameras:
             for kind, channels in (("images", 3), ("depth", 1), ("masks", 1)):
@@ -116,7 +116,7 @@ def images(seen: Observation, names: tuple[str, ...]) -> Frame:
     return found
 
 
-def png(pixels: npt.NDArray[Any]) -> Mapping[str, Any]:
+def png(pixels: npt.NDArray[np.generic]) -> JsonMapping:
     """An image as a cell of a table."""
     data = io.BytesIO()
     Image.fromarray(pixels).save(data, "PNG", compress_level=3)
@@ -131,7 +131,7 @@ def write_dataset(folder: Path, episodes: Iterable[RecordedFrames], layout: Data
         episodes: are written one after another, so that they need not fit into memory.
         layout: what they have in common.
     """
-    tasks, described, start = list[str](), list[dict[str, Any]](), 0
+    tasks, described, start = list[str](), list[JsonObject](), 0
     with ExitStack() as files:
         table = None
         if layout.version == "v3.0":
@@ -150,7 +150,7 @@ def write_dataset(folder: Path, episodes: Iterable[RecordedFrames], layout: Data
     _write_meta(folder, described, tasks, layout)
 
 
-def _write_meta(folder: Path, described: Sequence[dict[str, Any]], tasks: Sequence[str], layout: DatasetLayout) -> None:
+def _write_meta(folder: Path, described: Sequence[JsonObject], tasks: Sequence[str], layout: DatasetLayout) -> None:
     if layout.version == "v2.1":
         _lines(folder / "meta" / "episodes.jsonl", described)
         _lines(folder / "meta" / "tasks.jsonl", [{"task_index": n, "task": task} for n, task in enumerate(tasks)])
@@ -170,7 +170,7 @@ def _write_meta(folder: Path, described: Sequence[dict[str, Any]], tasks: Sequen
     _json(folder / "meta" / "info.json", info)
 
 
-def _rows(each: RecordedFrames, number: int, start: int, task: int, fps: float) -> list[dict[str, Any]]:
+def _rows(each: RecordedFrames, number: int, start: int, task: int, fps: float) -> list[JsonObject]:
     states = [frame["observation.state"] for frame in each.frames]
     return [
         {
@@ -181,7 +181,7 @@ def _rows(each: RecordedFrames, number: int, start: int, task: int, fps: float) 
     ]  # fmt: skip
 
 
-def _placed(described: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _placed(described: Sequence[JsonObject]) -> list[JsonObject]:
     """Rows of the episodes in version 3.0, which say where each is."""
     placed, start = [], 0
     for each in described:
@@ -192,7 +192,7 @@ def _placed(described: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return placed
 
 
-def _cameras(layout: DatasetLayout) -> dict[str, Any]:
+def _cameras(layout: DatasetLayout) -> JsonObject:
     cameras = [
         {
             "colour": f"observation.images.{each.name}", "depth": f"observation.depth.{each.name}",
@@ -204,7 +204,7 @@ def _cameras(layout: DatasetLayout) -> dict[str, Any]:
     return {"cameras": cameras, "objects": list(layout.names)}
 
 
-def _lines(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def _lines(path: Path, rows: Sequence[JsonObject]) -> None:
     atomic_write_bytes(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
 
 

@@ -109,7 +109,7 @@ class Client:
                 elif name == "data":
                     yield kind, json.loads(value)
 
-    def _observed(self, path: str, body: Any) -> Any:
+    def _observed(self, path: str, body: object) -> Any:
         """Send an observation; one with numbers that are not finite as one that could not be made."""
         try:
             json.dumps(body, allow_nan=False)

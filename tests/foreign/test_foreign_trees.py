@@ -86,7 +86,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "many nodes": (xml("<Sequence>" * 80 + PICK + "</Sequence>" * 80), "flatter"),
     "trees that double": (
         xml('<SubTree ID="T0"/>', "".join(
-            tree(f"T{n}", *[f'<SubTree ID="T{n + 1}"/>'] * 2) for n in range(40)) + tree("T40")),
+            tree(f"T{n}", *[f'<SubTree ID="T{n + 1}"/>'] * 2) for n in range(20)) + tree("T20")),
         "at most 10000 nodes",
     ),
 }  # fmt: skip
