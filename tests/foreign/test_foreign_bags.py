@@ -5,6 +5,8 @@ One action of the example, one camera, with something changed in its messages.
 
 import io
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import lz4.frame
 import numpy as np
 import pytest
 from PIL import Image
@@ -25,6 +28,7 @@ from nsrecover.records.bags.compressed_depth import compressed_depth_of
 from nsrecover.records.bags.images import colour_of
 from nsrecover.records.bags.layout import Layout
 from nsrecover.records.bags.messages import stamp_fields
+from nsrecover.records.bags.opening import _zstd
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.bags.writing import BagSettings, RunMessages
 from nsrecover.records.recording import Recording, example
@@ -471,6 +475,40 @@ def test_topics_that_are_not_needed_are_not_opened(storage: StoragePlugin, tmp_p
     )
     found = read_bag(write(tmp_path / "bag", more=more, storage=storage))
     assert len(found.observations) == 2
+
+
+@pytest.mark.parametrize("way", ["zstd", "lz4"])
+def test_a_chunk_that_unpacks_to_gigabytes_takes_little_memory(way: str, tmp_path: Path) -> None:
+    """A chunk of 1 GB of zeros in an MCAP file without an index."""
+    size = 10**9
+    if way == "lz4":
+        packer = lz4.frame.LZ4FrameCompressor()
+        packed = packer.begin() + b"".join(packer.compress(bytes(10**7)) for _ in range(100)) + packer.flush()
+    else:
+        zstd = _zstd().ZstdCompressor()
+        packed = b"".join(zstd.compress(bytes(10**7)) for _ in range(100)) + zstd.flush()
+
+    def text(data: bytes) -> bytes:
+        return struct.pack("<I", len(data)) + data
+
+    def record(kind: int, data: bytes) -> bytes:
+        return struct.pack("<BQ", kind, len(data)) + data
+
+    chunk = struct.pack("<QQQI", 0, 1, size, 0) + text(way.encode()) + struct.pack("<Q", len(packed)) + packed
+    parts = record(1, text(b"ros2") + text(b"")) + record(6, chunk) + record(15, bytes(4)) + record(2, bytes(20))
+    (tmp_path / "bomb.mcap").write_bytes(b"\x89MCAP0\r\n" + parts + b"\x89MCAP0\r\n")
+    code = (
+        "import sys, resource; from nsrecover.records.bags.reading import read_bag\n"
+        "try: read_bag(sys.argv[1])\nexcept Exception as problem: print(type(problem).__name__, problem)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "bomb.mcap")], capture_output=True, text=True, timeout=60
+    )
+    problem, megabytes = done.stdout.strip().rsplit("\n", 1)
+    assert problem.startswith("InvalidRecording"), problem
+    assert "unpack to more" in problem
+    assert int(megabytes) < 500
 
 
 def as_json(file: Path) -> None:

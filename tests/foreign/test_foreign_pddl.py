@@ -212,6 +212,8 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     "an unknown type": (of("(:action go :parameters (?b - bax) :effect (done ?b))"), ["Did you mean 'box'"]),
     "an object of another type": (
         of("(:constants h - place) (:action go :parameters () :effect (done h))"), ["h, a 'place'"]),
+    "more variables than an action can have": (
+        of(f"(:action go :parameters ({' '.join(f'?p{n}' for n in range(20_000))}) :effect ())"), ["at most 100"]),
     "an action twice": (of(f"{PUSH.replace('push', 'go')}(:action go :parameters () :effect ())"), ["go twice"]),
     "a parameter twice": (of("(:action go :parameters (?b ?b - box) :effect (done ?b))"), ["?b twice"]),
     "a predicate of two sizes": (of(PUSH + "(:predicates (done))"), ["one declaration of done"]),

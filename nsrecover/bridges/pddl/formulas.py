@@ -21,6 +21,9 @@ OBJECT = "object"
 ANY = Type({OBJECT})
 NO_SCOPE: Scope = {}
 
+MOST_VARIABLES = 100
+"""Largest accepted number of variables of an action, a rule or a quantifier."""
+
 REFUSED = {
     "numbers": ("assign", "increase", "decrease", "scale-up", "scale-down", "<", ">", "<=", ">=", "+", "*", "/"),
     "nondeterministic effects": ("oneof", "probabilistic", "unknown", "observe", ":observe", ":sense"),
@@ -121,6 +124,8 @@ class Names:
         """The variables of a list, and the scope with them; those that hide others get another name."""
         own, inner, taken = list[base.Parameter](), dict(scope), {said for said, _ in scope.values()}
         for name, kind in typed(form, start):
+            if len(own) >= MOST_VARIABLES:
+                raise form.wrong(f"at most {MOST_VARIABLES} variables", "more", "split the action")
             if not isinstance(name, str) or not name.startswith("?") or len(name) < 2:
                 raise form.wrong("variables, which begin with ?", repr(str(name)), "write ?x - type")
             checked_name(name[1:], form)
