@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import hydra
 import typer
+from hydra._internal import hydra as composition
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
@@ -21,6 +23,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
 
 from conf.help import CONF, GROUP, groups_of, help_text, primary, type_in_words
+from conf.targets import check_composed
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, cli_errors, did_you_mean
 
 Settings = TypeVar("Settings")
@@ -28,6 +31,16 @@ Settings = TypeVar("Settings")
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, which Typer does not export
 FULL_ERROR = "HYDRA_FULL_ERROR"
 """Environment variable: with 1, Hydra raises its errors instead of printing them."""
+
+
+class CheckedLoader(ConfigLoaderImpl):
+    """Composes configurations, also those of the jobs of a sweep, and refuses one that runs code of others."""
+
+    def load_configuration(self, *given: Any, **named: Any) -> DictConfig:
+        """As Hydra does; see `check_composed`."""
+        config = super().load_configuration(*given, **named)
+        check_composed(config)
+        return config
 
 
 def run(name: str, schema: type[Settings], task: Callable[[Settings], None], resumable: bool = False) -> None:
@@ -50,6 +63,7 @@ def run(name: str, schema: type[Settings], task: Callable[[Settings], None], res
             task(settings_of(config, schema, name))
 
     register(name, schema)
+    vars(composition)["ConfigLoaderImpl"] = CheckedLoader
     with _hydra_raises(True), cli_errors(), config_errors(name, schema, tracebacks):
         _check_dashes(sys.argv[1:], schema)
         if {"--help", "-h"} & set(sys.argv[1:]):
@@ -220,6 +234,8 @@ def _unknown(key: str, known: Iterable[str], inside: str = "") -> str:
 
 def _check_dashes(arguments: Sequence[str], schema: type) -> None:
     for argument in arguments:
+        if argument.startswith("--e"):  # --experimental-rerun, also shortened
+            raise InvalidConfiguration(f"expected settings, found {argument!r}, which unpickles a file; give settings")
         word = argument.lstrip("-")
         if word != argument and re.split(r"[.=]", word)[0] in _names(schema):
             raise InvalidConfiguration(f"expected settings without dashes, found {argument!r}; write {word!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,6 +52,61 @@ TARGETS: dict[str, tuple[str, ...]] = {
 VARIABLE = "NSRECOVER_TARGETS"
 """Environment variable with further ones, such as `my_detectors.Mine`, separated by commas."""
 
+START = (
+    "hydra._internal.core_plugins.basic_launcher.BasicLauncher",
+    "hydra._internal.core_plugins.basic_sweeper.BasicSweeper",
+    *_of("logging", "FileHandler", "Formatter", "NullHandler", "StreamHandler"),
+    "ext://sys.stdout",
+    "ext://sys.stderr",
+)
+"""What Hydra itself may make before a command starts, as Hydra's own settings do."""
+
+_PLAIN = ("help", "hydra_help", "job", "mode", "output_subdir", "overrides", "run", "sweep", "verbose")
+"""Settings of Hydra that are texts by their schema, so that no interpolation can put a target there."""
+
+
+def check_composed(config: DictConfig) -> None:
+    """Check a whole configuration, Hydra's own settings included, before anything of it runs.
+
+    Hydra makes callbacks, launchers, sweepers and loggers before it calls a command. There a target, the `()` or
+    `class` of a logger and an `ext://` are those of `START`, written out; no environment variable is set.
+
+    Raises:
+        InvalidConfiguration: something else would run.
+    """
+    own = (*START, *_own())
+    known = {*own, *(name for names in TARGETS.values() for name in names)}
+    plain: Any = OmegaConf.to_container(config, resolve=False)
+    start = plain.pop("hydra")
+    foreign = [each for each in targets_in(plain) if each not in known and "${" not in each]
+    foreign += [f"env_set {name}" for name in start["job"].get("env_set") or ()]
+    foreign += [each for name, part in start.items() if name not in _PLAIN for each in _runs(part) if each not in own]
+    if foreign:
+        raise InvalidConfiguration(
+            f"expected a _target_ of this project, and of Hydra in hydra.*, found {foreign[0][:80]!r}."
+            f"{did_you_mean(foreign[0][:80], known)} For one of your own, set {VARIABLE} to its full name"
+        )
+
+
+def _runs(settings: Any, key: str = "") -> Iterator[str]:
+    """What Hydra's settings run or import, and interpolations that could become anything."""
+    if isinstance(settings, dict):
+        for name, value in settings.items():
+            yield from _runs(value, name)
+    elif isinstance(settings, list):
+        for value in settings:
+            yield from _runs(value, key)
+    elif isinstance(settings, str) and (
+        key in ("_target_", "()", "class", "factory")
+        or settings.startswith(("ext://", "cfg://"))
+        or re.search(r"\$\{(?!hydra[.:]|now:|oc\.env:)", settings)
+    ):
+        yield settings
+
+
+def _own() -> tuple[str, ...]:
+    return tuple(filter(None, os.environ.get(VARIABLE, "").split(",")))
+
 
 def instantiate(group: str, settings: Any, **arguments: Any) -> Any:
     """The object that the settings of a group describe; see `hydra.utils.instantiate`.
@@ -58,7 +114,7 @@ def instantiate(group: str, settings: Any, **arguments: Any) -> Any:
     Raises:
         InvalidConfiguration: a target is not one of the group.
     """
-    allowed = (*TARGETS[group], *filter(None, os.environ.get(VARIABLE, "").split(",")))
+    allowed = (*TARGETS[group], *_own())
     for target in targets_in(settings):
         if target not in allowed:
             raise InvalidConfiguration(

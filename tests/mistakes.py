@@ -95,6 +95,11 @@ SCENES: Rows = {
     "a list": ([CUBE], "name"),
     "no object": ({}, "object"),
     "millimetres": ({name: tuple(1000 * x for x in box) for name, box in SCENE.items()}, "metres"),
+    "inches": ({name: tuple(x / 0.0254 for x in box) for name, box in SCENE.items()}, "inches"),
+    "from the floor": ({n: (*box[:2], box[2] + 0.75, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
+    "from above": ({n: (*box[:2], box[2] - 0.2, *box[3:]) for n, box in SCENE.items()}, "table's top at z = 0"),
+    "truth values": (without("grey", grey=(True,) * 6), "grey"),
+    "numbers as text": (without("grey", grey=tuple(map(str, CUBE))), "grey"),
     "one box in millimetres": (without("grey", grey=(450, -100, 25, 50, 50, 50)), "metres"),
     "no number": (without("grey", grey=(NAN, *CUBE[1:])), "grey"),
     "infinite": (without("grey", grey=(INF, *CUBE[1:])), "grey"),
@@ -117,7 +122,8 @@ SCENES: Rows = {
 }
 """First observations for boxes."""
 
-LATER: Rows = {name: row for name, row in SCENES.items() if name not in {"no object", "without an object of the plan"}}
+FIRST = {"no object", "without an object of the plan", "inches", "from the floor", "from above"}
+LATER: Rows = {name: row for name, row in SCENES.items() if name not in FIRST}
 """Observations after the first."""
 
 FACT_PLANS: Rows = {

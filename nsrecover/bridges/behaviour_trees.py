@@ -80,6 +80,7 @@ class FollowPlan(Behaviour):
         for key in KEYS:
             self._board.register_key(key, access=Access.WRITE)
         self._judging: _Judging | None = None
+        self._given: dict[str, object] = {}
         self.reset(session)
 
     def reset(self, session: AnySession) -> None:
@@ -93,6 +94,10 @@ class FollowPlan(Behaviour):
         self._stop_reason: str | None = None
         self._since = time.monotonic() - session.time_s
         self._publish()
+
+    def setup(self, **given: object) -> None:
+        """Keep what the tree is set up with, such as `node=...`, for the skills that `act` makes."""
+        self._given = given
 
     def stop_session(self, reason: str = "") -> None:
         """End the session at the next tick, before its next action; may be called from any thread."""
@@ -145,6 +150,8 @@ class FollowPlan(Behaviour):
             case Act(action) if not self.children:
                 self.children = [self._act(action)]
                 self.children[0].parent = self
+                for node in self.children[0].iterate():  # py_trees sets up what is there before the first tick only
+                    node.setup(**self._given)
             case Act() if self.children[0].status is Status.RUNNING:
                 if self._glance is not None and (seen := self._glance()) is not None:
                     session.glanced(*seen)

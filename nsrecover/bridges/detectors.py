@@ -80,7 +80,7 @@ def _area(outline: npt.NDArray[np.float64]) -> float:
 
 
 def sam2_detections(
-    masks: Sequence[JsonMapping], names: Sequence[str] | None = None, pixels: tuple[int, int] = (30, 20_000)
+    masks: Sequence[JsonMapping], names: Sequence[str] | None = None, pixels: tuple[int, int] | None = None
 ) -> list[JsonObject]:
     """Detections of `SAM2AutomaticMaskGenerator.generate`, for `instances_of`.
 
@@ -90,7 +90,7 @@ def sam2_detections(
     Args:
         masks: dictionaries with `segmentation` (binary or COCO run lengths), `area` and `stability_score`.
         names: of the objects from left to right; `object 1`, ... by default.
-        pixels: smallest and largest area of an object.
+        pixels: smallest and largest area of an object; by default 30, and a quarter of the image.
 
     Raises:
         InvalidObservation: there are not as many objects as names, or a mask lacks a field.
@@ -99,10 +99,11 @@ def sam2_detections(
 
     kept: list[npt.NDArray[np.bool_]] = []
     for each in sorted(masks, key=lambda one: -float(_field(one, "stability_score"))):
-        if not pixels[0] <= float(_field(each, "area")) <= pixels[1]:
-            continue
         segmentation = _field(each, "segmentation")
         size = segmentation["size"] if isinstance(segmentation, Mapping) else np.shape(segmentation)
+        least, most = pixels or (30, int(size[0]) * int(size[1]) / 4)
+        if not least <= float(_field(each, "area")) <= most:
+            continue
         mask = mask_of(segmentation, int(size[0]), int(size[1]))
         if all((mask & other).sum() < 0.5 * min(mask.sum(), other.sum()) for other in kept):
             kept.append(mask)
@@ -195,6 +196,8 @@ def tag_boxes(
             continue
         if before is not None and detection.tag_id == before[2].tag_id:
             _check_one_tag(detection, before[2])
+        elif before is not None and detection.pose_t is not None and before[2].pose_t is not None:
+            _check_one_object(name, [(each, objects[int(each.tag_id)]) for each in (detection, before[2])], camera)
         if before is None or rank > before[:2]:
             best[name] = (*rank, detection)
     boxes: dict[str, Box | None] = {each.name: None for each in objects.values()}
@@ -221,6 +224,23 @@ def _check_one_tag(one: Found, other: Found) -> None:
         raise InvalidObservation(
             f"expected tag {one.tag_id} once in an image, found it twice, {100 * apart:.0f} cm apart, with margins "
             f"{high:.0f} and {low:.0f}; print a different tag for each object"
+        )
+
+
+def _check_one_object(name: str, seen: Sequence[tuple[Found, TaggedObject]], camera: Camera) -> None:
+    """Refuse two tags of one object that see it in two places.
+
+    Raises:
+        InvalidObservation: both were seen as well.
+    """
+    low, high = sorted(float(detection.decision_margin) for detection, _ in seen)
+    one, other = (np.array(_tag_box(detection, camera, tagged)[:3]) for detection, tagged in seen)
+    apart = float(np.linalg.norm(one - other))
+    if apart > SAME_TAG_M and low >= SAME_MARGIN * high:
+        raise InvalidObservation(
+            f"expected {name!r} in one place, found its tags {seen[1][0].tag_id} and {seen[0][0].tag_id} "
+            f"{100 * apart:.0f} cm apart, with margins {high:.0f} and {low:.0f}; check where they are on the object "
+            "(`centre_m`)"
         )
 
 

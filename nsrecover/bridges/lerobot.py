@@ -16,6 +16,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import UnionType
 from typing import Any, cast
@@ -66,7 +67,7 @@ def read_episode(
         folder: of the dataset, which has `meta/info.json`.
         episode: its index.
         plan: T actions that were carried out.
-        moments: T + 1 frame indices: before the first action and after each.
+        moments: T + 1 frame indices, rising: before the first action and after each.
         views: at least one.
         detect: gives masks and names; a number means the same object in every view.
 
@@ -180,6 +181,8 @@ class EpisodeFiles:
         self._length = len(of_episode)
         if moments is None:
             moments = sorted(of_episode)
+        if any(one >= other for one, other in pairwise(moments)):
+            raise InvalidRecording(f"expected rising frame indices as moments, found {list(moments)}; sort them")
         missing = [moment for moment in moments if moment not in of_episode]
         if missing:
             raise InvalidRecording(
@@ -327,6 +330,10 @@ def _read_table(path: Path, columns: Sequence[str], only: list[tuple[str, str, i
     return rows
 
 
+NEAREST_M = 0.05
+"""Depth that is nowhere farther is of another unit, metres."""
+
+
 def _colour(image: npt.NDArray[np.generic], view: LeRobotView) -> npt.NDArray[np.uint8]:
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         raise InvalidRecording(
@@ -343,4 +350,9 @@ def _depth(image: npt.NDArray[np.generic], view: LeRobotView, shape: tuple[int, 
             f"{image.dtype}"
         )
     metres: npt.NDArray[np.float32] = depth.astype(np.float32) * np.float32(view.depth_unit_m)
+    if depth.dtype.kind == "f" and view.depth_unit_m < 1 and 0 < float(np.max(metres, initial=0)) < NEAREST_M:
+        raise InvalidRecording(
+            f"expected depth in steps of {view.depth_unit_m:g} m as {view.depth}, found decimals up to "
+            f"{float(np.max(depth)):.3g}; give depth_unit_m=1.0 if they are metres"
+        )
     return np.where(np.isfinite(metres), metres, np.float32(0.0))

@@ -17,7 +17,20 @@ _LINE = re.compile(
     rf"\s*(?:\[\s*(?:d:\s*)?(?P<duration>{_NUMBER})\s*(?:;[^\]]*)?\]|(?P<bare>{_NUMBER}))?\s*(?:;.*)?",
     re.IGNORECASE,
 )
-_SOLUTION = re.compile(r"solution found|plan found|plan computed|^\s*plan:\s*$", re.IGNORECASE)
+_SOLUTION = re.compile(
+    r"solution found|plan found|found plan|found legal plan|plan computed|^\s*(sequential)?plan:\s*$", re.IGNORECASE
+)
+_COST = re.compile(r"\s*;\s*cost\s*=", re.IGNORECASE)
+"""Ends a plan of Fast Downward."""
+_REPORTED = tuple(
+    re.compile(form)
+    for form in (
+        r"(?P<action>[\w-]+(?: [\w-]+)*) \(\d+\)\s*",  # the log of Fast Downward
+        r"(?:step)?\s+(?P<time>\d+): (?P<action>[A-Z][A-Z0-9_-]*(?: [A-Z0-9_-]+)*)\s*",  # FF
+        r"\s+(?P<action>[\w-]+\([^()]*\))\s*",  # unified-planning
+    )
+)
+"""Lines of actions that count after a word of `_SOLUTION` only."""
 _ITEM = re.compile(rf"\s*(?:{_NUMBER}\s*:?\s*)?\(")
 _NAME = re.compile(r"[^\s()A-Z;:]+")
 
@@ -74,7 +87,7 @@ class TranslatedPlan:
 
 
 def read_plan(text: str) -> tuple[PlanItem, ...]:
-    """Read the text of a plan: of PlanSys2 (`get plan` and its files), POPF, LPG or Fast Downward.
+    """Read the text of a plan: of PlanSys2 (`get plan` and its files), POPF, LPG, ENHSP, FF or Fast Downward.
 
     A planner's report around the plan is left out; of several plans the last counts, which is the best. Lines without
     times follow one another. Actions that overlap come in the order of their ends, as their results do.
@@ -82,14 +95,21 @@ def read_plan(text: str) -> tuple[PlanItem, ...]:
     Raises:
         InvalidPlan: a line is no item, or there is none.
     """
-    items, wrong, report = list[PlanItem](), "", False
+    items, wrong, report, ended = list[PlanItem](), "", False, False
     for line in text.replace("\ufeff", "").splitlines():
-        if _SOLUTION.search(line):
+        match = _LINE.fullmatch(line)
+        if match is None and report:
+            match = next(filter(None, (form.fullmatch(line) for form in _REPORTED)), None)
+        if match is not None and (words := re.findall(r"[^\s(),]+", match["action"].lower())):
+            items, ended = ([], False) if ended else (items, False)
+            given = match.groupdict()
+            time_s = float(given.get("time") or len(items))
+            duration_s = float(given.get("duration") or given.get("bare") or 0)
+            items.append(PlanItem(time_s, tuple(words), duration_s))
+        elif _SOLUTION.search(line):
             items, wrong, report = [], "", True
-        elif (match := _LINE.fullmatch(line)) is not None and match["action"].strip():
-            time_s = float(match["time"] or len(items))
-            duration_s = float(match["duration"] or match["bare"] or 0)
-            items.append(PlanItem(time_s, tuple(match["action"].lower().split()), duration_s))
+        elif _COST.match(line):
+            ended = True
         elif line.strip() and not line.lstrip().startswith(";") and (not report or _ITEM.match(line)):
             wrong = wrong or line.strip()
     if wrong:

@@ -18,6 +18,7 @@ from nsrecover.cli.options import (
     Budget,
     Checkpoint,
     Episodes,
+    MaxRecoveries,
     Plan,
     Rerun,
     SystemPlace,
@@ -117,7 +118,7 @@ def new(
 ) -> None:
     """Write a project for your robot whose own test passes at once, on a simulated stand-in.
 
-    `world.py` has three methods to replace (observe, execute, close), `cameras.toml` the numbers of your table and
+    `world.py` has three methods to replace (observe, execute, close), `cameras.yaml` the numbers of your table and
     cameras, `domain.py` your plan and operators, and `README.md` the next commands. With `--facts`,
     `domain.py` declares a domain.
     """
@@ -185,11 +186,11 @@ def record(
     from nsrecover.onboarding import running_robot
     from nsrecover.records import recording, scenes_recording
     from nsrecover.records.bags import reading as bags
-    from nsrecover.records.runs import BASE
+    from nsrecover.records.runs import LAYOUT
     from nsrecover.util.factories import load_factory
 
     if Path(place).exists():
-        bag = bags.read_bag(place, BASE.get())
+        bag = bags.read_bag(place, LAYOUT.get())
         recording.save(bag, path := out / f"{Path(place).stem}.npz")
         show({"written": [str(path)], "runs": 1}, [f"{path}: {amount(len(bag.plan), 'action')}"], as_json)
         return
@@ -303,6 +304,7 @@ def watch(
     plan: Plan = None,
     system: SystemPlace = None,
     budget_s: Budget = 1.0,
+    max_recoveries: MaxRecoveries = None,
     shown: Watched = Watched(),
 ) -> None:
     """Let a robot carry out its plan under the monitor: errors are detected, explained and recovered from.
@@ -329,7 +331,7 @@ def watch(
     with running_robot.closing_if_possible(world):
         due = running_robot.plan_for(world, plan)
         judges = system_at(system) if system else system_for_kind(kind_of(world.observe()), None)
-        agent = RecoveryAgent(judges, world, budget_s=budget_s)
+        agent = RecoveryAgent(judges, world, budget_s, max_recoveries)
         with contextlib.ExitStack() as page:
             if shown.live:
                 from nsrecover.serving.live import page as live_page

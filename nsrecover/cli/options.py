@@ -14,6 +14,10 @@ from nsrecover.util.json_data import to_json
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Budget = Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")]
+MaxRecoveries = Annotated[
+    int | None,
+    typer.Option(min=0, help="Recoveries before it asks for help; by default twice as many as actions, 10 at least."),
+]
 Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; by default the shipped one.")]
 Episodes = Annotated[
     list[str],
@@ -43,29 +47,54 @@ Rerun = Annotated[
 ]
 
 
-BaseFrame = Annotated[
-    str | None, typer.Option(metavar="FRAME", help="Frame of the robot's base in ROS 2 bags; base_link by default.")
-]
+BAG_OPTIONS = {
+    "base_frame": Annotated[
+        str | None, typer.Option(metavar="FRAME", help="Frame of the robot's base in ROS 2 bags; base_link by default.")
+    ],
+    "cameras": Annotated[
+        list[str] | None,
+        typer.Option(metavar="PREFIX", help="Cameras of bags to read, such as /left,/right; by default all."),
+    ],
+    "topic": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=ROLE",
+            help="Topic of bags that is colour, depth, info or masks, of one of several cameras left/colour; or plan, "
+            "observe, labels, gripper, tf, tf_static.",
+        ),
+    ],
+    "namespace": Annotated[str | None, typer.Option(help="Namespace of the robot in bags, such as /robot1.")],
+}
 
 
 def reads_bags(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that reads recorded runs, with the option `--base-frame` for bags."""
+    """A command that reads recorded runs, with the options of bags."""
 
     @wraps(command)
-    def with_frame(base_frame: str | None = None, **given: object) -> None:
-        if base_frame is None:
+    def with_layout(
+        base_frame: str | None = None,
+        cameras: list[str] | None = None,
+        topic: list[str] | None = None,
+        namespace: str | None = None,
+        **given: object,
+    ) -> None:
+        if not (base_frame or cameras or topic or namespace):
             command(**given)
             return
-        from nsrecover.records.runs import bags_based_on  # not needed for help
+        from nsrecover.records.bags.layout import Layout  # not needed for help
+        from nsrecover.records.runs import bags_laid_out
 
-        with bags_based_on(base_frame):
+        with bags_laid_out(Layout.of(base_frame, cameras or (), topic or (), namespace)):
             command(**given)
 
     own = inspect.signature(command, eval_str=True).parameters.values()
-    option = inspect.Parameter("base_frame", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=BaseFrame)
-    with_frame.__annotations__ = {each.name: each.annotation for each in (*own, option)}
-    vars(with_frame)["__signature__"] = inspect.Signature([*own, option])
-    return with_frame
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in BAG_OPTIONS.items()
+    ]
+    with_layout.__annotations__ = {each.name: each.annotation for each in (*own, *more)}
+    vars(with_layout)["__signature__"] = inspect.Signature([*own, *more])
+    return with_layout
 
 
 def show(document: object, lines: Iterable[object], as_json: bool) -> None:

@@ -42,8 +42,10 @@ def segment(
     away from the camera, its middle at x = 0.5 m. Of a recorded run, whose masks are not used, the observations are
     segmented in turn, and objects keep their numbers. Masks are written as images with the number of its object in
     every pixel, 0 for the background. The drawings of the last observation show masks, boxes and the table's plane.
+    Exits with 1 if nothing is found, or the unit of depth cannot be right.
     """
     from nsrecover.onboarding.setup_check import draw_views
+    from nsrecover.perception.cameras.checks import DEPTH_M
     from nsrecover.perception.masks.table import TableMasks
     from nsrecover.perception.objects.detections import lift_boxes
 
@@ -71,7 +73,15 @@ def segment(
         for n, box in zip(numbers, boxes, strict=True)
     ]
     lines.append(f"{amount(len(numbers), 'mask')} in the last of {amount(len(found), 'observation')}; {given.out}")
-    show(document, lines, given.as_json)
+    heights = [float(camera.world_from_camera[2, 3]) for camera in last.cameras]
+    good = bool(numbers) and all(DEPTH_M[0] <= height <= DEPTH_M[1] for height in heights)
+    if not good:
+        lines.append(
+            "problem: no object, or a camera at no likely height; do --unit-mm and --intrinsics fit the images?"
+        )
+    show({**document, "good": good}, lines, given.as_json)
+    if not good:
+        raise typer.Exit(1)
 
 
 def _of_run(place: str) -> list[Observation]:

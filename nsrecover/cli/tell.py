@@ -4,6 +4,7 @@ import sys
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, cast
 from urllib.parse import urlsplit
@@ -62,6 +63,10 @@ class Told:
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page; 0 for any free port.")] = 8700
 
 
+SIMULATED = "sim.home.scenes:make_world"
+"""The world of a checkout of this project."""
+
+
 @spread
 def tell(
     sentence: Annotated[str, typer.Argument(help="What the robot is to do, e.g. 'bring me an apple'.")],
@@ -69,7 +74,7 @@ def tell(
     world: Annotated[
         str,
         typer.Option(metavar="FACTORY", help="Factory of the robot's world, which takes the home; see check-world."),
-    ] = "sim.home.scenes:make_world",
+    ] = SIMULATED,
     how: Told = Told(),
 ) -> None:
     """Tell a service robot in a home what to do; exit with 1 if it does not get done.
@@ -89,6 +94,11 @@ def tell(
     if not (how.yes or how.live or sys.stdin.isatty()):
         raise InvalidConfiguration(
             "expected a terminal to ask before anything moves, found none; give --yes, --live, or --plan"
+        )
+    if world == SIMULATED and (find_spec("sim") is None or find_spec("sim.home") is None):
+        raise InvalidConfiguration(
+            "expected --world with the robot, found none, and the simulated home is in a checkout of the project only; "
+            "--plan prints the plan without a robot"
         )
     make = cast(Any, load_factory(world))
     asks = not how.yes and (how.live or sys.stdin.isatty())

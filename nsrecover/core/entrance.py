@@ -12,6 +12,9 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, InvalidPlan
 
+NEAREST_M, TABLE_M = 5.0, 0.1
+"""The nearest object is no farther from the robot, and the lowest no farther from the table's top, metres."""
+
 FARTHEST_M, LARGEST_M = 30.0, 3.0
 """Boxes that are farther away, or have a longer side, are probably not in metres."""
 
@@ -125,6 +128,28 @@ def check_boxes(scene: SceneGraph) -> None:
         size = [round(float(value), 4) for value in scene.boxes[row, 3:]]
         raise InvalidObservation(
             f"expected sizes above 0 of {scene.names[row]!r}, found {size}; give None for an object that is not seen"
+        )
+
+
+def check_frame(scene: SceneGraph) -> None:
+    """Refuse boxes of a first scene that are probably in another frame or unit: something stands on the table.
+
+    Raises:
+        InvalidObservation: the lowest of all objects is above or below the table, or all are far away.
+    """
+    boxes = scene.boxes[scene.seen]
+    if not len(boxes):
+        return
+    if (near := float(np.linalg.norm(boxes[:, :2], axis=1).min())) > NEAREST_M:
+        raise InvalidObservation(
+            f"expected boxes in metres in the frame of the robot's base, found all over {near:.3g} away; divide "
+            "centimetres by 100, multiply inches by 0.0254, or transform them"
+        )
+    low = float((boxes[:, 2] - boxes[:, 5] / 2).min())
+    if abs(low) > TABLE_M:
+        raise InvalidObservation(
+            f"expected the table's top at z = 0, found the lowest object at {low:.3g} m; subtract the height of the "
+            "table from z"
         )
 
 

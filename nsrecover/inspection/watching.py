@@ -86,6 +86,8 @@ class Watched:
     def settled(self, sizes: Mapping[str, Size]) -> tuple[SceneGraph, ...]:
         """The scene at every frame, with each object where it rested last; what is never seen again is missing.
 
+        In the last frame every object that is seen rests.
+
         Args:
             sizes: of the objects by their names; others are left out.
         """
@@ -96,7 +98,7 @@ class Watched:
         grown = np.sort(boxes[..., 3:], axis=-1) - usual
         whole = seen & (grown < GROWN_M).all(axis=-1) & (grown > -SHRUNK_M).all(axis=-1)
         near = np.linalg.norm(boxes[1:, :, :3] - boxes[:-1, :, :3], axis=-1) < STILL_M
-        rests = np.concatenate([near & whole[1:] & whole[:-1], np.zeros((1, len(names)), np.bool_)])
+        rests = np.concatenate([near & whole[1:] & whole[:-1], whole[-1:]])  # an episode may end with its last change
         last = np.where(seen, np.arange(len(seen))[:, None], -1).max(axis=0)
         unseen = (last >= 0) & (last < len(seen) - UNSEEN_FRAMES)
         places, scenes = boxes[0].copy(), []
@@ -152,7 +154,7 @@ def watch(folder: Path, listed: Listed, setup: Setup, appearance: AppearanceMode
     """
     files = EpisodeFiles(folder, listed.index)
     rows = files.rows()
-    rows = rows[:: max(1, round(float(files.info.get("fps") or rate_hz) / rate_hz))]
+    rows = [*rows[: -1 : max(1, round(float(files.info.get("fps") or rate_hz) / rate_hz))], *rows[-1:]]
     how = Association.KNOWN if setup.objects else Association.TRACKED
     perceiver = ScenePerceiver(appearance, how, watch_cameras=False)
     graphs, times = list[SceneGraph](), list[float]()

@@ -14,6 +14,7 @@ from PIL import Image, ImageDraw
 from nsrecover.core import Camera, FactScene, Observation
 from nsrecover.errors import InvalidObservation, NsrecoverError
 from nsrecover.onboarding.running_robot import Liveness, check_boxes
+from nsrecover.perception.cameras.checks import SETUP_AGREE_M
 from nsrecover.perception.masks.table import TableMasks
 from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.records.check_file import checked
@@ -76,7 +77,7 @@ def check_run(run: Run, out: Path | None = None, place: str | None = None) -> Se
         if number == 0:
             seen, standing = _with_table_masks(seen)
             facts += standing
-        found = checked(seen, where)
+        found = checked(seen, where, SETUP_AGREE_M)
         if number == 0:
             facts += [str(view) for view in found.views]
             problems += [str(finding) for finding in found.findings]
@@ -111,7 +112,7 @@ def check_live(live: Liveness, last: Any, out: Path | None = None) -> SetupCheck
     if isinstance(last, Observation):
         last, standing = _with_table_masks(last)
         facts += standing
-        found = checked(last, "the last observation")
+        found = checked(last, "the last observation", SETUP_AGREE_M)
         facts += [str(view) for view in found.views]
         problems += [str(finding) for finding in found.findings]
         drawings = draw_views(last, out) if out is not None else ()

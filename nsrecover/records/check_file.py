@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from nsrecover.core import ADVICE, Observation, SensorFinding
-from nsrecover.perception.cameras.checks import check_observation, table_plane
+from nsrecover.perception.cameras.checks import AGREE_M, check_observation, table_plane
 from nsrecover.records.archive import Archive
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.recording import Recording, example, load
-from nsrecover.records.runs import BASE, is_bag
+from nsrecover.records.runs import LAYOUT, is_bag
 from nsrecover.util.json_data import Json, to_json
 
 
@@ -80,7 +80,7 @@ def check_file(file: str, every: bool = False) -> list[CheckedObservation]:
                 for each in _checked(archive[number], f"episode {number}, observation", every)
             ]
     if is_bag(Path(file)):
-        return list(_checked(read_bag(file, BASE.get()), "observation", every))
+        return list(_checked(read_bag(file, LAYOUT.get()), "observation", every))
     return list(_checked(example() if file == "example" else load(file), "observation", every))
 
 
@@ -89,10 +89,10 @@ def _checked(recording: Recording, where: str, every: bool) -> Iterator[CheckedO
         yield checked(observation, f"{where} {number}")
 
 
-def checked(observation: Observation, where: str) -> CheckedObservation:
-    """Check one observation; `where` is what to call it."""
+def checked(observation: Observation, where: str, agree_m: float = AGREE_M) -> CheckedObservation:
+    """Check one observation; `where` is what to call it, and `agree_m` see `check_observation`."""
     views = tuple(_summary(observation, view) for view in range(len(observation.cameras)))
-    return CheckedObservation(where, views, check_observation(observation))
+    return CheckedObservation(where, views, check_observation(observation, agree_m))
 
 
 def _summary(observation: Observation, view: int) -> ViewSummary:

@@ -14,7 +14,7 @@ from nsrecover.logs import explain_log, is_household_log, read_logs, report_of
 from nsrecover.logs.questions import ask_log
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.runs import is_bag, read_run
-from nsrecover.util.untrusted_json import JsonObject, read_json
+from nsrecover.util.untrusted_json import JsonObject, parse_json, read_text
 
 GROUNDED_ONLY = (
     "all sentences are made from the facts: a model words logs of other robots here, and single failures of an episode "
@@ -64,7 +64,7 @@ def explain_file(
     if path.suffix == ".npz" or is_bag(path) or (str(path) == EXAMPLE and not path.exists()):
         return [_of_episode(*_reviewed(path, system), audience, questions) | ours]
     try:
-        document = read_json(path)
+        document = parse_json(read_text(path))
     except (OSError, ValueError):
         document = None  # reported in detail below
     if isinstance(document, dict) and document.get("format") in (scenes_recording.BOXES, scenes_recording.FACTS):

@@ -32,7 +32,7 @@ MEMORY = 2_000_000_000
 SMALL = 10_000_000
 """Arrays that are not chunked are read up to this size, bytes."""
 
-LONGEST_TEXT = 30_000_000
+LONGEST_TEXT = 5_000_000
 """Most characters of one array of texts; how many there are is not known before they are read."""
 
 _lock = threading.Lock()

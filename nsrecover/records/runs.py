@@ -13,7 +13,7 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.records import recording, scenes_recording
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
-from nsrecover.records.bags import BASE_FRAME
+from nsrecover.records.bags.layout import Layout
 from nsrecover.util.json_data import to_json
 from nsrecover.util.python310 import StrEnum
 from nsrecover.util.untrusted_json import JsonMapping
@@ -40,8 +40,8 @@ def kind_of(observation: object) -> Kind:
 BAGS = (".mcap", ".db3", ".mcap.zstd", ".db3.zstd", ".bag")
 """Ends of names of data files of bags; those of ROS 1 are refused with advice."""
 
-BASE: ContextVar[str] = ContextVar("base frame of bags", default=BASE_FRAME)
-"""The frame of the robot's base in the bags that are read."""
+LAYOUT: ContextVar[Layout] = ContextVar("layout of bags", default=Layout())  # noqa: B039
+"""The robot's base, the cameras and the topics of the bags that are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +75,13 @@ class Run:
 
 
 @contextmanager
-def bags_based_on(frame: str) -> Iterator[None]:
-    """Read bags with another frame of the robot's base than `base_link`."""
-    before = BASE.set(frame)
+def bags_laid_out(layout: Layout) -> Iterator[None]:
+    """Read bags with another base, other cameras or other topics than ours."""
+    before = LAYOUT.set(layout)
     try:
         yield
     finally:
-        BASE.reset(before)
+        LAYOUT.reset(before)
 
 
 def read_runs(places: Iterable[str | Path]) -> Iterator[Run]:
@@ -125,7 +125,7 @@ def _runs_at(path: Path) -> Iterator[Run]:
     elif is_bag(path):
         from nsrecover.records.bags.reading import read_bag  # only bags need the extra
 
-        yield _of_recording(str(path), read_bag(path, BASE.get()))
+        yield _of_recording(str(path), read_bag(path, LAYOUT.get()))
     elif path.is_dir():
         files = sorted(each for each in path.iterdir() if _is_run(each))
         if not files:

@@ -3,8 +3,11 @@
 import base64
 import json
 import struct
+import time
+import uuid
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http.client import HTTPException
 from typing import Any
 from urllib import error, request
 
@@ -52,13 +55,22 @@ class Client:
         self.path += "/" + self.call("POST", "", {"plan": plan, **options})["session"]
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Send a request below the path of the session, and return its answer."""
-        with self._open(method, path, body) as answer:
-            return json.loads(answer.read() or b"null")
+        """Send a request below the path of the session, and return its answer; a report is repeated if it is lost."""
+        key, began, lost = uuid.uuid4().hex, time.monotonic(), False
+        while True:
+            try:
+                with self._open(method, path, body, key) as answer:
+                    return json.loads(answer.read() or b"null")
+            except (OSError, HTTPException, ServerRefused) as problem:
+                again = lost and '"busy"' in str(problem) if isinstance(problem, ServerRefused) else method == "POST"
+                if not (again and path) or time.monotonic() - began > self._timeout_s:
+                    raise
+            lost = True
+            time.sleep(0.5)
 
     def observe(self, observation: Any) -> Any:
         """Send an `nsrecover.Observation`, or anything with the same fields."""
-        return self.call("POST", "/observations", observation_message(observation))
+        return self._observed("/observations", observation_message(observation))
 
     def scene(self, boxes: Mapping[str, Sequence[float] | None], time_s: float | None = None) -> Any:
         """Send boxes by name: centre x, y, z and size x, y, z in metres; None for what cannot be seen now."""
@@ -68,7 +80,7 @@ class Client:
             else {"name": name, "box": [float(value) for value in box]}
             for name, box in boxes.items()
         ]
-        return self.call("POST", "/scenes", {"objects": objects, "time_s": time_s})
+        return self._observed("/scenes", {"objects": objects, "time_s": time_s})
 
     def facts(self, facts: Iterable[Sequence[str]], time_s: float | None = None) -> Any:
         """Send the facts that hold, each a predicate and its objects; what is not listed does not hold."""
@@ -97,14 +109,23 @@ class Client:
                 elif name == "data":
                     yield kind, json.loads(value)
 
+    def _observed(self, path: str, body: object) -> Any:
+        """Send an observation; one with numbers that are not finite as one that could not be made."""
+        try:
+            json.dumps(body, allow_nan=False)
+        except ValueError:
+            path, body = "/no_observation", {"problem": "expected finite numbers, found NaN or infinity"}
+        return self.call("POST", path, body)
+
     def close(self) -> None:
         """Delete the session."""
         self.call("DELETE", "")
 
-    def _open(self, method: str, path: str, body: object = None) -> Any:
+    def _open(self, method: str, path: str, body: object = None, key: str = "") -> Any:
         data = None if body is None else json.dumps(body).encode()
         try:
-            asked = request.Request(self._root + self.path + path, data, self._headers, method=method)
+            headers = self._headers | ({"Idempotency-Key": key} if key else {})
+            asked = request.Request(self._root + self.path + path, data, headers, method=method)
             return request.urlopen(asked, timeout=self._timeout_s)
         except error.HTTPError as refused:
             with refused:
@@ -115,7 +136,7 @@ class Client:
 def observation_message(observation: Any) -> dict[str, Any]:
     """Return an observation as JSON: PNG and WAV files in base64, depth in tenths of a millimetre."""
     depth = np.rint(np.asarray(observation.depth_m) * 10_000)
-    depth = np.where((depth < 0) | (depth > 65_535), 0, depth).astype(np.uint16)
+    depth = np.where((depth >= 0) & (depth <= 65_535), depth, 0).astype(np.uint16)  # not finite: no reading
     views = [
         {
             "rgb_png": base64.b64encode(png(observation.rgb[view])).decode(),

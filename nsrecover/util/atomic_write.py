@@ -2,24 +2,26 @@
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from nsrecover.errors import CannotWrite
+from nsrecover.errors import CannotWrite, InvalidConfiguration
 
 _UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 """Errors during a write that say that the disk takes no more."""
 
 
 @contextmanager
-def atomic_path(path: str | Path) -> Iterator[Path]:
+def atomic_path(path: str | Path, mode: int = 0o644) -> Iterator[Path]:
     """Return the path of a temporary file that is renamed to `path` when the block ends, and deleted after an error.
 
     Args:
         path: the file; missing folders are created, an existing file is replaced. Of a link, the file that it leads to.
+        mode: permissions of the file.
 
     Yields:
         An empty file in the same folder, with the same suffix. Its content is on disk when the block has ended.
@@ -39,7 +41,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     part = Path(name)
     try:
         yield part
-        part.chmod(0o644)
+        part.chmod(mode)
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(path)
@@ -65,13 +67,29 @@ def _kind(path: Path) -> str:
 
 
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
     """Open a binary file for writing that appears whole or not at all; see `atomic_path`."""
-    with atomic_path(path) as part, part.open("wb") as file:
+    with atomic_path(path, mode) as part, part.open("wb") as file:
         yield file
 
 
-def atomic_write_bytes(path: str | Path, data: bytes) -> None:
+def atomic_write_bytes(path: str | Path, data: bytes, mode: int = 0o644) -> None:
     """Write a whole file atomically."""
-    with atomic_write(path) as file:
+    with atomic_write(path, mode) as file:
         file.write(data)
+
+
+def read_private(path: str | Path) -> bytes:
+    """Read a file that nobody but its owner, who runs this program, can have written.
+
+    Raises:
+        InvalidConfiguration: it belongs to another user, or others can write it.
+    """
+    with Path(path).open("rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+            raise InvalidConfiguration(
+                f"expected a file that only you can write, found {path} of user {found.st_uid} with mode "
+                f"{stat.filemode(found.st_mode)}; delete it to begin anew, or name a file in a folder of yours"
+            )
+        return file.read()

@@ -66,8 +66,8 @@ def read_json(path: str | Path, max_bytes: int = MAX_BYTES) -> Parsed:
 def read_text(path: str | Path, max_bytes: int = MAX_BYTES) -> str:
     """Read a text file; of a larger file, only the limit is read.
 
-    Text is UTF-8, with or without a byte order mark. Text that is not is taken for Windows' Latin-1, if all its
-    characters can be printed: files of others have such comments and names.
+    Text is UTF-8, with or without a byte order mark, or UTF-16 with one. Text that is not is taken for Windows'
+    Latin-1, if all its characters can be printed: files of others have such comments and names.
 
     Raises:
         OSError: the file cannot be read.
@@ -79,10 +79,10 @@ def read_text(path: str | Path, max_bytes: int = MAX_BYTES) -> str:
         return _decoded(data, max_bytes)
     except InvalidJson:
         try:
-            text = data.decode("cp1252")
+            text = data.decode("utf-16" if data.startswith(_UTF_16) else "cp1252")
         except UnicodeDecodeError:
             text = ""
-        if len(data) > max_bytes or data.startswith(_UTF_16) or not text or not _is_text(text):
+        if len(data) > max_bytes or not text or not _is_text(text):
             raise
         return text
 

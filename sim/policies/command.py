@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from nsrecover.errors import require_known
+from nsrecover.inspection.dataset import VERSIONS, DatasetLayout, RecordedFrames, write_dataset
 from nsrecover.util.atomic_write import atomic_path, atomic_write_bytes
 from sim.common.parallel import run_parallel
-from sim.policies.dataset import VERSIONS, Layout, Recorded, write_dataset
 from sim.policies.recording import Truth, record
 from sim.policies.tasks import KINDS, MIX, episode_of, in_words, task_of
 from sim.sensors.presets import sensor
@@ -69,10 +69,10 @@ def main(config: PoliciesConfig) -> None:
     kept = {part: [each for each in sorted(items) if each[0] == part] for part in counts}
     kept[GOOD] = [each for each in kept[GOOD] if truths[each].succeeded]
     views = tuple(view.camera(MIX.rig.width, MIX.rig.height) for view in MIX.rig.views)
-    layout = Layout(config.version, config.rate_hz, views, (MIX.rig.height, MIX.rig.width), names_of(config))
+    layout = DatasetLayout(config.version, config.rate_hz, views, (MIX.rig.height, MIX.rig.width), names_of(config))
     for part, own in kept.items():
         episodes = (
-            Recorded(pq.read_table(_path(item, config)).to_pylist(), in_words(task_of(config.seed, item[1]).plan))
+            RecordedFrames(pq.read_table(_path(item, config)).to_pylist(), in_words(task_of(config.seed, item[1]).plan))
             for item in own
         )
         if own:

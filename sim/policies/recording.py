@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image
 
 from nsrecover.core.actions import Action
-from nsrecover.core.observation import Observation
+from nsrecover.inspection.dataset import Frame, images
 from sim.common.arm import STEP_S
 from sim.policies.tasks import Episode
 from sim.sensors.sensor import Sensor
@@ -23,9 +18,6 @@ from sim.tabletop.world import TabletopWorld
 
 REST_FRAMES = 3
 """Frames after the last action."""
-UNNAMED = 1000
-"""Masks without a name have numbers from here on."""
-Frame = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -70,28 +62,6 @@ class _Recorder:
         seen = self._stream.observe(world.observe_from)
         state = [arm.measured_opening_m(), *arm.tool()[0].tolist()]
         self.frames.append({**images(seen, self.names), "observation.state": [float(value) for value in state]})
-
-
-def images(seen: Observation, names: tuple[str, ...]) -> Frame:
-    """The images of an observation as LeRobot keeps them: colour, depth in millimetres, and masks."""
-    number = {own: 1 + names.index(name) for own, name in seen.labels.items()}
-    numbers = {int(own): number.get(int(own), UNNAMED + int(own)) for own in np.unique(seen.instances) if own}
-    table = np.zeros(int(seen.instances.max()) + 1, np.uint16)
-    table[list(numbers)] = list(numbers.values())
-    found: Frame = {}
-    for view, camera in enumerate(seen.cameras):
-        millimetres = np.rint(seen.depth_m[view] * 1000).astype(np.uint16)
-        found[f"observation.images.{camera.name}"] = png(seen.rgb[view])
-        found[f"observation.depth.{camera.name}"] = png(millimetres)
-        found[f"observation.masks.{camera.name}"] = png(table[seen.instances[view]])
-    return found
-
-
-def png(pixels: npt.NDArray[Any]) -> Mapping[str, Any]:
-    """An image as a cell of a table."""
-    data = io.BytesIO()
-    Image.fromarray(pixels).save(data, "PNG", compress_level=3)
-    return {"bytes": data.getvalue(), "path": None}
 
 
 def record(episode: Episode, sensor: Sensor, names: tuple[str, ...], rate_hz: float) -> tuple[list[Frame], Truth]:

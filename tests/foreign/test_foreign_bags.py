@@ -5,6 +5,8 @@ One action of the example, one camera, with something changed in its messages.
 
 import io
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import lz4.frame
 import numpy as np
 import pytest
 from PIL import Image
@@ -20,9 +23,12 @@ from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 from nsrecover.core import Camera, Plan
-from nsrecover.errors import InvalidObservation, InvalidRecording
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidRecording
 from nsrecover.records.bags.compressed_depth import compressed_depth_of
 from nsrecover.records.bags.images import colour_of
+from nsrecover.records.bags.layout import Layout
+from nsrecover.records.bags.messages import stamp_fields
+from nsrecover.records.bags.opening import _zstd
 from nsrecover.records.bags.reading import read_bag
 from nsrecover.records.bags.writing import BagSettings, RunMessages
 from nsrecover.records.recording import Recording, example
@@ -42,7 +48,12 @@ Change = Callable[[Sent], list[Sent]]
 def one_view() -> Recording:
     seen = [
         replace(
-            each, rgb=each.rgb[:1], depth_m=each.depth_m[:1], instances=each.instances[:1], cameras=each.cameras[:1]
+            each,
+            time_s=each.time_s + 10,
+            rgb=each.rgb[:1],
+            depth_m=each.depth_m[:1],
+            instances=each.instances[:1],
+            cameras=each.cameras[:1],
         )
         for each in WHOLE.observations[:2]
     ]
@@ -187,7 +198,9 @@ READ: dict[str, Any] = {
             roi=lambda roi: replace(roi, x_offset=100, y_offset=50, height=240, width=320),
         )
     },
-    "distortion beside rectified images": {"change": both(DISTORTED, RECTIFIED)},
+    "distortion beside rectified images": {
+        "change": both(DISTORTED, RECTIFIED, renamed(DEPTH, "/left/aligned_depth_to_color/image_rect"))
+    },
     "K of zeros, and P": {"change": on(INFO, k=np.zeros(9))},
     "another base": {"change": parent("world"), "frame": "world"},
     "a base with a slash": {"change": parent("/base_link")},
@@ -212,6 +225,60 @@ def test_it_is_read_as_it_is_meant(given: dict[str, Any], tmp_path: Path) -> Non
         np.testing.assert_allclose(seen.depth_m, truth.depth_m, atol=0.00051)
 
 
+def later(sent: Sent) -> bool:
+    return sent[0] > EPISODE.observations[0].time_s
+
+
+def twice(sent: Sent) -> list[Sent]:
+    """Another focal length."""
+    return on(INFO, k=lambda k: k * [2, 1, 1, 1, 2, 1, 1, 1, 1])(sent)
+
+
+def between(sent: Sent) -> list[Sent]:
+    """Infos of a changing camera, each half a second from the moments."""
+    if sent[1] != INFO:
+        return [sent]
+    (new,) = on(
+        INFO, header=lambda header: replace(header, stamp=replace(header.stamp, **stamp_fields(sent[0] + 0.5)))
+    )(sent)
+    return twice(new) if later(sent) else [new]
+
+
+def beside(transform: Any) -> Any:
+    """The optical frame of depth, 5 cm beside that of colour."""
+    moved = transform.transform.translation
+    aside = replace(transform.transform, translation=replace(moved, y=moved.y + 0.05))
+    return replace(transform, child_frame_id="depth_frame", transform=aside)
+
+
+def with_depth_frame(sent: Sent) -> list[Sent]:
+    return on("/tf", transforms=lambda known: [*known, *map(beside, known)])(sent)
+
+
+def depth_frame(header: Any) -> Any:
+    return replace(header, frame_id="depth_frame")
+
+
+def moving(before_s: float, after_s: float) -> Change:
+    """Transforms of a camera that moves at 0.4 m/s, before and after each moment instead of then."""
+
+    def changed(sent: Sent) -> list[Sent]:
+        if sent[1] != "/tf":
+            return [sent]
+        found = []
+        for apart in (before_s, after_s):
+            (each,) = sent[3].transforms
+            at = sent[0] + apart
+            stamp = replace(each.header.stamp, **stamp_fields(at))
+            moved = each.transform.translation
+            there = replace(each.transform, translation=replace(moved, x=moved.x + 0.4 * apart))
+            step = replace(each, header=replace(each.header, stamp=stamp), transform=there)
+            found.append((at, *sent[1:3], replace(sent[3], transforms=[step])))
+        return found
+
+    return changed
+
+
 def late(sent: Sent) -> list[Sent]:
     return [] if sent[1] == "/tf" and sent[0] > EPISODE.observations[0].time_s else [sent]
 
@@ -222,7 +289,12 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "a region that was cut already": (
         on(INFO, roi=lambda roi: replace(roi, height=100, width=200)), "region 200 x 100",
     ),
-    "distortion": (DISTORTED, "image_rect"),
+    "an unknown distortion": (both(DISTORTED, on(INFO, distortion_model="omni")), "'omni' with 5"),
+    "depth of another frame": (both(with_depth_frame, on(DEPTH, header=depth_frame)), "aligned to colour"),
+    "an info that changes between": (between, "it changes"),
+    "a moving camera and transforms that end": (moving(-0.3, -0.1), "transform inf s away"),
+    "masks without depth": (renamed(DEPTH, "/left/depth"), "/left/aligned_depth_to_color/image_raw"),
+    "depth of the raw images beside rectified ones": (both(DISTORTED, RECTIFIED), "aligned to the raw ones"),
     "the second camera of a pair": (
         both(RECTIFIED, on(INFO, p=lambda p: p - 40 * (np.arange(12) == 3))), "stereo",
     ),
@@ -257,6 +329,136 @@ def test_what_is_wrong_is_named(change: Change, named: str, tmp_path: Path) -> N
         read_bag(write(tmp_path / "bag", change))
 
 
+TWO: dict[str, tuple[Change, Layout, str]] = {
+    "transforms of two robots": (
+        lambda sent: [(sent[0], name + sent[1], *sent[2:]) for name in ("/a", "/b")] if sent[1] == "/tf" else [sent],
+        Layout(), "--namespace /a",
+    ),
+    "a chosen camera that is none": (lambda sent: [sent], Layout.of(None, ["/rigth"], (), None), "camera /rigth"),
+    "a topic that is none": (lambda sent: [sent], Layout.of(None, (), ["/mask=masks"], None), "Did you mean"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "layout", "named"), TWO.values(), ids=TWO)
+def test_what_is_ambiguous_is_asked(change: Change, layout: Layout, named: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRecording, match=named):
+        read_bag(write(tmp_path / "bag", change), layout)
+
+
+def test_roles_of_topics_are_checked() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"Did you mean .?depth"):
+        Layout.of(None, (), ["/a=left/dept"], None)
+
+
+LEFT = "/left/"
+DRIVERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "RealSense": ({LEFT: "/camera/camera/", "/depth/": "/aligned_depth_to_color/"}, {}),
+    "openni": ({LEFT: "/camera/", "/color/": "/rgb/", "/depth/": "/depth_registered/"}, {}),
+    "rectified openni": (
+        {LEFT: "/camera/", "color/image_raw": "rgb/image_rect_color", "/color/": "/rgb/",
+         "depth/image_raw": "depth_registered/hw_registered/image_rect_raw"}, {},
+    ),
+    "ZED": (
+        {LEFT: "/zed/zed_node/", "color/image_raw": "rgb/image_rect_color", "/color/": "/rgb/",
+         "depth/image_raw": "depth/depth_registered"}, {},
+    ),
+    "ZED 5": (
+        {LEFT: "/zed/zed_node/", "color/image_raw": "rgb/color/rect/image", "/left/color/": "/left/rgb/color/rect/",
+         "depth/image_raw": "depth/depth_registered", "color/camera_info": "rgb/color/rect/camera_info"}, {},
+    ),
+    "Azure Kinect": ({LEFT: "/", "/color/": "/rgb/", "/depth/": "/depth_to_rgb/"}, {}),
+    "OAK": ({LEFT: "/oak/", "/color/": "/rgb/", "/depth/": "/stereo/"}, {}),
+    "classic Gazebo": ({LEFT: "/camera/", "/color/": "/"}, {}),
+    "Gazebo": ({LEFT: "/rgbd/", "color/image_raw": "image", "/color/": "/", "depth/image_raw": "depth_image"}, {}),
+    "Isaac": ({LEFT: "/", "color/image_raw": "rgb", "/color/": "/", "depth/image_raw": "depth"}, {}),
+    "Kinect 2": (
+        {LEFT: "/kinect2/qhd/", "color/image_raw": "image_color_rect", "/color/": "/",
+         "depth/image_raw": "image_depth_rect"}, {},
+    ),
+    "Zivid": ({LEFT: "/", "image_raw": "image_color", "depth/image_color": "depth/image"}, {}),
+    "masks of another program": ({"/left/masks": "/segmenter/masks"}, {}),
+    "masks of any name": ({"/left/masks": "/yolo/out"}, {"topics": ["/yolo/out=masks"]}),
+    "names of one's own": (
+        {COLOUR: "/a", DEPTH: "/b", INFO: "/c", "/left/masks": "/d"},
+        {"topics": ["/a=colour", "/b=depth", "/c=info", "/d=masks"]},
+    ),
+    "everything in a namespace": ({LEFT: "/robot1/left/", "/nsrecover": "/robot1/nsrecover", "/tf": "/robot1/tf"}, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("names", "options"), DRIVERS.values(), ids=DRIVERS)
+def test_the_topics_of_drivers_are_known(names: dict[str, str], options: dict[str, Any], tmp_path: Path) -> None:
+    def called(sent: Sent) -> list[Sent]:
+        topic = sent[1]
+        for old, new in names.items():
+            topic = topic.replace(old, new) if topic.startswith((old, *names.values(), LEFT)) else topic
+        return [(sent[0], topic, *sent[2:])]
+
+    layout = Layout.of(None, (), options.get("topics", ()), None)
+    found = read_bag(write(tmp_path / "bag", called), layout)
+    for seen, truth in zip(found.observations, EPISODE.observations, strict=True):
+        np.testing.assert_array_equal(seen.instances, truth.instances)
+        np.testing.assert_allclose(seen.depth_m, truth.depth_m, atol=0.00051)
+
+
+def test_a_robot_of_several_is_chosen_by_its_namespace(tmp_path: Path) -> None:
+    bag = write(tmp_path / "bag", lambda sent: [(sent[0], name + sent[1], *sent[2:]) for name in ("/a", "/b")])
+    done = nsr("record", str(bag), "--namespace", "/a", "--out", str(tmp_path / "runs"))
+    assert done.code == 0, done.err
+    assert read_run(tmp_path / "runs" / "bag.npz").observations[0].cameras[0].name == "a/left"
+
+
+def test_a_camera_that_is_not_needed_does_not_matter(tmp_path: Path) -> None:
+    def wrist(sent: Sent) -> list[Sent]:
+        more = sent[1].startswith(LEFT) and "masks" not in sent[1]
+        return [sent, (sent[0], sent[1].replace(LEFT, "/wrist/"), *sent[2:])] if more else [sent]
+
+    (camera,) = read_bag(write(tmp_path / "bag", wrist)).observations[0].cameras
+    assert camera.name == "left"
+
+
+def test_intrinsics_are_those_of_the_moment(tmp_path: Path) -> None:
+    found = read_bag(write(tmp_path / "bag", lambda sent: twice(sent) if later(sent) else [sent]))
+    first, last = (each.cameras[0].intrinsics[0, 0] for each in found.observations)
+    assert (first, last) == (pytest.approx(FX), pytest.approx(2 * FX))
+
+
+@pytest.mark.parametrize(("before_s", "after_s"), [(-0.15, 0.05), (-0.02, 0.18), (-0.1, 0.1)])
+def test_a_moving_camera_is_where_it_was(before_s: float, after_s: float, tmp_path: Path) -> None:
+    found = read_bag(write(tmp_path / "bag", moving(before_s, after_s)))
+    for seen, truth in zip(found.observations, EPISODE.observations, strict=True):
+        np.testing.assert_allclose(seen.cameras[0].world_from_camera, truth.cameras[0].world_from_camera, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("model", "d"),
+    [
+        ("plumb_bob", (-0.1, 0.05, 0.002, -0.001, 0.01)), ("rational_polynomial", (0.1, 0.02, 0, 0, 0.01, 0.05, 0, 0)),
+        ("equidistant", (0.0, 0.0, 0.0, 0.0)), ("equidistant", (0.02, -0.01, 0.003, 0.001)),
+    ],
+)  # fmt: skip
+def test_raw_images_are_rectified_with_their_depth_and_masks(model: str, d: tuple[float, ...], tmp_path: Path) -> None:
+    """A ray bent by the camera's model meets the raw pixel that the rectified image shows there."""
+    columns = np.broadcast_to(np.arange(1000, 1320, dtype=np.uint16), (240, 320))
+    change = both(
+        on(INFO, d=np.array(d), distortion_model=model),
+        on(DEPTH, data=np.frombuffer(np.ascontiguousarray(columns).tobytes(), np.uint8), encoding="16UC1", step=640),
+    )
+    seen = read_bag(write(tmp_path / "bag", change)).observations[0]
+    k = seen.cameras[0].intrinsics
+    for row, column in ((120, 200), (40, 60), (200, 250), (10, 160)):
+        x, y = (column - k[0, 2]) / k[0, 0], (row - k[1, 2]) / k[1, 1]
+        r = float(np.hypot(x, y))
+        if model == "equidistant":
+            t = np.arctan(r)
+            raw = x / r * t * (1 + d[0] * t**2 + d[1] * t**4 + d[2] * t**6 + d[3] * t**8)
+        else:
+            k1, k2, p1, p2, k3, k4, k5, k6 = (*d, 0, 0, 0)[:8]
+            bent = (1 + k1 * r**2 + k2 * r**4 + k3 * r**6) / (1 + k4 * r**2 + k5 * r**4 + k6 * r**6)
+            raw = x * bent + 2 * p1 * x * y + p2 * (r**2 + 2 * x**2)
+        assert seen.depth_m[0, row, column] * 1000 - 1000 == pytest.approx(raw * k[0, 0] + k[0, 2], abs=0.51)
+
+
 @pytest.mark.parametrize("storage", [StoragePlugin.MCAP, StoragePlugin.SQLITE3], ids=["MCAP", "SQLite"])
 def test_topics_that_are_not_needed_are_not_opened(storage: StoragePlugin, tmp_path: Path) -> None:
     service = "int64 a\n---\nint64 b\n"
@@ -273,6 +475,40 @@ def test_topics_that_are_not_needed_are_not_opened(storage: StoragePlugin, tmp_p
     )
     found = read_bag(write(tmp_path / "bag", more=more, storage=storage))
     assert len(found.observations) == 2
+
+
+@pytest.mark.parametrize("way", ["zstd", "lz4"])
+def test_a_chunk_that_unpacks_to_gigabytes_takes_little_memory(way: str, tmp_path: Path) -> None:
+    """A chunk of 1 GB of zeros in an MCAP file without an index."""
+    size = 10**9
+    if way == "lz4":
+        packer = lz4.frame.LZ4FrameCompressor()
+        packed = packer.begin() + b"".join(packer.compress(bytes(10**7)) for _ in range(100)) + packer.flush()
+    else:
+        zstd = _zstd().ZstdCompressor()
+        packed = b"".join(zstd.compress(bytes(10**7)) for _ in range(100)) + zstd.flush()
+
+    def text(data: bytes) -> bytes:
+        return struct.pack("<I", len(data)) + data
+
+    def record(kind: int, data: bytes) -> bytes:
+        return struct.pack("<BQ", kind, len(data)) + data
+
+    chunk = struct.pack("<QQQI", 0, 1, size, 0) + text(way.encode()) + struct.pack("<Q", len(packed)) + packed
+    parts = record(1, text(b"ros2") + text(b"")) + record(6, chunk) + record(15, bytes(4)) + record(2, bytes(20))
+    (tmp_path / "bomb.mcap").write_bytes(b"\x89MCAP0\r\n" + parts + b"\x89MCAP0\r\n")
+    code = (
+        "import sys, resource; from nsrecover.records.bags.reading import read_bag\n"
+        "try: read_bag(sys.argv[1])\nexcept Exception as problem: print(type(problem).__name__, problem)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "bomb.mcap")], capture_output=True, text=True, timeout=60
+    )
+    problem, megabytes = done.stdout.strip().rsplit("\n", 1)
+    assert problem.startswith("InvalidRecording"), problem
+    assert "unpack to more" in problem
+    assert int(megabytes) < 500
 
 
 def as_json(file: Path) -> None:

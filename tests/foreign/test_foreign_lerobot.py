@@ -32,10 +32,14 @@ V30 = {
 PLACE = {"episode_chunk": 0, "episode_index": 0, "chunk_index": 0, "file_index": 0, "video_key": COLOUR}
 
 
-def depth_png(frame: int) -> bytes:
+def image(pixels: np.ndarray, form: str) -> bytes:
     data = io.BytesIO()
-    Image.fromarray(np.full(SIZE[::-1], 500 + frame, np.uint16)).save(data, "PNG")
+    Image.fromarray(pixels).save(data, form)
     return data.getvalue()
+
+
+def depth_png(frame: int) -> bytes:
+    return image(np.full(SIZE[::-1], 500 + frame, np.uint16), "PNG")
 
 
 def dataset(
@@ -122,6 +126,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"depth": lambda folder, n: {"bytes": b"version https://git-lfs", "path": None}}, "frame 5",
     ),
     "neither bytes nor a path": ({"depth": lambda folder, n: {"bytes": None, "path": None, "x": n}}, "nor a path"),
+    "metres in decimals": (
+        {"depth": lambda folder, n: {"bytes": image(np.full(SIZE[::-1], 0.6, np.float32), "TIFF"), "path": None}},
+        r"depth_unit_m=1\.0",
+    ),
     "another version": ({"version": "v1.6"}, r"v1\.6"),
 }  # fmt: skip
 
@@ -131,6 +139,12 @@ def test_what_is_wrong_is_named(given: dict[str, Any], named: str, tmp_path: Pat
     folder = dataset(tmp_path / "set", **given)
     with pytest.raises(InvalidRecording, match=named):
         read(folder)
+
+
+def test_moments_come_one_after_the_other(tmp_path: Path) -> None:
+    view = LeRobotView(COLOUR, DEPTH, CAMERA)
+    with pytest.raises(InvalidRecording, match="sort them"):
+        read_episode(dataset(tmp_path / "set"), 0, Plan.parse("top(a, b)"), [35, 5], [view], lambda rgb: (rgb, {}))
 
 
 @pytest.mark.parametrize("what", ["data_path", "video_path"])

@@ -12,6 +12,7 @@ from PIL import Image
 
 from nsrecover.bridges.detectors import (
     TaggedObject,
+    sam2_detections,
     sam2_track_detections,
     tag_boxes,
     ultralytics_detections,
@@ -146,8 +147,18 @@ ONCE: dict[str, tuple[list[dict[str, Any]], Any]] = {
             {"name": "left", "segmentation": [[10, 10, 20, 10, 20, 30, 10, 30]]},
             {"name": "right", "segmentation": [[20, 10, 30, 10, 30, 30, 20, 30]]},
         ],
-        "'tray'",
+        {2: "left", 3: "right"},
     ),
+    "two names for most of the pixels": (
+        [detection("cup", confidence=0.9),
+         {"name": "bowl", "segmentation": [[12, 12, 30, 12, 30, 28, 12, 28]], "score": 0.3}], {1: "cup"},
+    ),
+    "a score beside a confidence of None": (
+        [detection("cup", confidence=None, score=0.9), detection("bowl", score=0.3)], {1: "cup"},
+    ),
+    "a number beyond 32 bits": ([detection("cup", number=2**31 + 5)], "number objects anew"),
+    "no name": ([detection(None)], "a text as `name`"),  # type: ignore[arg-type]
+    "an empty name": ([detection(" ")], "a text as `name`"),
     "no mapping": ([["cup", CORNERS]], "`name` and `segmentation`"),  # type: ignore[list-item]
     "numbers as words": ([detection("cup", number="one")], "numbers"),
     "a confidence that is none": ([detection("cup", confidence=float("nan"))], "finite"),
@@ -181,6 +192,15 @@ def test_ultralytics_slivers_are_left_out_and_double_finds_are_settled_by_confid
     assert sorted(labels.values()) == ["ball", "bowl"]
 
 
+def test_sam2_masks_of_large_images_are_not_dropped() -> None:
+    mask = np.zeros((1080, 1920), np.bool_)
+    mask[200:500, 300:600] = True
+    wall = np.ones((1080, 1920), np.bool_)
+    given = [{"segmentation": each, "area": int(each.sum()), "stability_score": 0.9} for each in (mask, wall)]
+    (found,) = sam2_detections(given)
+    assert found["segmentation"].sum() == 90_000
+
+
 def test_sam2_probabilities_are_refused() -> None:
     with pytest.raises(InvalidObservation, match=r"0\.05 to 0\.9"):
         sam2_track_detections({1: np.where(SQUARE, 0.9, 0.05)}, {1: "cup"})
@@ -206,6 +226,8 @@ TAGS: dict[str, tuple[list[Any], Any]] = {
     "only corrected bits": ([tag(90, 0.2, hamming=1)], None),
     "two tags of one object": ([tag(50, 0.2, 4), tag(90, 0.0, 3)], 0.0),
     "the same tag from two families of threads": ([tag(90, 0.0), tag(89, 0.001)], 0.0),
+    "two tags of one object that disagree": ([tag(88, 0.2, 4), tag(90, 0.0, 3)], "its tags 4 and 3 20 cm apart"),
+    "two tags of one object that agree": ([tag(88, 0.001, 4), tag(90, 0.0, 3)], 0.0),
     "two tags with one number": ([tag(90, 0.0), tag(85, 0.2)], "different tag for each"),
     "a margin that is none": ([tag(float("nan"), 0.2)], None),
     "behind the camera": ([tag(90, 0.0, z=-0.6)], "in front of the camera"),

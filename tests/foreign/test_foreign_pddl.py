@@ -194,8 +194,8 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     "costs that depend on a condition": (
         of(ACT.format("()", "(when (done ?b) (increase (total-cost) 1))"), predicates=FLUENT), ["cost", "conditional"]),
     "costs that fall": (of(ACT.format("()", "(increase (total-cost) -1)"), predicates=FLUENT), ["at least 0"]),
-    "costs that are a product": (
-        of(ACT.format("()", "(increase (total-cost) (* 2 (fuel ?b)))"), predicates=FLUENT), ["sum", "(* 2"]),
+    "costs that are a power": (
+        of(ACT.format("()", "(increase (total-cost) (^ 2 (fuel ?b)))"), predicates=FLUENT), ["sum", "(^ 2"]),
     "objects as values": (
         of("(:functions (place-of ?b - box) - place)" + PUSH), ["place-of"]),
     "oneof": (of(ACT.format("()", "(oneof (done ?b) (not (done ?b)))")), ["nondeterministic", "oneof"]),
@@ -212,6 +212,8 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     "an unknown type": (of("(:action go :parameters (?b - bax) :effect (done ?b))"), ["Did you mean 'box'"]),
     "an object of another type": (
         of("(:constants h - place) (:action go :parameters () :effect (done h))"), ["h, a 'place'"]),
+    "more variables than an action can have": (
+        of(f"(:action go :parameters ({' '.join(f'?p{n}' for n in range(20_000))}) :effect ())"), ["at most 100"]),
     "an action twice": (of(f"{PUSH.replace('push', 'go')}(:action go :parameters () :effect ())"), ["go twice"]),
     "a parameter twice": (of("(:action go :parameters (?b ?b - box) :effect (done ?b))"), ["?b twice"]),
     "a predicate of two sizes": (of(PUSH + "(:predicates (done))"), ["one declaration of done"]),
@@ -304,6 +306,42 @@ def test_durative_actions_can_be_read_in_sequence() -> None:
     assert instance.apply(state, "go", ("a",)) == state | {("done", "a")}
     assert instance.unmet(state - {("wet", "a")}, "go", ("a",))
     assert instance.domain.operators["go"].cost_of(("a",)) == 4
+
+
+MATCH = """(:durative-action light :parameters (?b - box) :duration (at start (= ?duration 8)) :condition ()
+  :effect (and (at start (lit ?b)) (at end (not (lit ?b)))))
+(:durative-action mend :parameters (?b - box) :duration (= ?duration 5) :condition (over all (lit ?b))
+  :effect (at end (done ?b)))"""
+LIT = "(:predicates (done ?b - box) (lit ?b - box))"
+LAMP = "(:action switch :parameters (?b - box) :precondition () :effect (lit ?b))"
+
+
+def test_actions_that_have_to_overlap_are_said_to() -> None:
+    with pytest.raises(InvalidConfiguration, match="mend, which needs lit and overlaps light"):
+        domain_from_pddl(of(MATCH, predicates=LIT), in_sequence=True)
+    assert domain_from_pddl(of(MATCH + LAMP, predicates=LIT), in_sequence=True).operators["light"].cost == 8
+
+
+@pytest.mark.parametrize(
+    ("cost", "price"),
+    [("(* (weight ?b) 0.5)", 3), ("(/ (weight ?b) (pace))", 2), ("(+ (* (weight ?b) (pace)) 1)", 19),
+     ("(- (weight ?b) (pace))", 3), ("(* (weight ?b) (/ 1 (pace)))", 2)],
+)  # fmt: skip
+def test_costs_may_be_products_and_quotients(cost: str, price: float) -> None:
+    text = of(
+        "(:functions (total-cost) (weight ?b - box) (pace))"
+        + ACT.format("()", f"(and (done ?b) (increase (total-cost) {cost}))")
+    )
+    instance, *_ = scene(text, "(= (weight a) 6) (= (weight b) 6) (= (pace) 3)", "(done a)",
+                         more="(:metric minimize (total-cost))")  # fmt: skip
+    (operator,) = instance.domain.operators.values()
+    assert operator.cost_of(("a",)) == pytest.approx(price)
+
+
+def test_a_list_may_have_a_type_without_names() -> None:
+    domain = domain_from_pddl(of(PUSH))
+    problem = "(define (problem p) (:domain d) (:objects - place a - box) (:init) (:goal (done a)))"
+    assert set(scene_from_pddl(domain, of(PUSH), problem)[0].objects) == {"a"}
 
 
 def test_large_problems_are_read_at_once() -> None:

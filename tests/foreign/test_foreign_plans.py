@@ -35,6 +35,29 @@ PLANS = {
     ),
     "a file of LPG": ("; Time 0.02\n; MetricValue 4.00\n\n0.0003:   (PICK-UP B) [1.0000]\n", "pick-up(b)"),
     "Fast Downward": ("(pick-up b)\n(stack b a)\n; cost = 2 (unit cost)\n", "pick-up(b); stack(b, a)"),
+    "two files of Fast Downward": (
+        "(far x)\n(far y)\n; cost = 9 (general cost)\n(near x)\n; cost = 3 (general cost)\n",
+        "near(x)",
+    ),
+    "the log of Fast Downward": (
+        "[t=0.01s, 9956 KB] Solution found!\n[t=0.01s, 9956 KB] Actual search time: 0.001s\nfar b (1)\n"
+        "[t=0.01s, 9956 KB] Plan length: 1 step(s).\nSolution found!\npick-up b (1)\nstack b a_2 (1)\n"
+        "[t=0.02s, 9956 KB] Plan length: 2 step(s).\nINFO     search exit code: 0\n",
+        "pick-up(b); stack(b, a_2)",
+    ),
+    "FF": (
+        "ff: parsing domain file\nff: found legal plan as follows\n\nstep    0: PICK-UP B\n        1: STACK B A_2\n"
+        "        2: WAIT\n\ntime spent:    0.00 seconds instantiating 4 easy action templates\n",
+        "pick-up(b); stack(b, a_2); wait()",
+    ),
+    "ENHSP": (
+        "Problem Solved\n\nFound Plan:\n0.0: (pick-up b)\n1.0: (stack b a)\n\nPlan-Length:2\n",
+        "pick-up(b); stack(b, a)",
+    ),
+    "unified-planning": (
+        "SequentialPlan:\n    pick-up(b)\n    stack(b, a_2)\n    wait()\n",
+        "pick-up(b); stack(b, a_2); wait()",
+    ),
     "overlapping actions": (
         "0.000: (stack r1 green red) [10.000]\n0.001: (stack r2 blue yellow) [2.000]\n",
         "stack(r2, blue, yellow); stack(r1, green, red)",

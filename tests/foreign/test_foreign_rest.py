@@ -49,6 +49,8 @@ ENCODED: dict[str, bytes] = {
     "UTF-8": TEXT.encode(),
     "UTF-8 with a byte order mark": TEXT.encode("utf-8-sig"),
     "Windows": TEXT.encode("cp1252"),
+    "UTF-16": TEXT.encode("utf-16"),
+    "UTF-16, big-endian": b"\xfe\xff" + TEXT.encode("utf-16-be"),
 }
 
 
@@ -64,8 +66,7 @@ def test_latin_1_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 NO_TEXT: dict[str, tuple[bytes, str]] = {
-    "UTF-16": ("text".encode("utf-16"), "UTF-16"),
-    "UTF-16, big-endian": (b"\xfe\xff" + "text".encode("utf-16-be"), "UTF-16"),
+    "half of UTF-16": ("text".encode("utf-16")[:-1], "UTF-16"),
     "an image": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not UTF-8"),
     "SQLite": (b"SQLite format 3\0\x10\0\xff\xfe", "not UTF-8"),
 }

@@ -45,8 +45,12 @@ def tried(version: str, program: str, folder: Path) -> tuple[bool, str]:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     last = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else done.stderr[-300:]
+    project = folder / "project"
+    for arguments, place in ((["-m", "nsrecover", "new", project], ROOT), (["test_world.py"], project)):
+        if done.returncode == 0:  # the tutorial's first two commands
+            done = subprocess.run([python, *arguments], cwd=place, env=environment, capture_output=True, text=True)
     if done.returncode:
-        print(done.stdout[-5000:])
+        print(done.stdout[-5000:], done.stderr[-2000:])
     return done.returncode == 0, f"{version}: installed in {installed:.0f} s; {last}"
 
 

@@ -6,7 +6,7 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,13 @@ from urllib.parse import urlsplit
 
 import pytest
 import torch
+from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from starlette.testclient import TestClient
 
 import nsrecover
-from conf.targets import TARGETS, VARIABLE, instantiate, targets_in
+from conf.command import register
+from conf.targets import TARGETS, VARIABLE, check_composed, instantiate, targets_in
 from eval.common.served import Served, served
 from nsrecover import Action, Plan, geometric
 from nsrecover.bridges.pddl import domain_from_pddl
@@ -124,6 +126,70 @@ def test_a_command_refuses_a_foreign_target_in_one_line(tmp_path: Path) -> None:
     assert done.code == 2
     assert done.err.count("\n") == 1
     assert "expected a _target_" in done.err
+
+
+def composed(folder: Path, settings: str, *overrides: str) -> None:
+    """Compose an experiment of another folder, as `--config-dir` does, and check it."""
+    (folder / "experiment").mkdir()
+    (folder / "experiment" / "x.yaml").write_text(f"# @package _global_\n{settings}\n")
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        asked = (f"hydra.searchpath=[{folder}]", "+experiment=x", *overrides)
+        check_composed(compose("foreign", list(asked), return_hydra_config=True))
+
+
+@dataclass
+class ForeignConfig:
+    """Settings of a command with a free part."""
+
+    scene: dict[str, Any] = field(default_factory=dict)
+    hyper: int = 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "hydra: {callbacks: {x: {_target_: joblib.load, filename: x}}}",
+        "hydra: {callbacks: {x: {y: [{_target_: os.system}]}}}",
+        "hydra: {callbacks: {x: '${scene}'}}\nscene: {_target_: os.system}",
+        "hydra: {callbacks: {x: '${oc.decode:\"{_target_: os.system}\"}'}}",
+        "hydra: {callbacks: {x: {_target_: '${hydra.job.id}'}}}",
+        "hydra: {job_logging: {handlers: {x: {(): os.system}}}}",
+        "hydra: {job_logging: {handlers: {x: {class: webbrowser.Chromium}}}}",
+        "hydra: {job_logging: {formatters: {x: {class: pip.main}}}}",
+        "hydra: {job_logging: {handlers: {x: {class: logging.StreamHandler, stream: 'ext://this.s'}}}}",
+        "hydra: {job_logging: {filters: '${scene}'}}\nscene: {x: {(): os.system}}",
+        "hydra: {hydra_logging: {filters: {x: {(): os.system}}}}",
+        "hydra: {launcher: {_target_: hydra_plugins.evil.Launcher}}",
+        "hydra: {sweeper: {_target_: os.system}}",
+        "hydra: {job: {env_set: {NSRECOVER_TARGETS: os.system}}}",
+        "hydra: {job: {env_set: {LD_PRELOAD: evil.so}}}",
+        "scene: {x: [{_target_: os.system}]}",
+    ],
+)
+def test_hydra_starts_with_nothing_of_others(settings: str, tmp_path: Path) -> None:
+    register("foreign", ForeignConfig)
+    with pytest.raises(InvalidConfiguration, match="found '"):
+        composed(tmp_path, settings)
+
+
+def test_a_composition_of_the_project_passes_and_a_class_of_ones_own_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register("foreign", ForeignConfig)
+    monkeypatch.setenv(VARIABLE, "mine.Callback")
+    logging = "job_logging: {handlers: {x: {class: logging.FileHandler, filename: '${hydra.job.name}.log'}}}"
+    own = f"hydra: {{callbacks: {{x: {{_target_: mine.Callback}}}}, run: {{dir: 'runs/${{hyper}}'}}, {logging}}}"
+    composed(tmp_path, own, "+scene.y=3")
+
+
+@pytest.mark.parametrize("arguments", [("experiment=x",), ("-m", "experiment=x,x")], ids=["one", "sweep"])
+def test_a_command_refuses_an_experiment_that_runs_code(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    hook = f"hydra: {{callbacks: {{x: {{_target_: os.mkdir, path: {tmp_path / 'owned'}}}}}}}"
+    (tmp_path / "experiment" / "x.yaml").write_text(f"# @package _global_\n{hook}\n")
+    done = run("train", "--config-dir", str(tmp_path), *arguments, f"out={tmp_path / 'out'}")
+    assert (done.code, done.err.count("\n"), "os.mkdir" in done.err) == (2, 1, True), done.err
+    assert not (tmp_path / "owned").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Arrays of others: headers are read before bodies, and HDF5 files are looked at by another process first."""
 
+import json
 import resource
 import sys
 import zipfile
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from backports import zstd
@@ -62,3 +64,21 @@ def test_a_compressed_bag_is_not_unpacked_without_end(tmp_path: Path, monkeypatc
     path.write_bytes(zstd.compress(bytes(20_000_000)))
     with pytest.raises(InvalidRecording, match="unpacks to 200 times"):
         read_bag(path)
+
+
+def test_notes_of_an_archive_are_read_up_to_a_length(tmp_path: Path) -> None:
+    """HDF5 says how long a text is only by reading it."""
+    path = _archive(tmp_path)
+    for characters, fits in ((hdf5_probe.LONGEST_TEXT - 20, True), (hdf5_probe.LONGEST_TEXT + 1, False)):
+        with h5py.File(path, "a") as file:
+            del file["episodes/000000/notes"]
+            notes = json.dumps({"text": "x" * characters})
+            file.create_dataset("episodes/000000/notes", data=notes, dtype=h5py.string_dtype())
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        if fits:
+            with Archive(path) as archive:
+                assert len(archive.notes(0)["text"]) == characters
+        else:
+            with pytest.raises(InvalidRecording, match="shorten the notes"), Archive(path) as archive:
+                archive.notes(0)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 130_000

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from nsrecover.bridges.pddl.durative import duration, in_sequence
+from nsrecover.bridges.pddl.durative import duration, in_sequence, while_it_runs
 from nsrecover.bridges.pddl.formulas import NO_SCOPE, OBJECT, Names, Type, refused, typed
 from nsrecover.bridges.pddl.text import Form, checked_name, read
 from nsrecover.domains import base
@@ -83,11 +83,13 @@ class DomainReader:
         }
         for rule in rules:
             self._rule(rule)
+        meanwhile: dict[str, Form] = {}
         for section in sections:
             if section.head == ":action":
                 self._action(section)
             elif section.head == ":durative-action" and sequential:
                 self._action(in_sequence(section))
+                meanwhile |= dict.fromkeys(while_it_runs(section), section)
             elif section.head == ":durative-action":
                 raise section.wrong(
                     "actions without durations", "a :durative-action",
@@ -95,6 +97,20 @@ class DomainReader:
                 )  # fmt: skip
             elif section.head not in (*_DECLARATIONS, ":derived"):
                 raise refused(section)
+        self._check_sequence(meanwhile)
+
+    def _check_sequence(self, meanwhile: Mapping[str, Form]) -> None:
+        """Refuse actions that have to run at the same time as another one, which alone makes true what they need."""
+        added = {fact[0] for each in self.operators.values() for effect in each.effects for fact in effect.adds}
+        for name, section in meanwhile.items():
+            for each in self.operators.values():
+                needs = {part.predicate for part in each.preconditions if isinstance(part, base.Atom)}
+                if name in needs - added:
+                    raise section.wrong(
+                        "actions that can run one after the other",
+                        f"{each.name}, which needs {name} and overlaps {section[1]}: only while this runs it holds",
+                        "join the two in one action",
+                    )
 
     # -- declarations
 

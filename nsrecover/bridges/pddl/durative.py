@@ -34,14 +34,23 @@ def in_sequence(action: Form) -> Form:
     return found
 
 
+def while_it_runs(action: Form) -> Iterator[str]:
+    """The predicates that a durative action makes true at its start and false at its end."""
+    parts = {str(key): part for key, part in zip(action[2::2], action[3::2], strict=False)}
+    effect = parts.get(":effect", _form(action))
+    timed = list(_timed(effect)) if isinstance(effect, Form) else []
+    ends = {str(part.one()) for time, part in timed if time == "end" and part.head == "not"}
+    yield from (part.head for time, part in timed if time == "start" and str(part) in ends)
+
+
 def duration(form: str | Form, action: Form) -> str | Form:
     """What a duration is equal to: a number or a function.
 
     Raises:
         InvalidConfiguration: it is between two bounds, or there is none.
     """
-    if isinstance(form, Form) and form.head == "and" and len(form) == 2:
-        return duration(form[1], action)
+    if isinstance(form, Form) and ((form.head == "and" and len(form) == 2) or tuple(form[:2]) in _TIMES):
+        return duration(form[-1], action)
     if not isinstance(form, Form) or form.head != "=" or len(form) != 3 or form[1] != "?duration":
         raise action.wrong("a duration such as (= ?duration 5)", str(form), "give it as a number or a function")
     return form[2]

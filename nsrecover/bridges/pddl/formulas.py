@@ -21,6 +21,9 @@ OBJECT = "object"
 ANY = Type({OBJECT})
 NO_SCOPE: Scope = {}
 
+MOST_VARIABLES = 100
+"""Largest accepted number of variables of an action, a rule or a quantifier."""
+
 REFUSED = {
     "numbers": ("assign", "increase", "decrease", "scale-up", "scale-down", "<", ">", "<=", ">=", "+", "*", "/"),
     "nondeterministic effects": ("oneof", "probabilistic", "unknown", "observe", ":observe", ":sense"),
@@ -53,8 +56,8 @@ def typed(form: Form, start: int) -> Iterator[tuple[str | Form, Type]]:
             waiting.append(part)
             continue
         kind = part[1:] or next(parts, None)  # `?x -box` is often written without the blank
-        if kind is None or not waiting:
-            raise form.wrong("names before '-' and a type after it", "none", "write ?x - box")
+        if kind is None:
+            raise form.wrong("a type after '-'", "none", "write ?x - box")
         yield from ((name, _alternatives(kind, form)) for name in waiting)
         waiting = []
     yield from ((name, ANY) for name in waiting)
@@ -79,6 +82,7 @@ class Names:
         objects: constants and objects, with their types.
         derived: predicates that follow from others.
         alternatives: types with several alternatives that are in use.
+        computed: products, quotients and differences of functions and numbers that actions cost, by their text.
         cost: the function that costs are added to; empty if there is none.
     """
 
@@ -88,6 +92,7 @@ class Names:
     objects: dict[str, Type] = field(default_factory=dict)
     derived: set[str] = field(default_factory=set)
     alternatives: set[Type] = field(default_factory=set)
+    computed: dict[str, Form] = field(default_factory=dict)
     cost: str = ""
 
     # -- names
@@ -119,6 +124,8 @@ class Names:
         """The variables of a list, and the scope with them; those that hide others get another name."""
         own, inner, taken = list[base.Parameter](), dict(scope), {said for said, _ in scope.values()}
         for name, kind in typed(form, start):
+            if len(own) >= MOST_VARIABLES:
+                raise form.wrong(f"at most {MOST_VARIABLES} variables", "more", "split the action")
             if not isinstance(name, str) or not name.startswith("?") or len(name) < 2:
                 raise form.wrong("variables, which begin with ?", repr(str(name)), "write ?x - type")
             checked_name(name[1:], form)
@@ -262,16 +269,29 @@ class Names:
         return self.amount(form[2], form, scope)
 
     def amount(self, cost: str | Form, form: Form, scope: Scope) -> tuple[float, tuple[base.Price, ...]]:
-        """A number, a function, or a sum of them."""
+        """A number, a function, or a sum, product, quotient or difference of them."""
         if isinstance(cost, str):
             return number(cost, form), ()
         if cost.head == "+":
             parts = [self.amount(part, form, scope) for part in cost[1:]]
             return sum(part[0] for part in parts), tuple(price for part in parts for price in part[1])
+        if cost.head in ("*", "/", "-") and len(cost) > 2:
+            for part in cost[1:]:
+                self.amount(part, form, scope)
+            self.computed[str(cost)] = cost
+            return 0.0, (base.Price(str(cost), tuple(scope[name][0] for name in variables_of(cost))),)
         if cost.head not in self.functions or cost.head == self.cost:
             raise cost.wrong("a cost that is a number, a function or a sum", str(cost), "write it as one of them")
         name, *terms = self.arguments(cost, scope, self.functions, "function")
         return 0.0, (base.Price(name, tuple(terms)),)
+
+
+def variables_of(form: Form) -> tuple[str, ...]:
+    """The variables of a form, in the order of their first places."""
+    found: list[str] = []
+    for part in form:
+        found += variables_of(part) if isinstance(part, Form) else [part] if part.startswith("?") else []
+    return tuple(dict.fromkeys(found))
 
 
 def number(text: str | Form, form: Form) -> float:

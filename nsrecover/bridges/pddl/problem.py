@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import add, mul, sub, truediv
 from pathlib import Path
 
 from nsrecover.bridges.pddl.domain import DomainReader, declare_objects
-from nsrecover.bridges.pddl.formulas import NO_SCOPE, Names, number, refused
+from nsrecover.bridges.pddl.formulas import NO_SCOPE, Names, number, refused, variables_of
 from nsrecover.bridges.pddl.text import Form, read
 from nsrecover.core.facts import StateFact
 from nsrecover.domains import base
 from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
+
+MOST_ROWS = 1_000_000
+"""Largest number of pairs of values that are combined."""
 
 Values = dict[str, dict[tuple[str, ...], float]]
 """Function -> objects -> number."""
@@ -129,6 +133,9 @@ def _priced(
 ) -> dict[str, base.Operator]:
     """The operators with the costs of a problem."""
     asked = _minimised(metric)
+    for text, form in names.computed.items():
+        rows = _computed(form, values)
+        values[text] = {tuple(bound[name] for name in variables_of(form)): value for bound, value in rows}
     used = {price.name for each in domain.operators.values() for price in each.prices if not price.values}
     for name in sorted(used):
         if name not in values and asked == names.cost and metric is not None:
@@ -141,6 +148,34 @@ def _priced(
         for each, operator in domain.operators.items()
     }
     return {name: replace(each, prices=filled[name]) for name, each in domain.operators.items()}
+
+
+def _computed(part: str | Form, values: Values) -> list[tuple[dict[str, str], float]]:
+    """Objects of the variables of a sum, product, quotient or difference, and its value."""
+    if isinstance(part, str):
+        return [({}, float(part))]
+    if part.head in values:
+        terms = part.words(1)
+        tables = [(dict(zip(terms, objects, strict=True)), value) for objects, value in values[part.head].items()]
+        return [
+            ({term: each for term, each in bound.items() if term.startswith("?")}, value)
+            for bound, value in tables
+            if all(term.startswith("?") or term == each for term, each in bound.items())
+        ]
+    found = _computed(part[1], values) if len(part) > 1 else []
+    for other in (_computed(each, values) for each in part[2:]):
+        if len(found) * len(other) > MOST_ROWS:
+            raise part.wrong(f"at most {MOST_ROWS} values", f"more of {part}", "write the result as a function")
+        found = [
+            ({**bound, **more}, _ARITHMETIC[part.head](one, value))
+            for bound, one in found
+            for more, value in other
+            if all(bound.get(name, each) == each for name, each in more.items()) and (part.head != "/" or value)
+        ]
+    return found
+
+
+_ARITHMETIC = {"+": add, "*": mul, "/": truediv, "-": sub}
 
 
 def _minimised(metric: Form | None) -> str:

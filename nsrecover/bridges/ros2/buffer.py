@@ -9,33 +9,36 @@ from typing import Any
 
 from nsrecover.core import FactScene, Observation
 from nsrecover.core.glances import RobotState
-from nsrecover.errors import InvalidRecording
+from nsrecover.errors import InvalidConfiguration, InvalidRecording, did_you_mean
 from nsrecover.records.bags import BASE_FRAME
+from nsrecover.records.bags.camera_info import Infos
 from nsrecover.records.bags.frames import Frames
+from nsrecover.records.bags.layout import DRIVERS, MASKS, Layout, ViewTopics, topics_of
 from nsrecover.records.bags.messages import (
     BOXES,
     FACTS,
     GRIPPER,
-    INFO,
-    KINDS,
     LABELS,
-    MASKS,
     ROBOT,
     SLOP_S,
     TF,
     TRANSFORM_SLOP_S,
     Labels,
-    ViewTopics,
     json_of,
     observation_of,
     seconds,
+    shown,
     stamp_of,
+    type_of,
 )
 from nsrecover.records.reading import readable
 from nsrecover.util.json_data import from_json
 
 BACK_S = 5.0
 """If stamps go back by more than that, the clock or a simulator was restarted, and old messages are dropped."""
+
+KEPT_S = 10.0
+"""How long transforms are kept, seconds."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ class BufferSettings:
         slop_s: how far apart the messages of one moment may be, seconds.
         transform_slop_s: how far from the moment a transform of a moving frame may be, seconds.
         keep: messages of a topic to keep.
+        driver: how the cameras' topics are named; see `nsrecover.records.bags.layout.DRIVERS`.
+        topics: other names, each `NAME=ROLE` as in `--topic`.
+        namespace: of the robot, such as `/robot1`; of /tf and of the topics of nsrecover.
     """
 
     cameras: tuple[str, ...] = ("/left", "/right")
@@ -55,6 +61,18 @@ class BufferSettings:
     slop_s: float = SLOP_S
     transform_slop_s: float = TRANSFORM_SLOP_S
     keep: int = 30
+    driver: str = "realsense"
+    topics: tuple[str, ...] = ()
+    namespace: str = ""
+
+    @property
+    def layout(self) -> Layout:
+        """The topics and the base."""
+        return Layout.of(self.base_frame, self.cameras, self.topics, self.namespace)
+
+    def named(self, ours: str) -> str:
+        """The name of one of our topics that all cameras share."""
+        return self.layout.roles.get(ours.rpartition("/")[2]) or self.layout.namespace + ours
 
 
 @dataclass(frozen=True)
@@ -80,18 +98,32 @@ class MessageBuffer:
     def __init__(self, settings: BufferSettings) -> None:
         self._settings = settings
         self._kept: dict[str, deque[tuple[float, Any]]] = {}
-        self._frames = Frames(settings.base_frame, settings.keep)
-        self._infos: dict[str, Any] = {}
+        self._layout = settings.layout
+        if settings.driver not in DRIVERS:
+            raise InvalidConfiguration(
+                f"expected a driver of {', '.join(DRIVERS)}, found {settings.driver!r}."
+                f"{did_you_mean(settings.driver, DRIVERS)}"
+            )
+        self._ours = {settings.named(name): name for name in (*TF, LABELS, GRIPPER, ROBOT, BOXES, FACTS)}
+        self._frames = Frames(settings.base_frame, KEPT_S)
+        self._infos: dict[str, Infos] = {}
         self._always: Mapping[str, Any] | None = None  # labels without a stamp
         self._newest_s = 0.0
 
     @property
     def topics(self) -> tuple[str, ...]:
         """Every topic that it takes; alternatives without a publisher do no harm."""
-        if not self._settings.cameras:
-            return (BOXES, FACTS)
-        views = [p + name for p in self._settings.cameras for kind in (*KINDS, (INFO,)) for name in kind]
-        return (*views, *TF, LABELS, GRIPPER, ROBOT)
+        given = self._settings.cameras
+        ours = [topic for topic, name in self._ours.items() if (name in (BOXES, FACTS)) != bool(given)]
+        space = self._layout.namespace
+        prefixes = [each if each.startswith(space) else space + each for each in self._layout.cameras]
+        views = [topic for prefix in prefixes for topic in topics_of(prefix, self._settings.driver)]
+        return tuple(dict.fromkeys((*views, *self._layout.roles.values(), *ours)))
+
+    def kind_of(self, topic: str) -> str:
+        """The type of the messages on one of its topics."""
+        role = next((role for role, name in self._layout.roles.items() if name == topic), "").rpartition("/")[2]
+        return type_of("/camera_info" if role == "info" else self._ours.get(topic, topic))
 
     def take(self, topic: str, message: Any, arrival_s: float) -> None:
         """Keep a message.
@@ -104,11 +136,12 @@ class MessageBuffer:
         Raises:
             InvalidRecording: it cannot be used. What was kept stays.
         """
+        topic = self._ours.get(topic, topic)
         if topic in TF:
             for each in message.transforms:
                 self._frames.add(each, seconds(each.header.stamp), fixed=topic == TF[1])
-        elif topic.endswith(INFO):
-            self._infos[topic] = message
+        elif hasattr(message, "distortion_model"):
+            self._infos.setdefault(topic, Infos()).add(seconds(message.header.stamp), message)
         elif topic == LABELS and "stamp_s" not in (document := json_of(message.data, topic)):
             self._always = document
         else:
@@ -116,6 +149,7 @@ class MessageBuffer:
             if stamp_s < self._newest_s - BACK_S:
                 self._kept.clear()
                 self._frames.forget()
+                self._infos.clear()
                 self._newest_s = 0.0
             self._newest_s = max(self._newest_s, stamp_s)
             self._kept.setdefault(topic, deque(maxlen=self._settings.keep)).append((stamp_s, message))
@@ -129,14 +163,10 @@ class MessageBuffer:
         """
         if not self._settings.cameras:
             return self._given(after_s)
-        views = [ViewTopics.among(prefix, set(self._kept)) for prefix in self._settings.cameras]
-        absent = [
-            f"{p}: colour, depth and masks" for p, view in zip(self._settings.cameras, views, strict=True) if not view
-        ]
-        absent += [p + INFO for p in self._settings.cameras if p + INFO not in self._infos]
-        known = [view for view in views if view is not None]
-        if absent:
-            return Incomplete(tuple(f"no message yet: {each}" for each in absent))
+        try:
+            known = self._layout.views({*self._kept, *self._infos})
+        except InvalidRecording as problem:
+            return Incomplete((f"no message yet: {problem}",))
         moments = sorted((s for s, _ in self._kept[known[0].colour] if s >= after_s), reverse=True)
         if not moments:
             return Incomplete((f"nothing on {known[0].colour} since the moment {after_s:.3f} s",))
@@ -165,31 +195,31 @@ class MessageBuffer:
         return images, RobotState(float(state.opening_m), (x, y, z), bool(state.gripping))
 
     def _at(self, moment: float, after_s: float, views: Sequence[ViewTopics]) -> Observation | Incomplete:
-        parts = [[self._nearest(topic, moment, after_s) for topic in view.topics] for view in views]
+        parts = [[self._nearest(topic, moment, after_s) for topic in view.pictures] for view in views]
         missing = [
             f"nothing on {topic} within {self._settings.slop_s:g} s of {moment:.3f} s"
             for view, messages in zip(views, parts, strict=True)
-            for topic, message in zip(view.topics, messages, strict=True)
+            for topic, message in zip(view.pictures, messages, strict=True)
             if message is None
         ]
-        named = any(view.masks.endswith(MASKS[0]) for view in views)
+        named = any(not view.masks.endswith(MASKS[1]) for view in views)
         labels = self._labels(moment)
         if named and labels is None:
             missing.append(f"nothing on {LABELS} for {moment:.3f} s")
-        poses = []
+        infos, slop_s, far_s = [], self._settings.slop_s, self._settings.transform_slop_s
         for view in views:
-            info = self._infos[view.prefix + INFO]
             try:
-                poses.append(self._frames.optical_pose(info.header.frame_id, moment, self._settings.transform_slop_s))
+                infos.append(self._infos[view.info].at(moment, slop_s, view.info))
+                self._frames.optical_pose(infos[-1].header.frame_id, moment, far_s)
             except InvalidRecording as problem:
                 missing.append(str(problem))
         if missing:
             return Incomplete(tuple(missing))
-        pictures = [view.pictures(*messages) for view, messages in zip(views, parts, strict=True)]
-        cameras = tuple(
-            view.camera(self._infos[view.prefix + INFO], shown.rgb.shape, pose)
-            for view, shown, pose in zip(views, pictures, poses, strict=True)
-        )
+        seen = [
+            shown(view, messages, info, self._frames, moment, far_s)
+            for view, messages, info in zip(views, parts, infos, strict=True)
+        ]
+        pictures, cameras = [each for each, _ in seen], tuple(camera for _, camera in seen)
         return observation_of(pictures, cameras, labels or ({}, None), self._nearest(GRIPPER, moment, 0.0), moment)
 
     def _nearest(self, topic: str, moment: float, after_s: float) -> Any:

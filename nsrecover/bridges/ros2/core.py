@@ -29,11 +29,11 @@ from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidAction, InvalidPlan, NsrecoverError, OutOfTurn, UnknownObject, did_you_mean
 from nsrecover.records.bags.images import Message
-from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document
+from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document, type_of
 from nsrecover.records.reading import readable
 from nsrecover.session import AnySession
 from nsrecover.system import System
-from nsrecover.util.atomic_write import atomic_write_bytes
+from nsrecover.util.atomic_write import atomic_write_bytes, read_private
 
 WAITING = 4
 """Reports that may wait; more are answered with `busy`."""
@@ -53,7 +53,8 @@ class CoreSettings:
         buffer: topics and times.
         session: of every session.
         wait_s: how long a report waits for a complete observation, seconds.
-        kept_in: file that keeps the session for a node that is started again; "": none. It is trusted.
+        kept_in: file that keeps the session for a node that is started again; "": none. It is private: a file
+            that another user can write is refused, since it is unpickled.
     """
 
     buffer: BufferSettings = field(default_factory=BufferSettings)
@@ -108,6 +109,7 @@ class SessionCore(Listener):
         self.settings = settings or CoreSettings()
         self._system, self._publish, self._now = system, publish, now
         self._buffer = MessageBuffer(self.settings.buffer)
+        self._plan_topic = self.settings.buffer.named(PLAN)
         self._news = threading.Condition()
         self._reports: queue.Queue[tuple[Fields, Future[Fields]]] = queue.Queue(WAITING)
         self._wanted, self._anew = "", False
@@ -116,14 +118,19 @@ class SessionCore(Listener):
         self._glanced_s = 0.0
         self.active = True
         if self.settings.kept_in and Path(self.settings.kept_in).exists():
+            data = read_private(self.settings.kept_in)
             with readable(f"a session of this node in {self.settings.kept_in}", "delete the file to begin anew"):
-                kept: _Episode = pickle.loads(Path(self.settings.kept_in).read_bytes())
+                kept: _Episode = pickle.loads(data)
             self._episode, self._wanted = kept, kept.text
 
     @property
     def topics(self) -> tuple[str, ...]:
         """Every topic to subscribe to."""
-        return (PLAN, *self._buffer.topics)
+        return (self._plan_topic, *self._buffer.topics)
+
+    def kind_of(self, topic: str) -> str:
+        """The type of the messages on one of its topics."""
+        return type_of(PLAN) if topic == self._plan_topic else self._buffer.kind_of(topic)
 
     @property
     def session(self) -> AnySession | None:
@@ -133,7 +140,7 @@ class SessionCore(Listener):
     def take(self, topic: str, message: Message) -> None:
         """Take in a message; one that cannot be used is left out, and what lacks it says so later."""
         with self._news:
-            if topic != PLAN:
+            if topic != self._plan_topic:
                 with suppress(NsrecoverError):
                     self._buffer.take(topic, message, self._now())
             else:
@@ -260,7 +267,7 @@ class SessionCore(Listener):
             "request": answers.request_fields(session, episode.stages),
         }  # fmt: skip
         if kept and self.settings.kept_in:
-            atomic_write_bytes(self.settings.kept_in, pickle.dumps(episode))
+            atomic_write_bytes(self.settings.kept_in, pickle.dumps(episode), mode=0o600)
         found = session.records[-1].discrepancy if session.records else None
         self._send(STATE, {
             "number": episode.number, "request": episode.answer["request"],

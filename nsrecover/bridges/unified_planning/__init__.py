@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nsrecover.bridges.unified_planning.grounding import Grounded
+from nsrecover.bridges.unified_planning.reduction import check_class
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.explanation.reasons import reason_text
@@ -121,6 +122,7 @@ def repair(
     if not isinstance(plan, SequentialPlan):
         raise InvalidPlan(f"expected a SequentialPlan, found a {type(plan).__name__}; convert it, for example with "
                           "plan.convert_to(PlanKind.SEQUENTIAL_PLAN, problem)")  # fmt: skip
+    check_class(problem)
     known = {action.name: action for action in problem.actions}
     for number, step in enumerate(plan.actions):
         if step.action.name not in known:

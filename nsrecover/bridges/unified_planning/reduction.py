@@ -61,6 +61,21 @@ class Reduced:
     back: Callable[[ActionInstance], ActionInstance | None]
 
 
+def check_class(problem: object) -> None:
+    """Refuse problems of other classes than `Problem` and its subclasses, such as those of several agents.
+
+    Raises:
+        InvalidConfiguration: the problem has another class.
+    """
+    from unified_planning.model import Problem
+
+    if not isinstance(problem, Problem):
+        raise InvalidConfiguration(
+            f"expected a unified_planning.model.Problem, found a {type(problem).__name__}; write it with actions and a "
+            "goal of one agent"
+        )
+
+
 def reduced(problem: Problem) -> Reduced:
     """Remove all features that unified-planning can remove.
 
@@ -72,6 +87,7 @@ def reduced(problem: Problem) -> Reduced:
     from unified_planning.exceptions import UPException
     from unified_planning.shortcuts import Compiler
 
+    check_class(problem)
     kind = problem.kind  # slower than everything else here
     _refuse(problem, kind.features, READ.union(*REMOVED.values()))
     compiled = problem

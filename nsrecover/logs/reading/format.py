@@ -41,9 +41,8 @@ _SEEN = re.compile(r"^([^()]+?)(?: \(([^()]*)\))?$")
 def is_household_log(path: Path) -> bool:
     """Whether a file looks like such a log, by its content: it starts as JSON, or names three of the fields."""
     try:
-        with path.open("rb") as file:
-            start = file.read(4096).decode("utf-8", errors="strict" if path.stat().st_size <= 4096 else "ignore")
-    except (OSError, UnicodeDecodeError):
+        start = read_text(path)[:4096]
+    except (OSError, InvalidJson):
         return False
     return start.lstrip()[:1] in ("{", "[") or sum(f'"{field}"' in start for field in FIELDS) >= 3
 

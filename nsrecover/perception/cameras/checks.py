@@ -53,6 +53,12 @@ REACH_M = 1.5
 AGREE_M = 0.07
 """Tops of one object are at most this far apart in two views, whose calibrations may be off by a degree each."""
 
+SETUP_AGREE_M = 0.03
+"""The same when a robot is set up: what was placed well is at most 2 cm off."""
+
+DARK = 8
+"""A colour image without a brighter pixel is black."""
+
 WIDE_M = 0.25
 """An object whose upper end is wider is furniture: two views may show different parts of it."""
 
@@ -66,12 +72,17 @@ by chance."""
 _FLIP = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
 
 
-def check_observation(observation: Observation) -> tuple[SensorFinding, ...]:
-    """What is implausible about an observation that should show a table with objects; empty if nothing is."""
+def check_observation(observation: Observation, agree_m: float = AGREE_M) -> tuple[SensorFinding, ...]:
+    """What is implausible about an observation that should show a table with objects; empty if nothing is.
+
+    Args:
+        observation: the observation.
+        agree_m: how far apart the places of the same objects may be in two views, metres.
+    """
     broken = tuple(_broken_views(observation)) or tuple(_bent_views(observation))
     if broken:
         return broken
-    remaining = tuple(_remaining(observation))
+    remaining = tuple(_remaining(observation, agree_m))
     if all(each.problem is SensorProblem.VIEWS_DISAGREE for each in remaining) and (
         misplaced := tuple(_misplaced_masks(observation))
     ):
@@ -80,6 +91,8 @@ def check_observation(observation: Observation) -> tuple[SensorFinding, ...]:
         robot = _robot_seen(observation)
         exchanged = (f for f, changed in _exchanged(observation) if robot < 5 and _robot_seen(changed) > 20)
         return (*exchanged,)[:1] or (*_without_masks(observation),)
+    if _plausible(observation):  # but for a stricter `agree_m`
+        return remaining
     likely = next((finding for finding, changed in _other_readings(observation) if _plausible(changed)), None)
     return (likely,) if likely else remaining
 
@@ -104,6 +117,9 @@ def _broken_views(observation: Observation) -> Iterator[SensorFinding]:
         readings = int(np.count_nonzero(depth > 0))
         if readings < READINGS:
             yield SensorFinding(SensorProblem.NO_DEPTH, camera.name, f"{readings} depth readings")
+    for camera, colour in zip(observation.cameras, observation.rgb, strict=True):
+        if colour.max() < DARK:
+            yield SensorFinding(SensorProblem.COVERED, camera.name, "a black colour image")
     if not (observation.instances > 0).any():
         yield SensorFinding(SensorProblem.NO_MASKS, "", "no instance mask")
 
@@ -204,7 +220,7 @@ def _plausible(observation: Observation) -> bool:
     return next(_remaining(observation), None) is None
 
 
-def _remaining(observation: Observation) -> Iterator[SensorFinding]:
+def _remaining(observation: Observation, agree_m: float = AGREE_M) -> Iterator[SensorFinding]:
     """What is wrong with an observation, taken as it is."""
     tops = []
     for view, camera in enumerate(observation.cameras):
@@ -237,7 +253,7 @@ def _remaining(observation: Observation) -> Iterator[SensorFinding]:
             yield SensorFinding(SensorProblem.OUT_OF_REACH, camera.name, f"all objects over {REACH_M} m away")
     for (one, first), (two, second) in zip(list(enumerate(tops))[:-1], list(enumerate(tops))[1:], strict=True):
         apart = _disagreement(first, second) if observation.shared_ids else 0.0
-        if apart > AGREE_M:
+        if apart > agree_m:
             names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
             yield SensorFinding(
                 SensorProblem.VIEWS_DISAGREE, names, f"places of the same objects {1000 * apart:.0f} mm apart"

@@ -14,8 +14,11 @@ from nsrecover.util.untrusted_json import JsonMapping
 
 __all__ = ["Mask", "instances_of", "mask_of", "run_lengths"]
 
-SAME_OBJECT = 0.8
-"""Masks that share this part of their pixels (intersection over union) show one object."""
+SAME_OBJECT = 0.6
+"""Masks that share this part of their pixels (intersection over union) show one object, as detectors suppress them."""
+
+LARGEST = int(np.iinfo(np.int32).max)
+"""Largest number of a detection."""
 
 
 def mask_of(segmentation: Any, height: int, width: int) -> Mask:
@@ -108,7 +111,8 @@ def instances_of(
 ) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
     """Instance image (H, W) and labels, number -> name, of the detections of one image.
 
-    Where masks overlap, the smaller one is in front. Of detections of the same pixels the most confident one counts.
+    Where masks overlap, the smaller one is in front; what is covered by others is left out. Of detections of the same
+    pixels the most confident one counts.
 
     Args:
         detections: each with `segmentation`, see `mask_of`, `name`, and optionally `number`, 1, 2, ... otherwise, and
@@ -124,19 +128,20 @@ def instances_of(
         raise InvalidObservation(f"expected a list of detections, found {type(detections).__name__}")
     found = [_detection(each, place, height, width) for place, each in enumerate(detections, start=1)]
     numbers = [each.number for each in found]
-    if len(set(numbers)) < len(numbers) or min(numbers, default=1) < 1:
-        raise InvalidObservation(f"expected a different number above 0 for each detection, found {numbers}")
+    if len(set(numbers)) < len(numbers) or min(numbers, default=1) < 1 or max(numbers, default=1) > LARGEST:
+        raise InvalidObservation(
+            f"expected a different number from 1 to {LARGEST} for each detection, found {numbers}; number objects anew"
+        )
     found = _once_each(found)
     instances = np.zeros((height, width), np.int32)
     for each in sorted(found, key=lambda one: -one.pixels):
         instances[each.mask] = each.number
-    seen = set(np.unique(instances).tolist())
-    if hidden := [each for each in found if each.number not in seen]:
+    if empty := [each for each in found if not each.pixels]:
         raise InvalidObservation(
-            f"expected pixels of its own for each detection, found none for {hidden[0].name!r} (number "
-            f"{hidden[0].number}), which is empty or covered by others; leave it out"
+            f"expected pixels of each detection, found none of {empty[0].name!r} ({empty[0].number}); leave it out"
         )
-    return instances, {each.number: each.name for each in found}
+    seen = set(np.unique(instances).tolist())
+    return instances, {each.number: each.name for each in found if each.number in seen}
 
 
 def _detection(given: JsonMapping, place: int, height: int, width: int) -> _Detection:
@@ -145,7 +150,10 @@ def _detection(given: JsonMapping, place: int, height: int, width: int) -> _Dete
         raise InvalidObservation(
             f"expected `name` and `segmentation` in every detection, found {found} in detection {place}"
         )
-    number, confidence = given.get("number", place), given.get("confidence", given.get("score"))
+    number, name, confidence = given.get("number", place), given["name"], given.get("confidence")
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidObservation(f"expected a text as `name` of a detection, found {name!r} in detection {place}")
+    confidence = given.get("score") if confidence is None else confidence
     try:
         whole, sure = int(number), None if confidence is None else float(confidence)
     except (TypeError, ValueError, OverflowError) as problem:
@@ -156,7 +164,7 @@ def _detection(given: JsonMapping, place: int, height: int, width: int) -> _Dete
         raise InvalidObservation(
             f"expected a whole `number` and a finite `confidence`, found {number} and {confidence} in detection {place}"
         )
-    return _Detection(whole, str(given["name"]), mask_of(given["segmentation"], height, width), sure)
+    return _Detection(whole, name, mask_of(given["segmentation"], height, width), sure)
 
 
 def _once_each(found: Sequence[_Detection]) -> list[_Detection]:

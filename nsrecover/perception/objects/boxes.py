@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.entrance import check_kind
+from nsrecover.core.entrance import check_frame, check_kind
 from nsrecover.core.protocols import NOTHING_REPORTED, Reported
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.errors import InvalidObservation
@@ -38,7 +38,7 @@ def scene_of_boxes(boxes: Boxes) -> SceneGraph:
         if box is None:
             continue
         try:
-            array = np.asarray(box, dtype=np.float32)
+            array = np.asarray([] if _no_numbers(box) else box, dtype=np.float32)
         except (TypeError, ValueError):
             array = np.zeros(0, dtype=np.float32)
         if array.shape != (6,) or not np.isfinite(array).all() or (array[3:] < 0).any():
@@ -48,6 +48,12 @@ def scene_of_boxes(boxes: Boxes) -> SceneGraph:
             )
         rows[row] = array
     return SceneGraph(tuple(boxes), np.zeros((len(boxes), 0), np.float32), rows, there, ~there)
+
+
+def _no_numbers(box: npt.ArrayLike) -> bool:
+    """Whether a box has truth values or texts, which NumPy takes for numbers."""
+    given = np.asarray(box)
+    return given.dtype.kind not in "iuf" or (isinstance(box, list | tuple) and any(isinstance(v, bool) for v in box))
 
 
 class BoxesPerceiver:
@@ -72,7 +78,9 @@ class BoxesPerceiver:
     def reset(self, observation: Given) -> SceneGraph:
         """The first scene of an episode; arguments and errors as for `step`."""
         self._last = None
-        return self.step(observation)
+        first = self.step(observation)
+        check_frame(first)
+        return first
 
     def step(self, observation: Given, expected: SceneGraph | None = None) -> SceneGraph:
         """The scene as it is now: the known objects in the order in which they were first seen, then the new ones.

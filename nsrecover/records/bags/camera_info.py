@@ -1,4 +1,6 @@
-"""Intrinsics of an image from its CameraInfo, as sensor_msgs defines them."""
+"""Intrinsics and distortion of an image from its CameraInfo, as sensor_msgs defines them."""
+
+import bisect
 
 import numpy as np
 import numpy.typing as npt
@@ -6,6 +8,92 @@ import numpy.typing as npt
 from nsrecover.core import FloatArray
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.bags.images import Message
+
+FISHEYE = ("equidistant", "fisheye")
+"""Models whose images are none of a pinhole even with coefficients of 0."""
+
+BROWN = ("", "plumb_bob", "rational_polynomial")
+"""Models with up to eight coefficients: k1, k2, p1, p2, k3, k4, k5, k6."""
+
+
+class Infos:
+    """The CameraInfo of each moment; one that never changes is that of all moments."""
+
+    def __init__(self) -> None:
+        self._spans: list[tuple[float, float, Message]] = []  # of equal ones: first and last stamp
+
+    def add(self, stamp_s: float, message: Message) -> None:
+        """Take in a message."""
+        place = bisect.bisect(self._spans, stamp_s, key=lambda span: span[0])
+        for near in (place - 1, place):
+            if 0 <= near < len(self._spans) and _same(self._spans[near][2], message):
+                first, last, _ = self._spans[near]
+                self._spans[near] = min(first, stamp_s), max(last, stamp_s), message
+                return
+        self._spans.insert(place, (stamp_s, stamp_s, message))
+
+    def at(self, moment: float, slop_s: float, topic: str) -> Message:
+        """The message of a moment.
+
+        Raises:
+            InvalidRecording: there is none, or they change and none is near enough.
+        """
+        if not self._spans:
+            raise InvalidRecording(f"expected a message on {topic}, found none; record it, too")
+        apart, _, found = min(
+            (max(first - moment, moment - last, 0.0), number, message)
+            for number, (first, last, message) in enumerate(self._spans)
+        )
+        if apart > slop_s and len(self._spans) > 1:
+            raise InvalidRecording(
+                f"expected a CameraInfo within {slop_s:g} s of the moment {moment:.3f} s on {topic}, since it changes, "
+                f"found the nearest {apart:.3g} s away; record it with every image"
+            )
+        return found
+
+
+def _same(one: Message, other: Message) -> bool:
+    names = ("k", "d", "r", "p", "height", "width", "binning_x", "binning_y", "distortion_model")
+    roi = ("x_offset", "y_offset", "height", "width")
+    return (
+        one.header.frame_id == other.header.frame_id
+        and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+        and all(getattr(one.roi, name) == getattr(other.roi, name) for name in roi)
+    )
+
+
+def distorts(message: Message) -> bool:
+    """Whether raw images of a camera are not those of a pinhole."""
+    return message.distortion_model in FISHEYE or bool(len(message.d) and np.abs(message.d).max() > 1e-6)
+
+
+def rectified_pixels(message: Message, topic: str, k: FloatArray, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
+    """Where each pixel of a pinhole's image with the same K is in the raw one: row and column (2, H, W); -1 outside.
+
+    Raises:
+        InvalidRecording: the model of the distortion is not known.
+    """
+    rows, columns = np.indices(shape[:2], np.float64)
+    x, y = (columns - k[0, 2]) / k[0, 0], (rows - k[1, 2]) / k[1, 1]
+    r2, d = x * x + y * y, np.asarray(message.d, np.float64)
+    if message.distortion_model in FISHEYE and len(d) in (0, 4):
+        angle = np.arctan(np.sqrt(r2))
+        bent = angle * (1 + sum(factor * angle ** (2 * i) for i, factor in enumerate(d, start=1)))
+        scale = np.divide(bent, np.sqrt(r2), out=np.ones_like(r2), where=r2 > 0)
+        x, y = x * scale, y * scale
+    elif message.distortion_model in BROWN and not np.any(d[8:]):
+        k1, k2, p1, p2, k3, k4, k5, k6 = np.pad(d[:8], (0, 8 - len(d[:8])))
+        scale = (1 + r2 * (k1 + r2 * (k2 + r2 * k3))) / (1 + r2 * (k4 + r2 * (k5 + r2 * k6)))
+        aside, along = 2 * p1 * x * y + p2 * (r2 + 2 * x * x), p1 * (r2 + 2 * y * y) + 2 * p2 * x * y
+        x, y = x * scale + aside, y * scale + along
+    else:
+        raise InvalidRecording(
+            f"expected distortion of {', '.join((*BROWN[1:], *FISHEYE))} on {topic}, found "
+            f"{message.distortion_model!r} with {len(d)} coefficients; record color/image_rect with its depth and masks"
+        )
+    place = np.rint([y * k[1, 1] + k[1, 2], x * k[0, 0] + k[0, 2]]).astype(np.intp)
+    outside = (place < 0) | (place >= np.reshape(shape[:2], (2, 1, 1)))
+    return np.where(outside.any(0), -1, place)
 
 
 def intrinsics_of(message: Message, topic: str, shape: tuple[int, ...], rectified: bool = False) -> FloatArray:
@@ -21,16 +109,12 @@ def intrinsics_of(message: Message, topic: str, shape: tuple[int, ...], rectifie
         rectified: whether the image is rectified.
 
     Raises:
-        InvalidRecording: the camera is not calibrated, is calibrated for another size, or images are distorted.
+        InvalidRecording: the camera is not calibrated, or is calibrated for another size.
     """
     k = np.asarray(message.k, np.float64).reshape(3, 3)
     p = np.asarray(message.p, np.float64).reshape(3, 4)
-    largest = float(np.abs(message.d).max()) if len(message.d) else 0.0
-    if largest > 1e-6 and not (rectified and p[0, 0] > 0):
-        raise InvalidRecording(
-            f"expected rectified images on {topic}, found distortion {np.round(message.d, 4).tolist()}; record "
-            "color/image_rect beside it, of image_proc's rectify node"
-        )
+    if rectified and distorts(message) and not p[0, 0] > 0:
+        raise InvalidRecording(f"expected P of the rectified images on {topic}, found none; calibrate the camera")
     if p[0, 0] > 0 and (rectified or k[0, 0] == 0):
         turned = np.abs(np.asarray(message.r, np.float64).reshape(3, 3) - np.eye(3)).max()
         if np.abs(p[:2, 3]).max() > 1e-9 or (turned > 1e-3 and np.any(message.r)):

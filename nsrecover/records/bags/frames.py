@@ -1,8 +1,10 @@
 """Poses of cameras from the transforms of a bag."""
 
+import bisect
+
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import Rotation, Slerp
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidRecording, did_you_mean
@@ -13,6 +15,10 @@ Pose = npt.NDArray[np.float64]
 BODY_TO_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 """Turn from the frame of a camera's body (x forward, z up) to its optical frame (REP 103)."""
 
+STILL_M = 0.005
+"""A frame that moves by more from its last known pose to a moment, at its last speed, is not known then: metres, or
+metres at a distance of 1 m if it turns."""
+
 UPWARDS = 0.5
 """A camera that looks up by more than this (sine of the angle) sees no table."""
 
@@ -22,11 +28,11 @@ class Frames:
 
     Args:
         base: the frame of the robot's base.
-        keep: largest number of transforms to keep of each moving frame, the latest ones; all if None.
+        keep_s: how long transforms of moving frames are kept, seconds; all if None.
     """
 
-    def __init__(self, base: str, keep: int | None = None) -> None:
-        self._base, self._keep = base, keep
+    def __init__(self, base: str, keep_s: float | None = None) -> None:
+        self._base, self._keep_s = base, keep_s
         self._fixed: dict[str, tuple[str, Pose]] = {}
         self._moving: dict[str, list[tuple[float, str, Pose]]] = {}
 
@@ -50,12 +56,12 @@ class Frames:
             self._fixed[child] = parent, pose
         else:
             known = self._moving.setdefault(child, [])
-            known.append((stamp_s, parent, pose))
-            if self._keep is not None:
-                del known[: -self._keep]
+            bisect.insort(known, (stamp_s, parent, pose), key=lambda each: each[0])
+            if self._keep_s is not None:
+                del known[: bisect.bisect(known, known[-1][0] - self._keep_s, key=lambda each: each[0])]
 
     def pose(self, frame: str, moment: float) -> FloatArray:
-        """Pose (4, 4) of a frame in the base frame; of moving ones the transform nearest in time.
+        """Pose (4, 4) of a frame in the base frame; of moving ones interpolated between two transforms.
 
         Raises:
             InvalidRecording: no transforms lead from the base to the frame.
@@ -84,10 +90,24 @@ class Frames:
             )
         return pose
 
+    def check_aligned(self, frame: str, colour: str, pose: FloatArray, moment: float, topic: str) -> None:
+        """Check that depth in a frame is seen from where colour is seen; an unknown frame is that of colour.
+
+        Raises:
+            InvalidRecording: it is seen from elsewhere.
+        """
+        if frame.lstrip("/") in (*self._fixed, *self._moving):
+            apart = float(np.abs(self.pose(frame, moment) - pose).max())
+            if apart > STILL_M:
+                raise InvalidRecording(
+                    f"expected depth that is aligned to colour ({colour}) on {topic}, found the frame {frame}, "
+                    f"which is elsewhere ({apart:.3f}); record aligned depth, such as aligned_depth_to_color"
+                )
+
     def pose_and_age(self, frame: str, moment: float) -> tuple[FloatArray, float]:
         """As `pose`, and how far in time the transforms of moving frames are from the moment, seconds."""
         here, pose, passed, age = frame.lstrip("/"), np.eye(4), set[str](), 0.0
-        while here != self._base:
+        while here not in self._bases():
             if here in passed or not (here in self._fixed or here in self._moving):
                 raise InvalidRecording(
                     f"expected transforms from {self._base} to {frame}, found none to {here}."
@@ -96,12 +116,18 @@ class Frames:
                 )
             passed.add(here)
             if here in self._moving:
-                stamp_s, parent, step = min(self._moving[here], key=lambda each: abs(each[0] - moment))
-                age = max(age, abs(stamp_s - moment))
+                parent, step, apart = _between(self._moving[here], moment)
+                age = max(age, apart)
             else:
                 parent, step = self._fixed[here]
             pose, here = step @ pose, parent
         return pose.astype(np.float32), age
+
+    def _bases(self) -> set[str]:
+        """The base, or the only frame of its name in a namespace."""
+        names = self._names()
+        spaced = {name for name in names if name.endswith(f"/{self._base}")}
+        return spaced if self._base not in names and len(spaced) == 1 else {self._base}
 
     def _names(self) -> set[str]:
         parents = {parent for parent, _ in self._fixed.values()}
@@ -110,3 +136,24 @@ class Frames:
     def forget(self) -> None:
         """Forget the transforms of moving frames, for a clock that goes back."""
         self._moving.clear()
+
+
+def _between(known: list[tuple[float, str, Pose]], moment: float) -> tuple[str, Pose, float]:
+    """Parent and pose of a moving frame at a moment, and how far in time the nearest transform is, seconds.
+
+    Outside of what is known the nearest pose counts, and the time is infinite if the frame moves there.
+    """
+    place = bisect.bisect(known, moment, key=lambda each: each[0])
+    if not 0 < place < len(known):
+        stamp_s, parent, pose = known[max(place - 1, 0)]
+        apart, near = abs(moment - stamp_s), known[:2] if place == 0 else known[-2:]
+        span_s, moved = near[-1][0] - near[0][0], float(np.abs(near[-1][2] - near[0][2]).max())
+        return parent, pose, float("inf") if moved * apart > STILL_M * span_s else apart
+    (before_s, parent, before), (after_s, other, after) = known[place - 1 : place + 1]
+    if parent != other:
+        earlier = moment - before_s < after_s - moment
+        return (parent, before, moment - before_s) if earlier else (other, after, after_s - moment)
+    share = (moment - before_s) / (after_s - before_s)
+    pose = (1 - share) * before + share * after
+    pose[:3, :3] = Slerp([0, 1], Rotation.from_matrix([before[:3, :3], after[:3, :3]]))(share).as_matrix()
+    return parent, pose, min(moment - before_s, after_s - moment)

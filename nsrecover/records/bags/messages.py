@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,24 +15,18 @@ import numpy.typing as npt
 from nsrecover.core import Camera, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.formats import instances_of
-from nsrecover.records.bags.camera_info import intrinsics_of
+from nsrecover.records.bags.camera_info import distorts, intrinsics_of, rectified_pixels
+from nsrecover.records.bags.frames import Frames
 from nsrecover.records.bags.images import Message, colour_of, depth_of, labels_of
+from nsrecover.records.bags.layout import MASKS, ViewTopics
 from nsrecover.records.reading import plan_with_targets
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject, parse_json
 
 Instances = npt.NDArray[np.int32]
+Pixel = TypeVar("Pixel", bound=np.generic)
 
 PLAN, OBSERVE, LABELS, GRIPPER = (f"/nsrecover/{name}" for name in ("plan", "observe", "labels", "gripper"))
 TF = ("/tf", "/tf_static")
-RECTIFIED = "/color/image_rect"
-COLOUR = (RECTIFIED, "/color/image_raw", RECTIFIED + "/compressed", "/color/image_raw/compressed")
-DEPTH = tuple(
-    topic + way
-    for way in ("", "/compressedDepth", "/compressed")
-    for topic in ("/aligned_depth_to_color/image_raw", "/depth/image_raw")
-)
-INFO = "/color/camera_info"
-MASKS = ("/masks", "/detections")
 BOXES = "/nsrecover/boxes"
 """JSON with `boxes` (name -> centre and size in metres, or null) and `stamp_s`; for running robots without images."""
 FACTS = "/nsrecover/facts"
@@ -52,12 +47,15 @@ _TYPES = {
     ROBOT: "nsrecover_interfaces/msg/RobotState", **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
 }  # fmt: skip
 
+READABLE = {*_TYPES.values(), *(f"sensor_msgs/msg/{kind}" for kind in ("CameraInfo", "CompressedImage", "Image"))}
+"""Types of messages that are read."""
+
 
 def type_of(topic: str) -> str:
     """The type of the messages on one of our topics, such as `sensor_msgs/msg/Image`."""
     if topic in _TYPES:
         return _TYPES[topic]
-    if topic.endswith(INFO):
+    if topic.endswith("/camera_info"):
         return "sensor_msgs/msg/CameraInfo"
     if topic.endswith(MASKS[1]):
         return "std_msgs/msg/String"
@@ -81,68 +79,54 @@ class Pictures:
     names: dict[int, str]
 
 
-@dataclass(frozen=True)
-class ViewTopics:
-    """The topics of one camera.
+def shown(
+    view: ViewTopics, images: Sequence[Message], info: Message, frames: Frames, moment: float, slop_s: float
+) -> tuple[Pictures, Camera]:
+    """What one camera shows at a moment, without distortion, and the camera.
 
-    Attributes:
-        prefix: what they begin with, such as `/left`.
-        colour: of colour images.
-        depth: of depth images.
-        masks: of label images or detections.
+    Args:
+        view: its topics.
+        images: the messages of its `pictures`.
+        info: its CameraInfo.
+        frames: the transforms.
+        moment: seconds.
+        slop_s: how far a transform of a moving frame may be from the moment, seconds.
+
+    Raises:
+        InvalidRecording: sizes differ, an encoding is not known, data are damaged, the CameraInfo is not of this
+            image, transforms are missing, or depth is not aligned to colour.
     """
-
-    prefix: str
-    colour: str
-    depth: str
-    masks: str
-
-    @classmethod
-    def among(cls, prefix: str, topics: set[str]) -> ViewTopics | None:
-        """The topics with a prefix, of alternatives the first one; None if one is missing."""
-        found = [next((prefix + name for name in names if prefix + name in topics), None) for names in KINDS]
-        colour, depth, masks = found
-        return None if colour is None or depth is None or masks is None else cls(prefix, colour, depth, masks)
-
-    @property
-    def rectified(self) -> bool:
-        """Whether the colour images are rectified."""
-        return self.colour.startswith(self.prefix + RECTIFIED)
-
-    def camera(self, info: Message, shape: tuple[int, ...], pose: FloatArray) -> Camera:
-        """The camera of an image of some shape.
-
-        Raises:
-            InvalidRecording: its CameraInfo is not of this image.
-        """
-        k = intrinsics_of(info, self.prefix + INFO, shape, self.rectified)
-        return Camera(k, pose, self.prefix.lstrip("/"))
-
-    @property
-    def topics(self) -> tuple[str, str, str]:
-        """All of them."""
-        return self.colour, self.depth, self.masks
-
-    def pictures(self, rgb: Message, depth: Message, masks: Message) -> Pictures:
-        """The messages of one moment as arrays.
-
-        Raises:
-            InvalidRecording: sizes differ, an encoding is not known, or data are damaged.
-        """
-        colours, metres = colour_of(rgb, self.colour), depth_of(depth, self.depth)
-        if metres.shape != colours.shape[:2]:
-            raise InvalidRecording(
-                f"expected depth of the size of the colour image, {colours.shape[:2]}, on {self.depth}, found "
-                f"{metres.shape}; record depth that is aligned to colour (aligned_depth_to_color)"
-            )
-        if self.masks.endswith(MASKS[0]):
-            return Pictures(colours, metres, labels_of(masks, self.masks), {})
-        found = json_of(masks.data, self.masks)
-        return Pictures(colours, metres, *instances_of(found.get("detections", ()), *colours.shape[:2]))
+    pose = frames.optical_pose(info.header.frame_id, moment, slop_s)
+    frames.check_aligned(images[1].header.frame_id, info.header.frame_id, pose, moment, view.depth)
+    colours, metres = colour_of(images[0], view.colour), depth_of(images[1], view.depth)
+    if metres.shape != colours.shape[:2]:
+        raise InvalidRecording(
+            f"expected depth of the size of the colour image, {colours.shape[:2]}, on {view.depth}, found "
+            f"{metres.shape}; record depth that is aligned to colour (aligned_depth_to_color)"
+        )
+    if view.masks.endswith(MASKS[1]) or (hasattr(images[2], "data") and isinstance(images[2].data, str)):
+        found = json_of(images[2].data, view.masks)
+        instances, names = instances_of(found.get("detections", ()), *colours.shape[:2])
+    else:
+        instances, names = labels_of(images[2], view.masks), {}
+    k = intrinsics_of(info, view.info, colours.shape, view.rectified)
+    if distorts(info) and view.rectified and "rect" not in view.depth:
+        raise InvalidRecording(
+            f"expected depth of the rectified images {view.colour}, found {view.depth}, which is aligned to the raw "
+            f"ones, and distortion {np.round(info.d, 4).tolist()} on {view.info}; rectify depth, too, as image_rect, "
+            "or, if the masks are of the raw images, name these with --topic NAME=colour"
+        )
+    if distorts(info) and not view.rectified:
+        place = rectified_pixels(info, view.info, k, colours.shape)
+        colours, metres, instances = _moved(colours, place), _moved(metres, place), _moved(instances, place)
+    return Pictures(colours, metres, instances, names), Camera(k, pose, view.prefix.lstrip("/") or "camera")
 
 
-KINDS = (COLOUR, DEPTH, MASKS)
-"""The topics of a camera, each with its alternatives."""
+def _moved(image: npt.NDArray[Pixel], place: npt.NDArray[np.intp]) -> npt.NDArray[Pixel]:
+    """The pixels of an image at other places (2, H, W); 0 outside."""
+    found: npt.NDArray[Pixel] = image[tuple(place)]
+    found[place[0] < 0] = 0
+    return found
 
 
 class Labels:
@@ -196,7 +180,9 @@ def observation_of(
     """
     sizes = {view.rgb.shape[:2] for view in views}
     if len(sizes) > 1:
-        raise InvalidRecording(f"expected images of one size from all cameras, found {sorted(sizes)}; resize them")
+        raise InvalidRecording(
+            f"expected images of one size of all cameras, found {sorted(sizes)}; resize them, or choose by --cameras"
+        )
     labels, shared = labelled
     instances: Sequence[Instances] = [view.instances for view in views]
     if any(view.names for view in views):

@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import yaml
@@ -97,6 +98,7 @@ def opened(path: Path) -> Iterator[Bag]:
     with needs_extra("bags", "rosbags"):
         from rosbags.rosbag2 import Reader
         from rosbags.typesys import Stores, get_typestore
+    _bound_unpacking()
     if not path.exists():
         raise InvalidRecording(f"expected a ROS 2 bag at {path}, found nothing there; check the path")
     if path.suffix == ".bag":
@@ -182,6 +184,31 @@ def _tolerate_other_schemas(storage: Any) -> None:
         storage.schemas = _Schemas()
     elif hasattr(storage, "STORAGE_PLUGINS"):
         storage.STORAGE_PLUGINS = {**storage.STORAGE_PLUGINS, "mcap": Mcap}
+
+
+def _bound_unpacking() -> None:
+    """Let rosbags unpack a chunk or message to no more than a real one can have: a small file may fill the memory."""
+    from lz4.frame import LZ4FrameDecompressor
+    from rosbags.rosbag2 import reader, storage_mcap
+
+    zstd = _zstd()
+
+    def unpacked(decompressor: Any, data: bytes) -> bytes:
+        found: bytes = decompressor.decompress(data, BOMB_BYTES + 1)
+        if len(found) > BOMB_BYTES:
+            raise InvalidRecording(
+                f"expected chunks of at most {BOMB_BYTES:,} bytes, found {len(data):,} bytes that unpack to more; "
+                "record in smaller chunks"
+            )
+        return found
+
+    def of_zstd(data: bytes) -> bytes:
+        return unpacked(zstd.ZstdDecompressor(), data)
+
+    storage_mcap.DECOMPRESSORS |= {
+        "zstd": lambda data, _: of_zstd(data), "lz4": lambda data, _: unpacked(LZ4FrameDecompressor(), data),
+    }  # fmt: skip
+    vars(reader)["zstd"] = SimpleNamespace(decompress=of_zstd, open=zstd.open)
 
 
 def _zstd() -> Any:

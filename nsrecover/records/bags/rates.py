@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.records.bags.images import Message
-from nsrecover.records.bags.messages import BOXES, GRIPPER, INFO, KINDS, LABELS, OBSERVE, PLAN, TF, seconds, stamp_of
+from nsrecover.records.bags.layout import ENDINGS
+from nsrecover.records.bags.messages import BOXES, GRIPPER, LABELS, OBSERVE, PLAN, READABLE, TF, seconds, stamp_of
 from nsrecover.records.bags.opening import opened
 
 LATE_S = 1.0
@@ -17,7 +18,6 @@ EARLY_S = 0.05
 """Messages that are recorded so long before their stamp come from another clock."""
 
 _READ = (PLAN, OBSERVE, LABELS, GRIPPER, BOXES, *TF)
-_PER_CAMERA = (INFO, *(name for names in KINDS for name in names))
 _STAMPED_SELF = "std_msgs/msg/Header"
 _TEXT = "std_msgs/msg/String"
 
@@ -74,7 +74,7 @@ def topic_rates(path: str | Path) -> tuple[TopicRate, ...]:
     late: dict[str, list[float]] = {}
     with opened(Path(path)) as bag:
         kinds = bag.kinds
-        wanted = {topic for topic in kinds if topic in _READ or topic.endswith(_PER_CAMERA)}
+        wanted = {topic for topic in kinds if topic.endswith((*_READ, *ENDINGS)) and kinds[topic] in READABLE}
         for topic, time_s, message in bag.messages(wanted):
             stamp = _stamp(message, kinds[topic], time_s)
             stamps.setdefault(topic, []).append(time_s if stamp is None else stamp)

@@ -1,6 +1,7 @@
 """ROS 2 bags (MCAP and SQLite) as recorded runs, without ROS.
 
-A bag holds one run. For every camera, whose topics begin with a common prefix such as `/left`:
+A bag holds one run. For every camera, whose topics begin with a common prefix such as `/left`, by these or by the names
+of other drivers (`nsrecover.records.bags.layout.DRIVERS`):
 
     PREFIX/color/image_raw          sensor_msgs/Image (rgb8, bgr8, ...), or image_rect, or either with /compressed
     PREFIX/depth/image_raw          16UC1 in mm, 32FC1 in m, or .../compressedDepth; or aligned_depth_to_color
@@ -18,12 +19,13 @@ and for all of them:
 
 Messages belong to the moment that their header's stamp is nearest to, so that they may arrive late or in any order.
 JSON texts may hold `stamp_s`; without one, the time of the recording counts. Of alternatives the topic with messages is
-read, rectified before raw images; other topics are not opened.
+read, rectified before raw images; raw ones are rectified here, with their depth and masks. A camera that lacks one of
+its topics is left out, and other topics are not opened.
 
 Needs rosbags: `pip install 'nsrecover[bags]'`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,24 +33,25 @@ import numpy as np
 
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.bags import BASE_FRAME
+from nsrecover.records.bags.camera_info import Infos
 from nsrecover.records.bags.frames import Frames
 from nsrecover.records.bags.images import Message
+from nsrecover.records.bags.layout import Layout
 from nsrecover.records.bags.messages import (
     GRIPPER,
-    INFO,
-    KINDS,
     LABELS,
     OBSERVE,
     PLAN,
+    READABLE,
     SLOP_S,
     TF,
     TRANSFORM_SLOP_S,
     Labels,
-    ViewTopics,
     json_of,
     observation_of,
     plan_of,
     seconds,
+    shown,
     stamp_of,
 )
 from nsrecover.records.bags.opening import Bag, opened
@@ -94,7 +97,7 @@ class _Nearest:
 
 def read_bag(
     path: str | Path,
-    base_frame: str = BASE_FRAME,
+    layout: Layout | str = BASE_FRAME,
     slop_s: float = SLOP_S,
     transform_slop_s: float = TRANSFORM_SLOP_S,
 ) -> Recording:
@@ -102,7 +105,7 @@ def read_bag(
 
     Args:
         path: folder of the bag, or its only data file (.mcap, .db3).
-        base_frame: the robot's base: z up, the table's top at z = 0.
+        layout: the robot's base (z up, the table's top at z = 0), cameras and topics; or the base alone.
         slop_s: how far the stamp of an image may be from its moment, seconds.
         transform_slop_s: how far a transform of a moving frame may be from its moment, seconds.
 
@@ -112,15 +115,15 @@ def read_bag(
         InvalidConfiguration: rosbags is not installed.
     """
     path = Path(path)
+    layout = Layout(layout) if isinstance(layout, str) else layout
     with opened(path) as bag:
-        topics = bag.topics
-        prefixes = sorted(topic.removesuffix(INFO) for topic in topics if topic.endswith(INFO))
-        _check_topics(path, topics, prefixes)
-        small = {PLAN, OBSERVE, LABELS, *TF, *(prefix + INFO for prefix in prefixes)}
-        text, moments, labels, frames, infos = _read_small(path, bag, small & topics, base_frame)
-        views = [view for prefix in prefixes if (view := ViewTopics.among(prefix, topics)) is not None]
-        wanted = {topic: _Nearest(topic) for view in views for topic in view.topics} | {GRIPPER: _Nearest(GRIPPER)}
-        for topic, time_s, message in bag.messages(wanted.keys() & topics):
+        ours = _shared_topics(path, bag.topics, layout)
+        views = layout.views({topic for topic, kind in bag.kinds.items() if kind in READABLE})
+        infos = {view.info: Infos() for view in views}
+        text, moments, labels, frames = _read_small(path, bag, ours, infos, layout.base_frame)
+        gripper = next((topic for topic, name in ours.items() if name == GRIPPER), "")
+        wanted = {topic: _Nearest(topic) for view in views for topic in view.pictures} | {gripper: _Nearest(gripper)}
+        for topic, time_s, message in bag.messages(wanted.keys() & bag.topics):
             wanted[topic].offer(stamp_of(message, time_s), moments, message)
     plan = plan_of(text)
     if len(moments) != len(plan) + 1:
@@ -128,61 +131,54 @@ def read_bag(
             f"expected {amount(len(plan) + 1, 'moment')} on {OBSERVE} for the {len(plan)} actions of {PLAN}, found "
             f"{len(moments)}; publish one before the first action and one after each"
         )
-    for view in views:
-        if view.prefix not in infos:
-            raise InvalidRecording(f"expected a message on {view.prefix}{INFO} in {path}, found none; record it, too")
     observations = []
     with readable(f"observations that can be used in {path}", "record it again"):
         for number, moment in enumerate(moments):
-            parts = [view.pictures(*(wanted[t].at(number, moment, slop_s) for t in view.topics)) for view in views]
-            cameras = []
-            for view, shown in zip(views, parts, strict=True):
-                info = infos[view.prefix]
-                pose = frames.optical_pose(info.header.frame_id, moment, transform_slop_s)
-                cameras.append(view.camera(info, shown.rgb.shape, pose))
-            gripper = wanted[GRIPPER].found.get(number, (0.0, None))[1]
-            observations.append(observation_of(parts, tuple(cameras), labels.at(moment), gripper, moment))
+            parts, cameras = [], []
+            for view in views:
+                images = [wanted[topic].at(number, moment, slop_s) for topic in view.pictures]
+                info = infos[view.info].at(moment, slop_s, view.info)
+                part, camera = shown(view, images, info, frames, moment, transform_slop_s)
+                parts.append(part)
+                cameras.append(camera)
+            held = wanted[gripper].found.get(number, (0.0, None))[1]
+            observations.append(observation_of(parts, tuple(cameras), labels.at(moment), held, moment))
     return Recording(plan, tuple(observations), {"bag": path.name})
 
 
-def _check_topics(path: Path, topics: set[str], prefixes: Sequence[str]) -> None:
-    """Refuse a bag without the topics that are needed."""
-    needed = {PLAN: [PLAN], OBSERVE: [OBSERVE], "/tf or /tf_static": list(TF)}
-    if not prefixes:
-        raise InvalidRecording(
-            f"expected a topic PREFIX{INFO} for each camera in {path}, found none among {', '.join(sorted(topics))}"
-        )
-    for prefix in prefixes:
-        for names in KINDS:
-            needed[" or ".join(prefix + name for name in names[:2])] = [prefix + name for name in names]
-    for name, either in needed.items():
-        if not topics & set(either):
+def _shared_topics(path: Path, topics: set[str], layout: Layout) -> dict[str, str]:
+    """The topics of a bag that all cameras share -> ours."""
+    every = {name: layout.shared(name, topics) for name in (PLAN, OBSERVE, LABELS, GRIPPER, *TF)}
+    for names in ((PLAN,), (OBSERVE,), TF):
+        if not any(map(every.get, names)):
             raise InvalidRecording(
-                f"expected the topic {name} in {path}, found none.{did_you_mean(either[0], topics)} Record it, too"
+                f"expected the topic {' or '.join(names)} in {path}, found none."
+                f"{did_you_mean(names[0], topics)} Record it, too"
             )
+    return {topic: name for name, topic in every.items() if topic is not None}
 
 
 def _read_small(
-    path: Path, bag: Bag, topics: set[str], base_frame: str
-) -> tuple[str, list[float], Labels, Frames, dict[str, Message]]:
-    """Text of the plan, moments, labels, transforms, and the last CameraInfo of each camera."""
+    path: Path, bag: Bag, ours: Mapping[str, str], infos: Mapping[str, Infos], base_frame: str
+) -> tuple[str, list[float], Labels, Frames]:
+    """Text of the plan, moments, labels and transforms; CameraInfos are added."""
     plans, moments, labels, frames = [], [], Labels(), Frames(base_frame)
-    infos: dict[str, Message] = {}
-    for topic, time_s, message in bag.messages(topics):
-        if topic == PLAN:
+    for topic, time_s, message in bag.messages({*ours, *infos} - {GRIPPER}):
+        name = ours.get(topic)
+        if name == PLAN:
             plans.append(message.data)
-        elif topic == OBSERVE:
+        elif name == OBSERVE:
             moments.append(seconds(message.stamp))
-        elif topic == LABELS:
+        elif name == LABELS:
             document = json_of(message.data, topic)
             labels.add(float(document.get("stamp_s", time_s)), document)
-        elif topic in TF:
+        elif name in TF:
             for each in message.transforms:
-                frames.add(each, seconds(each.header.stamp), fixed=topic == TF[1])
-        else:
-            infos[topic.removesuffix(INFO)] = message
+                frames.add(each, seconds(each.header.stamp), fixed=name == TF[1])
+        elif topic in infos:
+            infos[topic].add(seconds(message.header.stamp), message)
     if not plans:
         raise InvalidRecording(
             f"expected a plan on {PLAN} in {path}, found no message; publish the actions, one a line"
         )
-    return plans[-1], sorted(moments), labels, frames, infos
+    return plans[-1], sorted(moments), labels, frames

@@ -14,7 +14,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.masks.formats import run_lengths
 from nsrecover.records.bags import BASE_FRAME
 from nsrecover.records.bags.images import Message, compressed
-from nsrecover.records.bags.messages import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF, stamp_fields
+from nsrecover.records.bags.messages import GRIPPER, LABELS, OBSERVE, PLAN, TF, stamp_fields
 from nsrecover.records.recording import Recording
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.python310 import StrEnum
@@ -161,7 +161,7 @@ class RunMessages:
             yield self._message(now, prefix + "/detections", "std_msgs/msg/String", data=text)
         else:
             yield self._image(now, prefix + "/masks", header, "32SC1", instances.astype(np.int32))
-        yield self._camera_info(now, prefix + INFO, header, seen.cameras[view], rgb.shape)
+        yield self._camera_info(now, prefix + "/color/camera_info", header, seen.cameras[view], rgb.shape)
 
     def _image(self, now: float, topic: str, header: Message, encoding: str, pixels: npt.NDArray[np.generic]) -> Sent:
         data = np.frombuffer(np.ascontiguousarray(pixels).tobytes(), np.uint8)

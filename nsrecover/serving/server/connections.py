@@ -109,6 +109,11 @@ class Connection(H11Protocol):
             self._head.cancel()
             self._head = None
 
+    def on_response_complete(self) -> None:
+        """Remember who has asked: the next request begins with a scope of its own."""
+        _ = self.known
+        super().on_response_complete()
+
     @property
     def known(self) -> bool:
         """Whether one of its requests was of a known caller."""

@@ -63,9 +63,20 @@ InSession = Annotated[StoredSession, Depends(_session)]
 Reporting = Callable[..., Awaitable[Response]]
 
 
-async def _reporting(request: Request, service: Serving, session: InSession) -> Reporting:
+async def _reporting(
+    request: Request,
+    service: Serving,
+    session: InSession,
+    idempotency_key: Annotated[
+        str, Header(max_length=64, description="A new text for each report: one that is sent again counts once.")
+    ] = "",
+) -> Reporting:
     async def report(work: Work) -> Response:
-        return JSONResponse(await service.report(request, session, Job(work)))
+        if idempotency_key and idempotency_key == session.key:
+            return JSONResponse(session.answer)
+        answer = await service.report(request, session, Job(work))
+        session.key = idempotency_key
+        return JSONResponse(answer)
 
     return report
 

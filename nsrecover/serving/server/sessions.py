@@ -109,6 +109,7 @@ class StoredSession:
         system: name of its system.
         state: the session, as `nsrecover.serving.server.work.jobs` stores it; None until it was opened.
         answer: the last answer.
+        key: of the report that it answers; empty if the report had none.
         events: events of the session.
         stop: set to end the running search.
     """
@@ -117,6 +118,7 @@ class StoredSession:
         self.name, self.system, self.client = name, system, client
         self.state: bytes | None = None
         self.answer: Json = None
+        self.key = ""
         self.events = Events(asyncio.get_running_loop())
         self.stop = asyncio.Event()
         self.touched = time.monotonic()
@@ -126,6 +128,13 @@ class StoredSession:
     def in_use(self) -> bool:
         """Whether a request or a listener is active."""
         return self.busy or self.events.listeners > 0
+
+    @property
+    def over(self) -> bool:
+        """Whether it is done or stopped, and no request or listener is active."""
+        last = self.answer if isinstance(self.answer, dict) else {}
+        request = last.get("request")
+        return isinstance(request, dict) and request.get("code") in ("done", "stopped") and not self.in_use
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -168,23 +177,25 @@ class Sessions:
         return len(self._all)
 
     def open(self, system: str, client: str) -> StoredSession:
-        """Make room for a session of a client.
+        """Make room for a session of a client: of those that are over, the oldest is forgotten if there are too many.
 
         Raises:
-            Refused: there are too many sessions.
+            Refused: there are too many sessions that are not over.
         """
         self.forget_idle()
-        most = self._limits.sessions_of_client
-        if sum(each.client == client for each in self._all.values()) >= most:
-            raise Refused(
-                429, "too_many_sessions", f"expected at most {most} sessions of one client, found as many; delete "
-                "those that are over, or start the server with a higher limit", {"Retry-After": "10"},
-            )  # fmt: skip
-        if len(self._all) >= self._limits.sessions:
-            raise Refused(
-                429, "too_many_sessions", f"expected at most {self._limits.sessions} sessions, found as many; delete "
-                "those that are over, or start the server with a higher limit", {"Retry-After": "10"},
-            )  # fmt: skip
+        limits = self._limits
+        for whose, most in ((client, limits.sessions_of_client), (None, limits.sessions)):
+            of = "" if whose is None else " of one client"
+            known = [each for each in self._all.values() if whose in (each.client, None)]
+            over = [each for each in known if each.over]
+            if len(known) < most:
+                continue
+            if not over:
+                raise Refused(
+                    429, "too_many_sessions", f"expected at most {most} sessions{of}, found as many; delete "
+                    "those that are not needed, or start the server with a higher limit", {"Retry-After": "10"},
+                )  # fmt: skip
+            self.close(min(over, key=lambda each: each.touched).name)
         session = StoredSession(secrets.token_urlsafe(18), system, client)
         self._all[session.name] = session
         return session

@@ -25,13 +25,13 @@ from nsrecover.bridges.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, REP
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import NsrecoverError
 from nsrecover.loading import geometric, system_at
-from nsrecover.records.bags.messages import TF, type_of
+from nsrecover.records.bags.messages import TF
 from nsrecover_ros.messages import class_of, fill
 
 PARAMETERS: dict[str, Any] = {
     "cameras": ["/left", "/right"], "checkpoint": "", "base_frame": "base_link", "slop_s": 0.1, "transform_slop_s": 0.2,
     "keep": 30, "wait_s": 5.0, "kept_in": "", "budget_s": 1.0, "max_recoveries": -1, "check_sensors": True,
-    "approve": False,
+    "approve": False, "driver": "realsense", "topics": [""], "namespace": "",
 }  # fmt: skip
 TYPES = {DISCREPANCY: msg.Discrepancy, RECOVERY: msg.RecoveryPlan, STATE: msg.State}
 LATCH = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
@@ -56,7 +56,9 @@ class MonitorNode(LifecycleNode):
         given = {name: self.get_parameter(name).value for name in PARAMETERS}
         cameras = tuple(each for each in given["cameras"] if each)
         checkpoint = given["checkpoint"] or None
-        buffer = BufferSettings(cameras, given["base_frame"], given["slop_s"], given["transform_slop_s"], given["keep"])
+        times = (given["slop_s"], given["transform_slop_s"], given["keep"])
+        named = (given["driver"], tuple(each for each in given["topics"] if each), given["namespace"])
+        buffer = BufferSettings(cameras, given["base_frame"], *times, *named)
         most = None if given["max_recoveries"] < 0 else given["max_recoveries"]
         try:
             session = SessionSettings(given["budget_s"], most, given["check_sensors"], given["approve"])
@@ -72,8 +74,8 @@ class MonitorNode(LifecycleNode):
         }
         core.active = False
         for topic in core.topics:
-            kind = class_of(type_of(topic))
-            qos = FIXED if topic == TF[1] else LATCH if topic in LATCHED else LOSSY
+            kind = class_of(core.kind_of(topic))
+            qos = FIXED if topic.endswith(TF[1]) else LATCH if topic.endswith(LATCHED) else LOSSY
             self._made.append(
                 self.create_subscription(kind, topic, partial(core.take, topic), qos, callback_group=self._group)
             )

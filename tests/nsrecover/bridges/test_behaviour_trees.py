@@ -4,6 +4,7 @@ import builtins
 import importlib
 import sys
 import threading
+import time
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -142,6 +143,29 @@ def test_skills_may_take_their_time_and_are_not_believed(end: Status) -> None:
     assert table.done == []
     assert run(tree) is Status.SUCCESS
     assert table.stands()
+
+
+def test_skills_are_set_up_with_what_the_tree_is_set_up_with() -> None:
+    nodes: list[object] = []
+
+    class Skill(py_trees.behaviour.Behaviour):
+        def setup(self, **given: object) -> None:
+            nodes.append(given["node"])
+
+        def update(self) -> Status:
+            assert nodes
+            return Status.SUCCESS
+
+    follow = FollowPlan(geometric().session(PLAN), Table(), act=lambda action: Skill(str(action)))
+    tree = py_trees.trees.BehaviourTree(follow)
+    tree.setup(node="a ROS node")
+    for _ in range(400):
+        tree.tick()
+        if nodes:
+            break
+        time.sleep(0.01)
+    assert nodes == ["a ROS node"]
+    follow.stop_session()
 
 
 def test_a_motion_that_does_not_end_ends_the_session() -> None:

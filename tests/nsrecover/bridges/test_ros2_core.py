@@ -18,7 +18,7 @@ from nsrecover.bridges.ros2.codes import AnswerCode
 from nsrecover.bridges.ros2.core import CoreSettings, SessionCore
 from nsrecover.bridges.ros2.endpoints import DISCREPANCY, RECOVERY, STATE
 from nsrecover.core.sessions.settings import SessionSettings
-from nsrecover.errors import InvalidRecording
+from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.records.bags.messages import BOXES, FACTS, PLAN
 from tests.commands import ROOT
 from tests.nsrecover.bridges.box_table import SIDE, Table, text
@@ -133,8 +133,12 @@ def test_a_node_that_was_started_again_goes_on(make: Make, tmp_path: Path) -> No
     told = table.tell()
     assert (told["number"], told["request"]["code"]) == (3, "look")
     assert carried_out(table, told)["request"]["code"] == "done"
+    assert kept.stat().st_mode & 0o077 == 0
     kept.write_bytes(b"nothing")
     with pytest.raises(InvalidRecording, match="delete the file"):
+        make(kept_in=str(kept))
+    kept.chmod(0o620)
+    with pytest.raises(InvalidConfiguration, match="only you can write"):
         make(kept_in=str(kept))
 
 

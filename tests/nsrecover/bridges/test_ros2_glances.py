@@ -4,23 +4,48 @@ import threading
 import time
 from typing import Any
 
+import pytest
 from rosbags.typesys import Stores, get_typestore
 
 import nsrecover
 from nsrecover.bridges.ros2.answers import action_of, header
-from nsrecover.bridges.ros2.buffer import BufferSettings
+from nsrecover.bridges.ros2.buffer import BufferSettings, MessageBuffer
 from nsrecover.bridges.ros2.core import CoreSettings, SessionCore
 from nsrecover.bridges.ros2.endpoints import DISCREPANCY, STATE
 from nsrecover.core import Observation
 from nsrecover.core.glances import RobotState
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.bags.messages import PLAN, ROBOT
 from nsrecover.records.bags.writing import BagSettings, RunMessages
+from nsrecover.records.recording import example
 from sim.sensors.presets import sensor
 from sim.tabletop.scenarios import scenario
 from sim.tabletop.watched import WatchedWorld
 from sim.tabletop.world import TabletopWorld
 from tests.nsrecover.bridges.box_table import text
 from tests.nsrecover.bridges.ros2_types import PACKAGE, message_of
+
+
+def test_the_topics_of_other_drivers_and_of_a_namespace_are_taken() -> None:
+    settings = BufferSettings(("/cam",), driver="openni", topics=("/yolo/out=masks",), namespace="r1")
+    buffer, truth = MessageBuffer(settings), example().observations[0]
+    assert buffer.kind_of("/yolo/out") == "sensor_msgs/msg/Image"
+    names = {"/left/masks": "/yolo/out", "/left/depth/": "/r1/cam/depth_registered/", "/left/color/": "/r1/cam/rgb/"}
+    for arrival_s, topic, kind, message in RunMessages(BagSettings(), get_typestore(Stores.ROS2_HUMBLE).types).of(
+        truth
+    ):
+        known = next((old for old in names if topic.startswith(old)), "")
+        topic = names[known] + topic.removeprefix(known) if known else "/r1" + topic
+        if topic in buffer.topics:
+            assert buffer.kind_of(topic) == kind
+            buffer.take(topic, message, arrival_s)
+    seen = buffer.observation(0.0)
+    assert isinstance(seen, tuple), seen
+    assert isinstance(seen[0], Observation)
+    assert seen[0].cameras[0].name == "r1/cam"
+    assert sorted(seen[0].labels.values()) == sorted(truth.labels.values())
+    with pytest.raises(InvalidConfiguration, match="expected a driver of"):
+        MessageBuffer(BufferSettings(driver="kinect"))
 
 
 class Robot:

@@ -1,6 +1,7 @@
 """Repair of unified-planning problems, checked by its validator and the optimum of Fast Downward."""
 
 import builtins
+import importlib
 import sys
 
 import pytest
@@ -299,6 +300,16 @@ def reducible() -> list[str]:
     names += " basic_with_costs basic_with_default_values robot_fluent_of_user_type robot_loader_adv charge_discharge"
     names += " hierarchical_blocks_world_exists robot_locations_connected_without_battery"
     return (names + " locations_connected_cost_minimize").split()
+
+
+@pytest.mark.parametrize(
+    "kind", ["multi_agent.ma_problem.MultiAgentProblem", "scheduling.scheduling_problem.SchedulingProblem"]
+)
+def test_problems_of_other_classes_are_refused_by_name(kind: str) -> None:
+    module, _, name = kind.rpartition(".")
+    made = getattr(importlib.import_module(f"unified_planning.model.{module}"), name)
+    with pytest.raises(InvalidConfiguration, match=f"found a {name}"):
+        repair(made("p"), SequentialPlan([]), {})
 
 
 def test_conditions_that_cannot_be_written_out_are_refused() -> None:

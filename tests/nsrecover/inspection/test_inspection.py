@@ -106,6 +106,23 @@ def test_a_failure_has_subtask_object_and_cause(
     assert label.subtask is not None
 
 
+def stopped(given: Watched) -> Watched:
+    """The episode up to its last change, as recorders end it that stop at success."""
+    return Watched(**{**vars(given), **{k: getattr(given, k)[:-4] for k in ("times_s", "boxes", "seen", "missing")}})
+
+
+@pytest.mark.parametrize(("moves", "subtask", "name", "causes"), FAILURES)
+def test_a_subtask_that_ends_with_the_episode_is_learned_and_judged(
+    moves: Sequence[Move], subtask: int, name: str, causes: set[Cause]
+) -> None:
+    task = learn([stopped(episode(seed, TASK)) for seed in range(20)], 0.05)
+    assert [str(each.action) for each in task.subtasks] == ["top(red, blue)", "left(green, yellow)"]
+    assert sum(not judge(task, stopped(episode(seed, TASK))).succeeded for seed in range(100, 140)) <= 4
+    found = judge(task, stopped(episode(50, moves)))
+    assert (found.succeeded, found.subtask, found.object) == (False, subtask, name)
+    assert found.cause in causes
+
+
 def test_what_happens_before_the_next_subtask_begins_belongs_to_the_last(task: Task) -> None:
     given, yellow = episode(60, (RED, GREEN)), NAMES.index("yellow")
     done = dict(judge(task, given).done)[0]

@@ -1,15 +1,18 @@
 """Logs with unknown words, without times, in the wrong order, in part, in another language, cut off, or hostile."""
 
 import copy
+import json
 import re
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nsrecover.errors import InvalidRecording
 from nsrecover.logs import explain_log, log_of, report_of
+from nsrecover.records.explain_file import explain_file
 from tests.nsrecover.logs.household_failures import TASKS, failures
 
 LISTS = ("event_summary", "subgoal_summary")
@@ -44,6 +47,13 @@ def test_actions_in_unknown_words_are_those_of_the_plan() -> None:
     assert same(found)
     assert any("unknown action 'Zorble" in entry for entry in found["unread"])
     assert found["confidence"] < known()["confidence"]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
+def test_logs_of_other_editors_are_explained(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_bytes(json.dumps(PLAIN | {"task": "émincé"}, ensure_ascii=False).encode(encoding))
+    (found,) = explain_file(tmp_path / "log.json")
+    assert same(found)
 
 
 def test_unknown_states_and_things_change_nothing() -> None:

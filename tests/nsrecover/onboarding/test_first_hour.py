@@ -28,9 +28,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+OLD_PYTHON = "import runpy, sys; sys.modules['tomllib'] = None; runpy.run_path('test_world.py', run_name='__main__')"
+"""Runs the test of a project without the modules that Python 3.10 lacks."""
+
+
 def test_its_own_test_passes_at_once(project: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "test_world.py"], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        [sys.executable, "-c", OLD_PYTHON], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -56,6 +60,10 @@ def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: 
     )  # fmt: skip
     assert done.code == 0, done.err
     assert json.loads(done.out) == {"status": "completed", "reason": "", "errors": 1, "why": None, "log": str(log)}
+    before = log.read_bytes()
+    done = nsr("watch", f"{project}/world.py:disturbed_world", "--max-recoveries", "0", "--out", str(log), "--json")
+    assert (done.code, json.loads(done.out)["why"]) == (1, "too_many"), done.err
+    log.write_bytes(before)
     page = tmp_path / "report.html"
     assert nsr("report", str(log), "--out", str(page)).code == 0
     assert "What went wrong?" in page.read_text()
@@ -63,6 +71,12 @@ def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: 
     assert 'class="object wrong"' in page.read_text()
     assert "blue" in nsr("explain", str(log)).out
     assert "0 of 3 steps" in nsr("check", str(runs / "run000.json"), "--checkpoint", str(out)).out
+
+
+def test_telling_a_robot_without_a_checkout_says_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nsrecover.cli.tell.find_spec", lambda name: None)
+    done = nsr("tell", "bring me an apple")
+    assert (done.code, "--world" in done.err, "PYTHONPATH" in done.err) == (2, True, False)
 
 
 def test_what_was_found_is_drawn_over_the_images(tmp_path: Path) -> None:
@@ -235,7 +249,7 @@ def test_a_project_of_facts_is_watched_recorded_checked_and_reported(
     for module in ("domain", "world"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     done = subprocess.run(
-        [sys.executable, "test_world.py"], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        [sys.executable, "-c", OLD_PYTHON], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

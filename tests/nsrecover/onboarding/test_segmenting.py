@@ -30,6 +30,9 @@ def test_one_image_gives_pose_masks_and_boxes(tmp_path: Path) -> None:
     masks = np.asarray(Image.open(tmp_path / "out" / "000_colour.png")).astype(np.int32)
     assert min(overlaps(masks, true)) > 0.75
     assert all(Path(drawing).is_file() for drawing in found["drawings"])
+    for unit_mm in ("0.1", "10"):
+        done = nsr("segment", *files, "--intrinsics", KINECT, "--unit-mm", unit_mm)
+        assert (done.code in (1, 2), "unit" in done.out + done.err) == (True, True)
     done = nsr("segment", *files, "--intrinsics", "525")
     assert done.code == 2
     assert "FX,FY,CX,CY" in done.err

@@ -11,7 +11,7 @@ import nsrecover
 from nsrecover.core import Observation, Plan, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.agreement import contradictions, unmasked
-from nsrecover.perception.cameras.checks import check_observation, require_plausible, table_plane
+from nsrecover.perception.cameras.checks import SETUP_AGREE_M, check_observation, require_plausible, table_plane
 from nsrecover.perception.lifting import to_world
 from nsrecover.records.recording import Recording, example
 from sim.sensors.presets import presets, sensor
@@ -107,6 +107,7 @@ MISTAKES: list[tuple[str, SensorProblem, Callable[[Observation], Observation]]] 
     ("exchanged", SensorProblem.EXCHANGED_CAMERAS, lambda seen: replace(seen, cameras=seen.cameras[::-1])),
     ("no depth", SensorProblem.NO_DEPTH, lambda seen: without(seen, "depth_m", (0, 1))),
     ("no depth in one view", SensorProblem.NO_DEPTH, lambda seen: without(seen, "depth_m", (1,))),
+    ("black", SensorProblem.COVERED, lambda seen: without(seen, "rgb", (1,))),
     ("no masks", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (0, 1))),
     ("no masks in one view", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (1,))),
     ("table below", SensorProblem.TABLE_PLANE, lambda seen: posed(seen, lambda p: turned(0, 0, -0.05) @ p)),
@@ -126,6 +127,16 @@ def test_a_mistake_is_named(
 ) -> None:
     findings = check_observation(change(seen))
     assert problem in {each.problem for each in findings}, findings
+
+
+@pytest.mark.parametrize("shift", [(0.04, 0.0), (0.0, 0.04), (-0.04, 0.0)])
+def test_cameras_that_disagree_by_4_cm_are_named_at_setup(seen: Observation, shift: tuple[float, float]) -> None:
+    aside = np.eye(4)
+    aside[:2, 3] = shift
+    moved = posed(seen, lambda p: aside @ p, (0,))
+    assert check_observation(seen, SETUP_AGREE_M) == ()
+    (found,) = check_observation(moved, SETUP_AGREE_M)
+    assert found.problem is SensorProblem.VIEWS_DISAGREE
 
 
 @pytest.mark.parametrize("preset", presets())

@@ -25,7 +25,11 @@ def test_a_camera_on_a_turned_arm_is_where_the_chain_says() -> None:
     frames.add(transform("arm", "/camera", (1.0, 0.0, 0.0), 0.0), 0.0, fixed=True)
     frames.add(transform("base_link", "arm", (0.0, 0.0, 0.5), 90.0), 1.0, fixed=False)
     frames.add(transform("base_link", "arm", (0.0, 0.0, 0.5), 180.0), 2.0, fixed=False)
-    for moment, place, age in ((1.2, (0.0, 1.0, 0.5), 0.2), (1.9, (-1.0, 0.0, 0.5), 0.1)):
+    for moment, place, age in (
+        (1.0, (0.0, 1.0, 0.5), 0.0),
+        (1.5, (-(0.5**0.5), 0.5**0.5, 0.5), 0.5),
+        (2.1, (-1.0, 0.0, 0.5), np.inf),
+    ):
         pose, apart = frames.pose_and_age("camera", moment)
         np.testing.assert_allclose(pose[:3, 3], place, atol=1e-6)
         assert apart == pytest.approx(age)

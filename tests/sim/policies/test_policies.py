@@ -7,9 +7,9 @@ import pytest
 
 from nsrecover.bridges.lerobot import LeRobotView, episodes_of, read_episode
 from nsrecover.core.actions import Plan
+from nsrecover.inspection.dataset import VERSIONS, DatasetLayout, RecordedFrames, images, write_dataset
 from nsrecover.records.recording import example
-from sim.policies.dataset import VERSIONS, Layout, Recorded, write_dataset
-from sim.policies.recording import images, record
+from sim.policies.recording import record
 from sim.policies.tasks import episode_of
 from sim.sensors.sensor import EXACT
 
@@ -20,8 +20,8 @@ def test_what_is_written_comes_back(tmp_path: Path, version: str) -> None:
     names = tuple(sorted(run.observations[0].labels.values()))
     frames = [{**images(each, names), "observation.state": [0.08, 0.3, 0.0, 0.4]} for each in run.observations]
     cameras = run.observations[0].cameras
-    layout = Layout(version, 2.0, cameras, run.observations[0].rgb.shape[1:3], names)
-    write_dataset(tmp_path, [Recorded(frames[:2], "one"), Recorded(frames, "two")], layout)
+    layout = DatasetLayout(version, 2.0, cameras, run.observations[0].rgb.shape[1:3], names)
+    write_dataset(tmp_path, [RecordedFrames(frames[:2], "one"), RecordedFrames(frames, "two")], layout)
     assert [(each.index, each.task) for each in episodes_of(tmp_path)] == [(0, "one"), (1, "two")]
     views = [LeRobotView(f"observation.images.{each.name}", f"observation.depth.{each.name}", each) for each in cameras]
     plan = Plan(run.plan.actions[:1])

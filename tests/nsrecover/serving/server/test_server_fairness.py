@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import psutil
 import pytest
 from starlette.testclient import TestClient
@@ -202,6 +203,31 @@ def test_headers_that_do_not_come_are_given_up() -> None:
             await serving
 
     asyncio.run(ask())
+
+
+def test_a_connection_that_is_used_is_not_given_up() -> None:
+    """Requests wait before anybody looks at who asks, so that the time ends within the second one."""
+    app = application()
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await asyncio.sleep(0.3)
+        await app(scope, receive, send)
+
+    async def ask() -> list[int]:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            ready = asyncio.Event()
+            server = Server(config_of(slow, Limits(receive_s=0.5)), lambda: None, ready.set)
+            serving = asyncio.create_task(server.serve(sockets=[listening]))
+            await ready.wait()
+            place = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            async with httpx.AsyncClient(base_url=place, limits=httpx.Limits(max_connections=1)) as client:
+                found = [(await client.get("/v1/health")).status_code for _ in range(5)]
+            server.should_exit = True
+            await serving
+            return found
+
+    assert asyncio.run(ask()) == [200] * 5
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,31 @@ def test_there_are_only_so_many() -> None:
         opened(http, ["top(a, b)"])
 
 
+def test_those_that_are_over_make_room() -> None:
+    with TestClient(application(sessions_of_client=2), base_url=LOCAL) as http:
+        running, last = opened(http, ["top(a, b)"]), ""
+        for _ in range(3):
+            before, last = last, opened(http, ["top(a, b)"])
+            assert http.post(f"{last}/stop", json={"reason": ""}).json()["request"]["code"] == "stopped"
+        assert http.get(running).status_code == http.get(last).status_code == 200
+        assert http.get(before).status_code == 404
+        opened(http, ["top(a, b)"])
+        assert http.post("/v1/sessions", json={"plan": ["top(a, b)"]}).status_code == 429
+
+
+def test_a_report_that_is_sent_again_counts_once(http: TestClient) -> None:
+    path = opened(http, ["top(a, b)"])
+    keys = ["one", "one", "two", "two", "three"]
+    seen = [BOXES, BOXES, AWAY, AWAY, AWAY]
+    answers = [
+        http.post(f"{path}/scenes", json=scene(boxes), headers={"Idempotency-Key": key}).json()
+        for key, boxes in zip(keys, seen, strict=True)
+    ]
+    assert answers[0] == answers[1]
+    assert answers[2] == answers[3]
+    assert [each["request"]["code"] for each in answers[::2]] == ["act", "look", "act"]
+
+
 def test_idle_ones_are_forgotten() -> None:
     with TestClient(application(sessions=1, idle_s=0.2), base_url=LOCAL) as http:
         first = opened(http, ["top(a, b)"])

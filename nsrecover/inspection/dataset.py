@@ -1,20 +1,27 @@
-"""Writes LeRobot datasets of version 2.1 or 3.0 from recorded episodes, as the format's documentation has them."""
+"""Writes LeRobot datasets of version 2.1 or 3.0 from recorded episodes, as `nsrecover inspect` reads them."""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
 
-from nsrecover.core.observation import Camera
+from nsrecover.core.observation import Camera, Observation
 from nsrecover.inspection.labels import write_names
 from nsrecover.util.atomic_write import atomic_path, atomic_write_bytes
+from nsrecover.util.extras import needs_extra
+from nsrecover.util.untrusted_json import JsonMapping, JsonObject
+
+with needs_extra("lerobot", "pyarrow"):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 VERSIONS = ("v2.1", "v3.0")
 STATE = ["gripper_opening_m", "tool_x_m", "tool_y_m", "tool_z_m"]
@@ -23,24 +30,29 @@ DATA = {
     "v3.0": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
 }
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+UNNAMED = 1000
+"""Masks without a name have numbers from here on."""
+Frame = JsonObject
+"""A row of a table: images, and `observation.state`, numbers as in `STATE`."""
+
 NUMBERS = pa.list_(pa.float32(), len(STATE))
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedFrames:
     """An episode of a dataset.
 
     Attributes:
-        frames: with images and state.
+        frames: each from `images`, with `observation.state`.
         task: in words.
     """
 
-    frames: Sequence[dict[str, Any]]
+    frames: Sequence[Frame]
     task: str
 
 
 @dataclass(frozen=True)
-class Layout:
+class DatasetLayout:
     """What all episodes of a dataset have in common.
 
     Attributes:
@@ -57,9 +69,9 @@ class Layout:
     size: tuple[int, int]
     names: tuple[str, ...]
 
-    def features(self) -> dict[str, Any]:
+    def features(self) -> JsonObject:
         """The features of info.json."""
-        found: dict[str, Any] = {}
+        found: JsonObject = {}
         axes = ["height", "width", "channels"]
         for camera in self.cameras:
             for kind, channels in (("images", 3), ("depth", 1), ("masks", 1)):
@@ -84,7 +96,34 @@ class Layout:
         )
 
 
-def write_dataset(folder: Path, episodes: Iterable[Recorded], layout: Layout) -> None:
+def images(seen: Observation, names: tuple[str, ...]) -> Frame:
+    """The images of an observation as LeRobot keeps them: colour, depth in millimetres, and masks.
+
+    Args:
+        seen: the observation.
+        names: of all objects of the dataset; masks are numbered after them, from 1.
+    """
+    number = {own: 1 + names.index(name) for own, name in seen.labels.items()}
+    numbers = {int(own): number.get(int(own), UNNAMED + int(own)) for own in np.unique(seen.instances) if own}
+    table = np.zeros(int(seen.instances.max()) + 1, np.uint16)
+    table[list(numbers)] = list(numbers.values())
+    found: Frame = {}
+    for view, camera in enumerate(seen.cameras):
+        millimetres = np.rint(seen.depth_m[view] * 1000).astype(np.uint16)
+        found[f"observation.images.{camera.name}"] = png(seen.rgb[view])
+        found[f"observation.depth.{camera.name}"] = png(millimetres)
+        found[f"observation.masks.{camera.name}"] = png(table[seen.instances[view]])
+    return found
+
+
+def png(pixels: npt.NDArray[np.generic]) -> JsonMapping:
+    """An image as a cell of a table."""
+    data = io.BytesIO()
+    Image.fromarray(pixels).save(data, "PNG", compress_level=3)
+    return {"bytes": data.getvalue(), "path": None}
+
+
+def write_dataset(folder: Path, episodes: Iterable[RecordedFrames], layout: DatasetLayout) -> None:
     """Write a dataset; meta/cameras.json, which LeRobot ignores, has the calibration and the names of the masks.
 
     Args:
@@ -92,7 +131,7 @@ def write_dataset(folder: Path, episodes: Iterable[Recorded], layout: Layout) ->
         episodes: are written one after another, so that they need not fit into memory.
         layout: what they have in common.
     """
-    tasks, described, start = list[str](), list[dict[str, Any]](), 0
+    tasks, described, start = list[str](), list[JsonObject](), 0
     with ExitStack() as files:
         table = None
         if layout.version == "v3.0":
@@ -111,7 +150,7 @@ def write_dataset(folder: Path, episodes: Iterable[Recorded], layout: Layout) ->
     _write_meta(folder, described, tasks, layout)
 
 
-def _write_meta(folder: Path, described: Sequence[dict[str, Any]], tasks: Sequence[str], layout: Layout) -> None:
+def _write_meta(folder: Path, described: Sequence[JsonObject], tasks: Sequence[str], layout: DatasetLayout) -> None:
     if layout.version == "v2.1":
         _lines(folder / "meta" / "episodes.jsonl", described)
         _lines(folder / "meta" / "tasks.jsonl", [{"task_index": n, "task": task} for n, task in enumerate(tasks)])
@@ -131,7 +170,7 @@ def _write_meta(folder: Path, described: Sequence[dict[str, Any]], tasks: Sequen
     _json(folder / "meta" / "info.json", info)
 
 
-def _rows(each: Recorded, number: int, start: int, task: int, fps: float) -> list[dict[str, Any]]:
+def _rows(each: RecordedFrames, number: int, start: int, task: int, fps: float) -> list[JsonObject]:
     states = [frame["observation.state"] for frame in each.frames]
     return [
         {
@@ -142,7 +181,7 @@ def _rows(each: Recorded, number: int, start: int, task: int, fps: float) -> lis
     ]  # fmt: skip
 
 
-def _placed(described: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _placed(described: Sequence[JsonObject]) -> list[JsonObject]:
     """Rows of the episodes in version 3.0, which say where each is."""
     placed, start = [], 0
     for each in described:
@@ -153,7 +192,7 @@ def _placed(described: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return placed
 
 
-def _cameras(layout: Layout) -> dict[str, Any]:
+def _cameras(layout: DatasetLayout) -> JsonObject:
     cameras = [
         {
             "colour": f"observation.images.{each.name}", "depth": f"observation.depth.{each.name}",
@@ -165,7 +204,7 @@ def _cameras(layout: Layout) -> dict[str, Any]:
     return {"cameras": cameras, "objects": list(layout.names)}
 
 
-def _lines(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def _lines(path: Path, rows: Sequence[JsonObject]) -> None:
     atomic_write_bytes(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
