@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, cKDTree
 
 from nsrecover.core import Camera, FloatArray, Observation
 from nsrecover.errors import InvalidObservation
@@ -41,7 +41,16 @@ LEAST_SHARE = 0.15
 """Share of the readings that lie on the table."""
 
 UPPER_M2 = 0.15
-"""A plane above the largest one with this area, and enough readings, is the table, and the largest one the floor."""
+"""A plane above the largest one with a connected part of this area, and enough readings, is the table, and the largest
+one the floor."""
+
+BELOW_M, BELOW_GROWTH, DEEPEST_M = 0.012, 0.004, 0.25
+"""Readings below a plane by this, and growth times the squared depth, and not deeper, count against it: a support hides
+what is below it, and the tops of boxes do not."""
+
+CELL_M, PART_OF_TABLE = 0.01, 0.1
+"""Cells, at least as large, in which a plane is seen are connected if they touch. A connected part with this share of
+the area of the largest one belongs to the table."""
 
 LEAST_PX, LEAST_M2 = 30, 1.2e-4
 """Pixels, and area across the line of sight, of the smallest object."""
@@ -114,7 +123,7 @@ def find_table(depth_m: FloatArray, camera: Camera | FloatArray) -> Table:
             higher = points[points @ found[0] + found[1] > 0.05]
             upper = _largest_plane(higher, found[0]) if len(higher) > LEAST_READINGS else None
             on_upper = LEAST_SHARE * len(points)
-            if upper is not None and upper[2].sum() > on_upper and _area(higher, upper[2]) > UPPER_M2:
+            if upper is not None and upper[2].sum() > on_upper and _parts(higher, *upper)[1] > UPPER_M2:
                 found, points = upper, higher
             return _table(points, *found)
     raise InvalidObservation(
@@ -261,8 +270,11 @@ def _largest_plane(points: Floats, up: Floats | None) -> tuple[Floats, float, np
     signs = np.where(distances < 0, -1.0, 1.0)  # the camera is above it
     normals, distances = normals * signs[:, None], distances * signs
     carries = -normals[:, 1] > -0.2 if up is None else normals @ up > 0.95
-    near = np.abs(some @ normals.T + distances) < NEAR_M + NEAR_GROWTH * some[:, 2:] ** 2
-    counts = near.sum(axis=0) * carries
+    heights, squared = some @ normals.T + distances, some[:, 2:] ** 2
+    near = np.abs(heights) < NEAR_M + NEAR_GROWTH * squared
+    below = (heights < -BELOW_M - BELOW_GROWTH * squared) & (heights > -DEEPEST_M)
+    counts = (near.sum(axis=0) - below.sum(axis=0)) * carries
+    counts = counts if (counts > 0).any() else near.sum(axis=0) * carries
     if not counts.any():
         return None
     normal, distance = normals[counts.argmax()], float(distances[counts.argmax()])
@@ -278,16 +290,25 @@ def _largest_plane(points: Floats, up: Floats | None) -> tuple[Floats, float, np
 
 
 def _table(points: Floats, normal: Floats, distance: float, on: npt.NDArray[np.bool_]) -> Table:
-    bare = Table(normal, distance, np.zeros((0, 3)), points[on].mean(axis=0))
-    hull = ConvexHull(points[on] @ bare.across.T)
+    shown = points[on][_parts(points, normal, distance, on)[0]]
+    bare = Table(normal, distance, np.zeros((0, 3)), shown.mean(axis=0))
+    hull = ConvexHull(shown @ bare.across.T)
     return Table(normal, distance, np.asarray(hull.equations), bare.middle - normal * bare.heights(bare.middle))
 
 
-def _area(points: Floats, on: npt.NDArray[np.bool_]) -> float:
-    """Area of the smallest region that holds points on a plane, square metres."""
-    flat = points[on] - points[on].mean(axis=0)
-    axes = np.linalg.svd(flat[:: len(flat) // 200 + 1], full_matrices=False)[2][:2]
-    return float(ConvexHull(flat @ axes.T).volume)
+def _parts(
+    points: Floats, normal: Floats, distance: float, on: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.bool_], float]:
+    """Which of the points on a plane lie in its large connected parts, and the area of the largest, square metres."""
+    flat = points[on] @ Table(normal, distance, np.zeros((0, 3)), normal).across.T
+    spacing = np.median(cKDTree(flat).query(flat[:: len(flat) // 200 + 1], k=2)[0][:, 1])
+    cell = max(CELL_M, 3 * float(spacing))
+    places = np.floor((flat - flat.min(axis=0)) / cell).astype(int)
+    grid = np.zeros(places.max(axis=0) + 1, np.bool_)
+    grid[tuple(places.T)] = True
+    labels = ndimage.label(grid, np.ones((3, 3)))[0]
+    sizes = np.bincount(labels[grid], minlength=2)
+    return (sizes > PART_OF_TABLE * sizes.max())[labels[tuple(places.T)]], float(sizes.max() * cell**2)
 
 
 def _step(depth_m: FloatArray) -> int:

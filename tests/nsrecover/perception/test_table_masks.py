@@ -92,6 +92,14 @@ def test_a_small_table_above_a_larger_floor_is_the_table() -> None:
         assert min(overlaps(masks_on(table, depth, known), true)) > 0.75
 
 
+def test_equal_tops_of_boxes_around_the_middle_are_no_table() -> None:
+    places = [(0.5 + x, y) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
+    _, depth, true = seen({(x, y, 0.05, 0.2, 0.2, 0.1): RED for x, y in places}, camera(), half_m=0.35)
+    table = find_table(depth, K)
+    assert table.distance_m == pytest.approx(camera().world_from_camera[2, 3], abs=0.003)
+    assert min(overlaps(masks_on(table, depth, K), true)) > 0.75
+
+
 def test_an_empty_table_has_no_masks() -> None:
     _, depth, _ = seen({}, camera())
     assert not masks_on(find_table(depth, K), depth, K).any()
