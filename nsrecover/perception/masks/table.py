@@ -2,12 +2,12 @@
 
 The table is the largest plane that can carry something. What rises from it is divided where surfaces meet in a concave
 edge or cover each other (`surfaces`), and pieces of one object are joined (`pieces`). `TableMasks` follows the objects
-over time by looks, place and size.
+over time: masks stay where depth has not changed (`lasting`), and new ones are told by looks, place and size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.spatial import ConvexHull, cKDTree
 from nsrecover.core import Camera, FloatArray, Observation
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.lifting import box_around, to_world
+from nsrecover.perception.masks.lasting import Change, Reference
 from nsrecover.perception.masks.pieces import Scene, join_pieces
 from nsrecover.perception.masks.surfaces import Floats, Pinhole, find_surfaces, merge_convex
 from nsrecover.perception.objects.association import associate, association_costs
@@ -168,6 +169,7 @@ class TableMasks:
         self._places = dict(places or {})
         self._known: list[dict[int, tuple[FloatArray, FloatArray]]] = []
         self._names: dict[int, str] = {}
+        self._last: dict[int, tuple[Table, Reference]] = {}
 
     def look(
         self, rgb: npt.NDArray[np.uint8], depth_m: FloatArray, cameras: Sequence[Camera], time_s: float = 0.0
@@ -193,12 +195,34 @@ class TableMasks:
 
     def _followed(self, raw: Observation, view: int) -> npt.NDArray[np.int32]:
         """The masks of one view, numbered as before."""
-        depth, camera, known = raw.depth_m[view], raw.cameras[view], self._known[view]
-        masks = masks_on(find_table(depth, camera), depth, camera)
-        numbers = np.unique(masks[(masks > 0) & (depth > 0)])
-        if not len(numbers):
+        depth, camera = raw.depth_m[view], raw.cameras[view]
+        table, last = self._last.get(view, (None, None))
+        if table is None or last is None or not last.fits(camera, depth):
+            table = find_table(depth, camera)
+            masks = self._numbered(raw, view, masks_on(table, depth, camera), ())
+            self._last[view] = table, Reference(depth, masks, camera)
+            if self._places and not any(number // 1000 == view for number in self._names):
+                self._name(view)
             return masks
-        pixels = [np.nonzero((masks == number) & (depth > 0)) for number in numbers.tolist()]
+        change = Change.between(last.depth_m, depth)
+        masks, free = last.kept(change)
+        earlier = frozenset(self._known[view])
+        if change.any or free.any():
+            pieces = last.pieces(masks_on(table, depth, camera), masks, free, change, LEAST_PX * 4)
+            found = self._numbered(raw, view, pieces, np.unique(masks[masks > 0]).tolist())
+            masks = np.where(masks > 0, masks, found)
+        self._last[view] = table, last.after(depth, change, masks, free, frozenset(self._known[view]) - earlier)
+        return masks
+
+    def _numbered(
+        self, raw: Observation, view: int, masks: npt.NDArray[np.int32], kept: Collection[int]
+    ) -> npt.NDArray[np.int32]:
+        """Masks (H, W) of one view with the numbers of known objects, without those of some that are kept."""
+        known = {number: each for number, each in self._known[view].items() if number not in kept}
+        numbers = np.unique(masks[(masks > 0) & (raw.depth_m[view] > 0)])
+        if not len(numbers):
+            return np.zeros_like(masks)
+        pixels = [np.nonzero((masks == number) & (raw.depth_m[view] > 0)) for number in numbers.tolist()]
         boxes = np.stack([box_around(to_world(raw, view, rows, columns)) for rows, columns in pixels])
         visual = np.stack([_colours(raw.rgb[view][own]) for own in pixels])
         found = np.full(len(known), -1, np.intp)
@@ -207,14 +231,12 @@ class TableMasks:
             costs = association_costs(looks[:, None], places[:, None, 3:], places[:, None, :3], visual, boxes)
             found = associate(costs)
         own = {int(detection): number for number, detection in zip(known, found.tolist(), strict=True)}
-        fresh = 1 + max(known, default=1000 * view)
+        fresh = 1 + max(self._known[view], default=1000 * view)
         renumbered = np.zeros(int(masks.max()) + 1, np.int32)
         for row, mask in enumerate(numbers.tolist()):
             number = own.get(row, fresh)
             fresh += number == fresh
-            renumbered[mask], known[number] = number, (visual[row], boxes[row])
-        if self._places and not any(number // 1000 == view for number in self._names):
-            self._name(view)
+            renumbered[mask], self._known[view][number] = number, (visual[row], boxes[row])
         return renumbered[masks]
 
     def _name(self, view: int) -> None:
