@@ -7,6 +7,7 @@ farther away than before has left; what is nearer stands in front until it has s
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -91,13 +92,13 @@ def _noise(mean: FloatArray, depth: FloatArray, known: Mask) -> FloatArray:
     """Standard deviation (H, W) of mean differences: a + b z², fitted to their median deviation in octiles of depth."""
     off, z = mean[known][::5], depth[known][::5]
     ends = np.quantile(z, np.linspace(0, 1, 9)) if len(z) else np.zeros(9)
-    parts = [(z >= low) & (z <= high) for low, high in zip(ends[:-1], ends[1:], strict=True)]
+    parts = [(z >= low) & (z <= high) for low, high in pairwise(ends.tolist())]
     rows = [(np.median(z[part]) ** 2, 1.4826 * np.median(np.abs(off[part]))) for part in parts if part.sum() > 50]
     if not rows:
         return np.zeros_like(depth)
     squares, found = np.array(rows).T
     a, b = np.linalg.lstsq(np.stack([np.ones_like(squares), squares], axis=1), found, rcond=None)[0]
-    return np.maximum(a + b * depth**2, found.min()).astype(np.float32)
+    return np.asarray(np.maximum(a + b * depth**2, found.min()), np.float32)
 
 
 @dataclass(frozen=True, eq=False)

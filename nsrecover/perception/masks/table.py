@@ -8,7 +8,7 @@ over time: masks stay where depth has not changed (`lasting`), and new ones are 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ from nsrecover.perception.masks.lasting import Change, Reference
 from nsrecover.perception.masks.pieces import Scene, join_pieces
 from nsrecover.perception.masks.surfaces import Floats, Pinhole, find_surfaces, merge_convex
 from nsrecover.perception.objects.association import associate, association_costs
+from nsrecover.perception.objects.colours import pixel_colours
+from nsrecover.perception.objects.detections import table_lights
 
 WORKING_WIDTH_PX = 320
 """Images are segmented at about this width."""
@@ -224,7 +226,10 @@ class TableMasks:
             return np.zeros_like(masks)
         pixels = [np.nonzero((masks == number) & (raw.depth_m[view] > 0)) for number in numbers.tolist()]
         boxes = np.stack([box_around(to_world(raw, view, rows, columns)) for rows, columns in pixels])
-        visual = np.stack([_colours(raw.rgb[view][own]) for own in pixels])
+        windows = [tuple(slice(int(axis.min()), int(axis.max()) + 1) for axis in own) for own in pixels]
+        shown = replace(raw, instances=np.stack([masks if v == view else each for v, each in enumerate(raw.instances)]))
+        lights = table_lights(shown, view, windows)
+        visual = np.stack([pixel_colours(raw.rgb[view][own], each) for own, each in zip(pixels, lights, strict=True)])
         found = np.full(len(known), -1, np.intp)
         if known:
             looks, places = (np.stack([each[k] for each in known.values()]) for k in (0, 1))
@@ -348,12 +353,3 @@ def _points(depth_m: FloatArray, camera: Camera | FloatArray, step: int) -> Floa
     lens, depth = _lens(camera, step), np.asarray(depth_m[::step, ::step], np.float64)
     u, v = np.arange(depth.shape[1]) - lens.cx, np.arange(depth.shape[0])[:, None] - lens.cy
     return np.stack([u / lens.fx * depth, v / lens.fy * depth, depth], axis=-1)
-
-
-def _colours(pixels: npt.NDArray[np.uint8]) -> FloatArray:
-    """Unit feature (576,) of the colours of pixels (M, 3): square roots of a histogram of chroma and brightness."""
-    rgb = pixels.astype(np.float32) + 8
-    brightness = rgb.sum(axis=1)
-    chroma = (12 * np.clip(1.5 * rgb[:, :2] / brightness[:, None], 0, 0.999)).astype(np.intp)
-    bins = (48 * chroma[:, 0] + 4 * chroma[:, 1]) + np.minimum(brightness / 200, 3).astype(np.intp)
-    return np.asarray(np.sqrt(np.bincount(bins, minlength=576) / max(len(bins), 1)), np.float32)
