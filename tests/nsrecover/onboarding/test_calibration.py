@@ -10,7 +10,9 @@ import pytest
 
 import nsrecover
 from nsrecover.onboarding.calibration import tail_quantile
-from nsrecover.records import scenes_recording
+from nsrecover.onboarding.scoring import own_gate, scored_steps
+from nsrecover.records import recording, scenes_recording
+from nsrecover.records.runs import Run
 from tests.commands import run
 from tests.nsrecover.onboarding.box_runs import box_run, write_runs
 
@@ -121,3 +123,19 @@ def test_recordings_of_boxes_come_back_with_targets(tmp_path: Path) -> None:
     found = scenes_recording.load(tmp_path / "a.json")
     assert found.plan == plan
     assert found.scenes[1]["red"] is None
+
+
+def test_the_gate_for_looks_comes_from_moved_objects_and_stays_with_the_checkpoint(
+    tmp_path: Path,
+) -> None:
+    collapse, learned = recording.example("collapse"), nsrecover.load()
+    run = Run("collapse", collapse.plan, collapse.observations)
+    steps = [step for step in scored_steps(learned, run, 0, (30.0,)) if step.unlike is not None]
+    assert len(steps) >= 3
+    assert all(0.0 <= step.unlike < 0.5 for step in steps)
+    assert own_gate(steps) is None
+    gate = own_gate(steps * 10)
+    assert gate is not None
+    assert gate.elsewhere == pytest.approx(max(step.unlike for step in steps))
+    learned.with_models(learned.bundle.with_gate(gate)).save(tmp_path)
+    assert nsrecover.load(tmp_path).bundle.gate == gate
