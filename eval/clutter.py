@@ -77,7 +77,7 @@ def seen_of(placing: Placing, models: AppearanceModel) -> Scene | None:
     first = levelled(placing.seen)
     observation, _ = separate_by_other_views(first, detect_masks(first, models))
     lifted = lift_views(observation)
-    found = join_parts(detect(observation, models, lifted=lifted))
+    found = join_parts(detect(observation, models, lifted=lifted), models.gate.elsewhere)
     again: Observation = aligned(observation, offsets(observation, lifted, found.numbers))
     found = found.lifted_again(lift_views(again))
     if "moved" not in found.labels:

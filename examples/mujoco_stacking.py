@@ -82,7 +82,7 @@ class Simulated:
         moved = action.arguments[0]
         place = np.array(action.target[:3]) if action.target is not None else self.place(action.arguments[1])
         place[2] = SIDE / 2 + 0.002 if action.target is not None and action.operator != "top" else place[2] + SIDE
-        self.put(moved, place + [0, 0, 0.002])
+        self.put(moved, place + np.array([0, 0, 0.002]))
         self.actions += 1
         if self.actions == self.pushed_after:
             self.put(moved, np.array([0.6, 0.25, SIDE / 2]))
@@ -110,9 +110,8 @@ def main() -> None:
     for record in episode.records:
         if record.explanation is not None:
             print(record.explanation.text)
-    print(
-        f"{episode.status.value} {episode.reason}, {sum(record.discrepancy.deviates for record in episode.records)} error"
-    )
+    errors = sum(record.discrepancy.deviates for record in episode.records)
+    print(f"{episode.status.value} {episode.reason}, {errors} error")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from eval.metrics import columns, share, summary
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.core import Action, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidObservation
+from nsrecover.perception.objects.association import LooksGate
 from nsrecover.perception.objects.detections import AppearanceModel
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
@@ -64,7 +65,12 @@ class Alike:
         """As of the model."""
         return self.model.feature_size
 
-    def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:
+    @property
+    def gate(self) -> LooksGate:
+        """As of the model."""
+        return self.model.gate
+
+    def embed(self, crops: npt.NDArray[np.uint8], table_light: FloatArray) -> FloatArray:
         """The same unit vector (B, D) for all crops."""
         return np.full((len(crops), self.feature_size), self.feature_size**-0.5, np.float32)
 

@@ -54,6 +54,9 @@ class Cause(CodeWithMeaning):
     MISTAKEN = "mistaken", "The action changed it instead of the object that it should have changed."
     HELPED = "helped", "It already is as a later step of the plan makes it."
     BLOCKING = "blocking", "It is in the way of a later step of the plan."
+    TURNED = "turned", "It is in its place, but turned about the vertical, although no action should have turned it."
+    LEANING = "leaning", "It is in its place, but leans: its top is tilted."
+    LYING = "lying", "It is in its place, but on another side: its top is higher or lower than it should be."
     CHANGED = "changed", "It is in another state, although no action should have changed it."
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Discrepancy, Unseen
+from nsrecover.core.discrepancy import Cause, Discrepancy, Unseen
 from nsrecover.core.explanation import Explanation, Fact
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
@@ -122,6 +122,7 @@ class Reported:
             shorter their boxes may be, as all cameras look from one side; empty if they do not.
         changed: objects in their places that look different than before, with the share of their surface that does.
         still: objects that no view shows elsewhere than before.
+        posed: objects that are where they should be and do not stand as they did; the cause: turned, leaning or lying.
     """
 
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
@@ -130,6 +131,7 @@ class Reported:
     uncertain_m: Mapping[str, float] = field(default_factory=dict)
     changed: Mapping[str, float] = field(default_factory=dict)
     still: frozenset[str] = frozenset()
+    posed: Mapping[str, Cause] = field(default_factory=dict)
 
 
 NOTHING_REPORTED = Reported()

@@ -31,7 +31,7 @@ DIRECTION_M = 0.01
 PLACED = (Cause.TOPPLED, Cause.DROPPED, Cause.NOT_LIFTED, Cause.MISPLACED, Cause.MOVED)
 """Causes of objects that are elsewhere than expected."""
 
-_BY_OTHERS = (Cause.MOVED, Cause.CHANGED, Cause.HELPED, Cause.BLOCKING)
+_BY_OTHERS = (Cause.MOVED, Cause.TURNED, Cause.CHANGED, Cause.HELPED, Cause.BLOCKING)
 """Causes that are no failure of the step."""
 
 NOT_FOUND = "not_found"

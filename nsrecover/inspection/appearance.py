@@ -16,6 +16,7 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.inspection.judging import Judged
 from nsrecover.inspection.subtasks import FEWEST
 from nsrecover.models.conformal import conformal_threshold
+from nsrecover.perception.objects.colours import GREY
 from nsrecover.perception.objects.detections import AppearanceModel
 
 TILES = (3, 4)
@@ -38,7 +39,8 @@ def features_of(images: Sequence[npt.NDArray[np.generic]], appearance: Appearanc
     for image in images:
         small = np.asarray(Image.fromarray(np.asarray(image, np.uint8)).resize((columns * side, rows * side)))
         crops += [small[r * side :, c * side :][:side, :side] for r in range(rows) for c in range(columns)]
-    return appearance.encode(np.stack(crops)).reshape(len(images), -1)
+    light = np.full((len(crops), 3), GREY, np.float32)
+    return appearance.embed(np.stack(crops), light).reshape(len(images), -1)
 
 
 def last_pictures(folder: Path, listed: Listed, colours: Sequence[str], appearance: AppearanceModel) -> Pictures:

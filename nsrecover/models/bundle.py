@@ -27,6 +27,7 @@ from nsrecover.models.free_space import FreeSpaceTransformer
 from nsrecover.models.size_range import extended, limited
 from nsrecover.models.transition import TransitionModel
 from nsrecover.perception.objects import colours
+from nsrecover.perception.objects.association import LooksGate
 from nsrecover.util.untrusted_json import JsonMapping
 
 
@@ -56,6 +57,7 @@ class BundleConfig:
         trained_sides_m: shortest and longest side of boxes in the training data, metres.
         usual_sides_m: range of sides that occur there in any combination; see `nsrecover.models.size_range`.
         room_m: how much wider or higher than expected an object may be, see `RecoveryModels.room_m`.
+        gate: how much two images of one object differ, see `LooksGate`.
         metrics: measurements on held-out data after training.
         provenance: data, seed, command and revision of the training.
     """
@@ -80,12 +82,13 @@ class BundleConfig:
     trained_sides_m: tuple[float, float] = (0.033, 0.072)
     usual_sides_m: tuple[float, float] = (0.036, 0.047)
     room_m: float | None = None
+    gate: LooksGate = field(default_factory=LooksGate)
     metrics: JsonMapping = field(default_factory=dict)
     provenance: JsonMapping = field(default_factory=dict)
 
 
-LEARNED_SHARE = 0.3
-"""Weight of what the encoder has learned in the cosine of two objects; colours and texture have the rest.
+LEARNED_SHARE = 0.05
+"""Weight of what the encoder has learned in the cosine of two objects; colours have the rest.
 
 The encoder tells simulated blocks apart in any pose and light, and hardly real objects.
 """
@@ -163,6 +166,15 @@ class Bundle(nn.Module):
         return self.config.operators
 
     @property
+    def gate(self) -> LooksGate:
+        """How much two images of one object differ."""
+        return self.config.gate
+
+    def with_gate(self, gate: LooksGate) -> Bundle:
+        """The same learned parts, which are shared, with another gate for looks."""
+        return self._with(gate=gate)
+
+    @property
     def crop_size(self) -> int:
         """Side of an object crop, pixels."""
         return self.config.crop_size
@@ -227,9 +239,15 @@ class Bundle(nn.Module):
     def _tensor(self, array: npt.ArrayLike, dtype: torch.dtype = torch.float32) -> Tensor:
         return torch.as_tensor(np.ascontiguousarray(array), dtype=dtype, device=self.free_space.skip.weight.device)
 
-    def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:
-        """Appearance features (B, D) of object crops (B, S, S, 3) uint8: what was learned, colours and texture."""
-        shares = (LEARNED_SHARE, self.encode_learned(crops)), (1 - LEARNED_SHARE, colours.colour_features(crops))
+    def embed(self, crops: npt.NDArray[np.uint8], table_light: FloatArray | None = None) -> FloatArray:
+        """Appearance features (B, D) of object crops (B, S, S, 3) uint8: what was learned, and colours.
+
+        Args:
+            crops: the crops.
+            table_light: (B, 3) colour of the table near each, 0 to 255; grey if None.
+        """
+        looks = colours.colour_features(crops, table_light)
+        shares = (LEARNED_SHARE, self.encode_learned(crops)), (1 - LEARNED_SHARE, looks)
         return np.concatenate([math.sqrt(share) * part for share, part in shares], axis=1, dtype=np.float32)
 
     @torch.inference_mode()

@@ -32,6 +32,21 @@ def same_place(
     return same if models.room_m is None else np.minimum(same, fits_into(boxes_b, boxes_a, models.room_m))
 
 
+def well_placed(models: RecoveryModels, boxes_a: FloatArray, boxes_b: FloatArray) -> FloatArray:
+    """P(M objects that were just put down are where they should be, on the same side): (M,); 0.5 at the tolerance.
+
+    They were followed to their places, so that the distance decides and what else the models compare does not.
+
+    Args:
+        models: their tolerance is used.
+        boxes_a: (M, 6), as expected.
+        boxes_b: (M, 6), as observed.
+    """
+    away = np.linalg.norm(rigid_shift(boxes_a, boxes_b), axis=-1)
+    near = np.minimum(np.exp2(-((away / models.tolerance_m) ** 4)), same_side_up(boxes_a, boxes_b))
+    return np.asarray(near) if models.room_m is None else np.minimum(near, fits_into(boxes_b, boxes_a, models.room_m))
+
+
 def rigidly_moved(boxes_a: FloatArray, boxes_b: FloatArray) -> FloatArray:
     """Boxes b (M, 6) as far from a as both of their faces are on each axis; their sides stay."""
     moved = np.array(boxes_b, dtype=np.float32)

@@ -11,7 +11,7 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.certainty import Certainty
-from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.discrepancy import Cause, Discrepancy, Phase
 from nsrecover.core.entrance import check_boxes, check_reserved
 from nsrecover.core.explanation import Fact
 from nsrecover.core.observation import Observation
@@ -245,7 +245,7 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
             state.expected.start_from(number, state.expected.scene(number).with_nodes_of(seen, unmoved))
             state.places.update(seen, unmoved)
         state.unseen, state.sensors = dict(reported.unseen), reported.findings
-        state.changed = frozenset(reported.changed)
+        state.changed = {**dict.fromkeys(reported.changed, Cause.CHANGED), **reported.posed}
 
     def _newcomers(self, graph: SceneGraph) -> tuple[str, ...]:
         return tuple(name for name in graph.names if name not in self._belonging)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Situation:
         wrong: indices of the objects that are not as expected.
         later: (T + 1, N) whether an object is as it should be after a later step.
         newcomers: objects that were not there before.
-        changed: indices of objects in their places that look different than before.
+        changed: index of an object in its place that looks different than before, or stands otherwise -> the cause.
     """
 
     trace: Trace
@@ -60,7 +60,7 @@ class Situation:
     wrong: tuple[int, ...]
     later: np.ndarray
     newcomers: Collection[str] = ()
-    changed: Collection[int] = ()
+    changed: Mapping[int, Cause] = field(default_factory=dict)
 
     @property
     def expected(self) -> SceneGraph:
@@ -118,7 +118,7 @@ def cause_of(situation: Situation, index: int) -> Deviation:
         taker = _taker(situation, index)
         return deviation(Cause.MISSING) if taker is None else deviation(Cause.REPLACED, taker)
     if index in situation.changed:
-        return deviation(Cause.CHANGED)
+        return deviation(situation.changed[index])
     partner = _swap_partner(situation, index)
     if partner is not None:
         return deviation(Cause.SWAPPED, expected.names[partner])

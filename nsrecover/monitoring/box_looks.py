@@ -12,7 +12,7 @@ from typing import Any
 
 from nsrecover.belief.objects import OVERLOOKED, after_looks, changed, evidence
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Discrepancy, Phase, Unseen, UnseenReason
+from nsrecover.core.discrepancy import Cause, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
@@ -37,7 +37,7 @@ class MonitorState:
         doubts: object of the goal -> probability that it is not as the goal has it.
         unseen: why objects are not seen in the last observation, as far as the perceiver says so.
         sensors: what is wrong with the cameras, as far as the perceiver says so.
-        changed: objects that look different than before, as far as the perceiver says so.
+        changed: objects that look different than before, or stand otherwise, and the cause.
     """
 
     perceiver: ReportingPerceiver[Any]
@@ -50,7 +50,7 @@ class MonitorState:
     unconfirmed: frozenset[str] = frozenset()
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
     sensors: tuple[SensorFinding, ...] = ()
-    changed: frozenset[str] = frozenset()
+    changed: Mapping[str, Cause] = field(default_factory=dict)
 
     def copy(self) -> Self:
         """A copy that changes independently, with the same perceiver."""
@@ -176,7 +176,7 @@ def agreement(judged: JudgedBoxes, newcomers: Collection[str]) -> MonitorState:
         **reasons, **state.unseen, **{name: Unseen(name, UnseenReason.LOOKS_DISAGREE) for name in disputed}
     }  # fmt: skip
     state.sensors = looks[-1].state.sensors
-    state.changed = frozenset(name for look in looks for name in look.state.changed if verdicts.get(name))
+    state.changed = {name: why for look in looks for name, why in look.state.changed.items() if verdicts.get(name)}
     return state
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Deviation, Discrepancy, Phase, Unseen, UnseenReason
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
@@ -17,6 +17,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.protocols import RecoveryModels
+from nsrecover.models.same_place import well_placed
 from nsrecover.monitoring.box_causes import Situation, cause_of
 from nsrecover.monitoring.imagination import ModelAndDomain, as_expected
 from nsrecover.util.python310 import Self
@@ -32,7 +33,7 @@ class Circumstances:
         newcomers: objects that are neither in the first scene nor in the plan.
         sensors: what is wrong with the cameras.
         looks: number of observations behind the scene.
-        changed: objects in their places that look different than before.
+        changed: objects in their places that look different than before, or stand otherwise, and the cause.
         uncertain_m: how far the centres of objects may be off along the line of sight, and how much shorter their boxes
             may be, as all cameras look from one side, metres. An object that is put beside such a one may stand that
             much farther away than expected.
@@ -44,7 +45,7 @@ class Circumstances:
     sensors: tuple[SensorFinding, ...] = ()
     looks: int = 1
     uncertain_m: Mapping[str, float] = field(default_factory=dict)
-    changed: Collection[str] = ()
+    changed: Mapping[str, Cause] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Circumstances()
@@ -110,13 +111,17 @@ class Comparison:
         if moved is not None and known.uncertain_m:
             expected = _farther(expected, graph, action, moved, known.uncertain_m.get(action.arguments[-1], 0.0))
         probabilities = as_expected(self.models, expected, graph)
+        if moved is not None and graph.seen[moved]:
+            row = slice(moved, moved + 1)
+            probabilities[row] = well_placed(self.models, expected.boxes[row], graph.boxes[row])
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
         probabilities[[i for i in np.flatnonzero(known_gone) if i != moved]] = 1.0
         judged = np.array([name not in known.newcomers for name in graph.names])
         in_place = probabilities >= self.models.threshold
-        if moved is not None:
-            in_place[moved] = False
-        changed = in_place & np.array([name in known.changed for name in graph.names], np.bool_)
+        causes = [known.changed.get(name) for name in graph.names]
+        changed = in_place & np.array([each is not None for each in causes], np.bool_)
+        if moved is not None and causes[moved] is Cause.CHANGED:
+            changed[moved] = False
         probabilities[changed] = 0.0
         wrong = tuple(int(i) for i in np.flatnonzero(judged & (probabilities < self.models.threshold)))
         deviations: tuple[Deviation, ...] = ()
@@ -133,7 +138,7 @@ class Comparison:
                 wrong=wrong,
                 later=later,
                 newcomers=known.newcomers,
-                changed=np.flatnonzero(changed).tolist(),
+                changed={i: cause for i, cause in enumerate(causes) if cause is not None and changed[i]},
             )
             found = (cause_of(situation, index) for index in wrong)
             deviations = tuple(replace(each, uncertain_m=known.uncertain_m.get(each.name, 0.0)) for each in found)

@@ -13,6 +13,7 @@ import numpy as np
 from nsrecover.core import FloatArray, SceneGraph, Verdict
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import Monitor
+from nsrecover.perception.objects.association import FEWEST_PAIRS, LooksGate
 from nsrecover.records.runs import Run
 from nsrecover.system import System
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -38,6 +39,7 @@ class ScoredStep:
         verdict: of the monitor, with the threshold that the system came with.
         gone: objects that were gone from their places.
         displaced: displacement, mm -> P(as expected) of one object that was seen that much aside.
+        unlike: difference of looks (1 - cosine) of the moved object before and after; None without images of both.
     """
 
     run: int
@@ -52,6 +54,7 @@ class ScoredStep:
     verdict: Verdict
     gone: tuple[str, ...]
     displaced: dict[float, float]
+    unlike: float | None = None
 
 
 def scored_steps(
@@ -96,6 +99,7 @@ def scored_steps(
                 verdict=found.verdict,
                 gone=tuple(name for name, gone in zip(graph.names, graph.missing, strict=True) if gone),
                 displaced=_displaced(system, found.expected, graph, distances_mm, rng),
+                unlike=_unlike(before, graph, action.arguments[0]),
             )
         )
     return steps
@@ -134,6 +138,21 @@ def all_steps(
         steps = scored_steps(system, runs[number], number, distances_mm, seed, check_sensors)
         atomic_write_bytes(files[number], json.dumps(to_json(steps)).encode())
     return [step for file in files for step in from_json(list[ScoredStep], read_json(file))]
+
+
+def own_gate(steps: Sequence[ScoredStep]) -> LooksGate | None:
+    """The gate for looks that good steps give; None without images of enough moved objects."""
+    unlike = [step.unlike for step in steps if step.unlike is not None]
+    return LooksGate.calibrated(unlike) if len(unlike) >= FEWEST_PAIRS else None
+
+
+def _unlike(before: SceneGraph, after: SceneGraph, name: str) -> float | None:
+    """How differently an object looks in two scenes that both show it."""
+    if not before.visual.shape[1] or not all(name in scene.names for scene in (before, after)):
+        return None
+    first, second = before.index(name), after.index(name)
+    shown = before.seen[first] and after.seen[second]
+    return float(1.0 - before.visual[first] @ after.visual[second]) if shown else None
 
 
 def _fingerprint(system: System) -> str:

@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, SensorProblem, Unseen, UnseenReason
+from nsrecover.core.discrepancy import Cause
 from nsrecover.core.entrance import check_kind
 from nsrecover.core.geometry import same_room
 from nsrecover.core.protocols import Reported
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
 from nsrecover.perception.cameras.levelling import levelled
-from nsrecover.perception.cameras.visibility import seen_through, why_unseen
+from nsrecover.perception.cameras.visibility import one_sided, seen_through, uncertain_m, why_unseen
 from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.masks.repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
@@ -36,8 +37,8 @@ from nsrecover.perception.objects.detections import (
 )
 from nsrecover.perception.objects.differing_pixels import MAYBE_OTHER_SHARE, OTHER_SHARE
 from nsrecover.perception.objects.looks import NOT_COMPARED, Beside, Looks
-from nsrecover.perception.objects.memory import Memory, supported
-from nsrecover.perception.objects.unseen_sides import one_sided, uncertain_m
+from nsrecover.perception.objects.memory import MOVED_M, Memory, supported
+from nsrecover.perception.objects.stances import stance_change
 from nsrecover.perception.states import StateReader, read_states
 from nsrecover.util.python310 import StrEnum
 
@@ -47,6 +48,10 @@ NAMELESS = 1.0
 REMAINS = 1 / 3
 """Share of the most pixels in which an object was seen. Fewer in its place, that do not look like it, may be what other
 objects leave to see of it: the colours of the few mix with those of the neighbours."""
+
+OFF_PLACE_M, WHOLE = 0.03, 0.6
+"""How an object stands is judged within this distance of where it should be, if as many pixels show it, give or take
+this factor."""
 
 UNRELIABLE = (SensorProblem.MOVED, SensorProblem.RESCALED, SensorProblem.COVERED)
 """Problems of cameras that deliver images: what these show cannot be told, but they need not be taken again."""
@@ -101,6 +106,8 @@ class ScenePerceiver:
         self._findings: tuple[SensorFinding, ...] = ()
         self._offsets: tuple[Pose, ...] = ()
         self._looks, self._compared = Looks(), NOT_COMPARED
+        self._stood: dict[str, tuple[FloatArray, FloatArray, float]] = {}
+        self._posed: dict[str, Cause] = {}
 
     @property
     def instances(self) -> dict[str, int]:
@@ -133,7 +140,9 @@ class ScenePerceiver:
         found, uncertain = self._compared, dict[str, float]()
         if self._shown is not None and self._memory is not None and one_sided(self._shown[0]):
             uncertain = dict(zip(self._memory.names, uncertain_m(self._memory.boxes).tolist(), strict=True))
-        return Reported(self.unseen, self.findings, self.unnamed, uncertain, dict(found.changed), found.still)
+        return Reported(
+            self.unseen, self.findings, self.unnamed, uncertain, dict(found.changed), found.still, self._posed
+        )
 
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
@@ -142,12 +151,13 @@ class ScenePerceiver:
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
         other._shown, other._unnamed = self._shown, self._unnamed
         other._looks, other._compared = self._looks, self._compared
+        other._stood, other._posed = dict(self._stood), self._posed
         return other
 
     def reset(self, observation: Observation) -> SceneGraph:
         """The first scene of an episode, which names the objects; errors as for `step`."""
         self._memory, self._unnamed = None, frozenset()
-        self._cameras = None
+        self._cameras, self._stood = None, {}
         return self.step(observation)
 
     def step(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
@@ -169,7 +179,7 @@ class ScenePerceiver:
         check_kind(observation, Observation, "camera images")
         if self._memory is None:
             memory, observation, origin, detections = self._begin(observation)
-            found = _by_label(memory.names, detections)
+            found, guesses = _by_label(memory.names, detections), memory.boxes
             dim = [name for name, unknown in zip(memory.names, memory.unknown, strict=True) if unknown]
             self._unseen = {name: Unseen(name, UnseenReason.NO_DEPTH) for name in dim}
             self._looks, self._compared = Looks().look(observation, _masks(memory.names, detections, found))
@@ -180,6 +190,7 @@ class ScenePerceiver:
                 return self._blind(self._memory, guesses)
             observation = levelled(usable)
             memory, observation, origin, detections, found = self._follow(self._memory, observation, guesses)
+        self._posed = self._stances(memory, observation, detections, found, guesses)
         self._memory, found = self._admit(memory, detections, found)
         masks_of = _masks(self._memory.names, detections, found)
         self._shown = observation, masks_of
@@ -192,6 +203,7 @@ class ScenePerceiver:
     def _blind(self, memory: Memory, guesses: FloatArray) -> SceneGraph:
         """The scene if no camera can be relied on: every object may be where it should be."""
         self._memory, self._masks, self._compared = memory.unconfirmed(guesses), {}, NOT_COMPARED
+        self._posed = {}
         self._unseen = {name: Unseen(name, UnseenReason.NO_CAMERA) for name in memory.names}
         return self._memory.graph()
 
@@ -227,7 +239,9 @@ class ScenePerceiver:
             observation, origin = separate_by_other_views(observation, detect_masks(observation, self._appearance))
         lifted = lift_views(observation)
         without = depthless(observation, lifted)
-        detections = join_parts(detect(observation, self._appearance, lifted=lifted, without=without))
+        detections = join_parts(
+            detect(observation, self._appearance, lifted=lifted, without=without), self._appearance.gate.elsewhere
+        )
         if len(observation.cameras) > 1:
             self._offsets = offsets(observation, lifted, detections.numbers)
             first = aligned(first, self._offsets)
@@ -254,17 +268,19 @@ class ScenePerceiver:
         rows = [names.index(name) for name in given]
         visual[rows], boxes[rows], seen[rows] = detections.visual[shown], detections.boxes[shown], True
         through, dim = partial(seen_through, observation), np.zeros_like(seen)
-        boxes = supported(boxes, through)
+        parts, boxes = boxes.copy(), supported(boxes, through)
         pixels = np.zeros(len(names), dtype=np.float32)
         pixels[rows] = detections.pixels[shown]
         for row in np.flatnonzero(~seen):
             own = [number for number in sorted(without) if observation.labels.get(number) == names[row]]
             if own:
-                crops, _, sizes = crop_objects(observation, own, self._appearance.crop_size)
-                visual[row] = fuse_views(self._appearance.encode(crops), np.zeros(len(crops), np.intp), sizes, 1)[0]
+                crops, _, sizes, light = crop_objects(observation, own, self._appearance.crop_size)
+                visual[row] = fuse_views(self._appearance.embed(crops, light), np.zeros(len(crops), np.intp), sizes, 1)[
+                    0
+                ]
                 boxes[row], dim[row] = Depthless.of(observation, without).standing(own), True
         memory = Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels, through)
-        return replace(memory, seen=seen, unknown=dim)
+        return replace(memory, shown=parts, seen=seen, unknown=dim)
 
     def _follow(
         self, memory: Memory, observation: Observation, guesses: FloatArray
@@ -302,7 +318,7 @@ class ScenePerceiver:
                 found = associate(fits)
                 exchanged = other & (found < 0)
                 self._looks, self._compared = beside.look(_masks(memory.names, detections, found))
-            detections, found = absorb_fragments(detections, found, sizes, origin)
+            detections, found = absorb_fragments(detections, found, sizes, origin, self._appearance.gate.elsewhere)
         dim = Depthless.of(observation, without.difference(*detections.numbers))
         through, seen = partial(seen_through, dim.observation), (detections.boxes, detections.visual, detections.pixels)
         now = memory.look(*seen, found, through, guesses, dim.empty)
@@ -322,6 +338,39 @@ class ScenePerceiver:
         self._unseen |= {name: Unseen(name, UnseenReason.NO_DEPTH) for name, box in hidden if dim.at(box[None])[0]}
         in_view = [name for name, why in self._unseen.items() if why.reason is not UnseenReason.OCCLUDED]
         return now.in_view(in_view), observation, origin, detections, found
+
+    def _stances(
+        self,
+        memory: Memory,
+        observation: Observation,
+        detections: Detections,
+        found: npt.NDArray[np.intp],
+        expected: FloatArray,
+    ) -> dict[str, Cause]:
+        """Objects where they should be (N, 6) that do not stand as they did; remembers how they stand now."""
+        posed = dict[str, Cause]()
+        for name, box, should, index in zip(memory.names, memory.boxes, expected, found.tolist(), strict=True):
+            if index < 0:
+                continue
+            points, pixels, earlier = detections.points[index], float(detections.pixels[index]), self._stood.get(name)
+            if earlier is not None:
+                shift = should[:3] - earlier[1][:3]
+                placed = bool(np.linalg.norm(shift) > MOVED_M)
+                if name in self._compared.still and not placed:
+                    continue
+                whole = WHOLE < pixels / earlier[2] < 1 / WHOLE
+                if whole and np.linalg.norm(box[:2] - should[:2]) < OFF_PLACE_M:
+                    shift[:2] = box[:2] - earlier[1][:2]
+                    cause = stance_change(earlier[0], points, shift, observation, placed)
+                    posed |= {} if cause is None else {name: cause}
+            if (
+                earlier is None
+                or name in posed
+                or pixels > earlier[2] / WHOLE
+                or np.linalg.norm(box[:3] - earlier[1][:3]) > MOVED_M
+            ):
+                self._stood[name] = points, box, pixels
+        return posed
 
     def _admit(
         self, memory: Memory, detections: Detections, found: npt.NDArray[np.intp]
@@ -354,7 +403,9 @@ def _costs(
     sizes = np.stack([memory.sizes, memory.first_sizes], axis=1)
     details = appearance.learned(visual), appearance.learned(detections.visual)
     pixels = memory.pixels, detections.pixels
-    costs = association_costs(visual, sizes, places, detections.visual, detections.boxes, details, pixels)
+    costs = association_costs(
+        visual, sizes, places, detections.visual, detections.boxes, details, pixels, appearance.gate
+    )
     # one that has no name may be a part of a named one that was not recognised once
     nameless = np.array([name in unnamed for name in memory.names], dtype=np.bool_)
     return np.where(nameless[:, None] & (costs < UNMATCHED), costs + NAMELESS, costs).astype(np.float32)

@@ -80,7 +80,7 @@ def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
         else:
             memory = replace(Memory.empty(0).add(names, boxes, nothing, ones), seen=seen)
         memories.append(memory)
-        cut, index, count = crop_objects(observation, numbers, crop_size)
+        cut, index, count, _ = crop_objects(observation, numbers, crop_size)
         crops.append(cut)
         owners.append(np.stack([np.full(len(index), frame), index], axis=1))
         pixels.append(count)

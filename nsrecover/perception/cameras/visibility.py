@@ -24,6 +24,10 @@ _GRID = 6
 IN_VIEW = 0.25
 """Share of the samples of a surface that must have the right depth, or no reading, to count as in view."""
 
+UNCERTAIN_M, UNCERTAIN_SHARE = 0.006, 0.1
+"""How far the centres of objects may be off along the line of sight if all cameras look from one side, as far sides
+have no depth: so much, and this share of the longer horizontal side."""
+
 
 def _face_samples() -> FloatArray:
     """Points (5 * _GRID^2, 3) on the top and the four sides of a box a little smaller than that from -1/2 to 1/2."""
@@ -61,6 +65,17 @@ def sees_through(observation: Observation, points: FloatArray) -> npt.NDArray[np
     for view in range(len(observation.cameras)):
         empty |= readings(observation, view, points).through
     return empty
+
+
+def one_sided(observation: Observation) -> bool:
+    """Whether all cameras look in nearly the same horizontal direction, less than a right angle apart."""
+    ahead = np.array([camera.world_from_camera[:2, 2] for camera in observation.cameras])
+    return bool((ahead @ ahead.T).min() > 0)
+
+
+def uncertain_m(boxes: FloatArray) -> FloatArray:
+    """How far the centres of boxes (N, 6) of objects that are seen from one side may be off along it: (N,), metres."""
+    return np.asarray(UNCERTAIN_M + UNCERTAIN_SHARE * boxes[:, 3:5].max(axis=1), np.float32)
 
 
 def visibly_empty(observation: Observation, boxes: FloatArray) -> npt.NDArray[np.bool_]:

@@ -32,12 +32,9 @@ LEAST_SHARE = 0.12
 
 _ANGLES = np.radians(np.arange(-45.0, 45.0, 1.0))
 
-ALIKE = 0.75
-"""Parts of one object look at least this much alike (cosine)."""
-
 
 def absorb_fragments(
-    detections: Detections, found: npt.NDArray[np.intp], sizes: FloatArray, origin: Mapping[int, int]
+    detections: Detections, found: npt.NDArray[np.intp], sizes: FloatArray, origin: Mapping[int, int], differ: float
 ) -> tuple[Detections, npt.NDArray[np.intp]]:
     """Join detections that no object has to the objects of which they show a part.
 
@@ -49,6 +46,7 @@ def absorb_fragments(
         found: (N,) the detection of each object, -1 for none.
         sizes: (N, K, 3) sides that each object may have.
         origin: new number -> number of the mask that it was a part of, from `separate_merged`.
+        differ: how much looks of parts of one object differ at most (1 - cosine).
 
     Returns:
         The same without these parts: detections, and `found` for them.
@@ -56,7 +54,7 @@ def absorb_fragments(
     groups: list[list[int]] = [[i] for i in range(len(detections))]
     for part in np.setdiff1d(np.arange(len(detections)), found).tolist():
         for row, own in enumerate(found.tolist()):
-            if own < 0 or detections.visual[part] @ detections.visual[own] < ALIKE:
+            if own < 0 or detections.visual[part] @ detections.visual[own] < 1 - differ:
                 continue
             both = (detections.points[own], detections.points[part])  # equally many: few ones are not left out as wrong
             masks = [{origin.get(each, each) for each in detections.numbers[index]} for index in (own, part)]
@@ -72,15 +70,18 @@ def absorb_fragments(
     return (detections if len(kept) == len(detections) else detections.joined(kept)), moved
 
 
-def join_parts(detections: Detections) -> Detections:
-    """Detections without a label become parts of one that touches them and looks like them, if there is one."""
+def join_parts(detections: Detections, differ: float) -> Detections:
+    """Detections without a label become parts of one that touches them and looks like them, if there is one.
+
+    `differ` is how much looks of parts of one object differ at most (1 - cosine).
+    """
     groups: list[list[int]] = [[i] for i in range(len(detections))]
     named = [i for i, label in enumerate(detections.labels) if label is not None]
     for part in np.setdiff1d(np.arange(len(detections)), named).tolist():
         likeness = detections.visual[named] @ detections.visual[part]
         touching = (gaps(detections.boxes[part], detections.boxes[named]) < TOUCH_M).all(axis=-1)
         likeness[~touching] = -1.0
-        if len(named) and likeness.max() > ALIKE:
+        if len(named) and likeness.max() > 1 - differ:
             groups[named[int(likeness.argmax())]].append(part)
             groups[part] = []
     return detections.joined([group for group in groups if group])

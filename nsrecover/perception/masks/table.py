@@ -2,25 +2,28 @@
 
 The table is the largest plane that can carry something. What rises from it is divided where surfaces meet in a concave
 edge or cover each other (`surfaces`), and pieces of one object are joined (`pieces`). `TableMasks` follows the objects
-over time by looks, place and size.
+over time: masks stay where depth has not changed (`lasting`), and new ones are told by looks, place and size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, cKDTree
 
 from nsrecover.core import Camera, FloatArray, Observation
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.lifting import box_around, to_world
+from nsrecover.perception.masks.lasting import Change, Reference
 from nsrecover.perception.masks.pieces import Scene, join_pieces
 from nsrecover.perception.masks.surfaces import Floats, Pinhole, find_surfaces, merge_convex
 from nsrecover.perception.objects.association import associate, association_costs
+from nsrecover.perception.objects.colours import pixel_colours
+from nsrecover.perception.objects.detections import table_lights
 
 WORKING_WIDTH_PX = 320
 """Images are segmented at about this width."""
@@ -41,7 +44,16 @@ LEAST_SHARE = 0.15
 """Share of the readings that lie on the table."""
 
 UPPER_M2 = 0.15
-"""A plane above the largest one with this area, and enough readings, is the table, and the largest one the floor."""
+"""A plane above the largest one with a connected part of this area, and enough readings, is the table, and the largest
+one the floor."""
+
+BELOW_M, BELOW_GROWTH, DEEPEST_M = 0.012, 0.004, 0.25
+"""Readings below a plane by this, and growth times the squared depth, and not deeper, count against it: a support hides
+what is below it, and the tops of boxes do not."""
+
+CELL_M, PART_OF_TABLE = 0.01, 0.1
+"""Cells, at least as large, in which a plane is seen are connected if they touch. A connected part with this share of
+the area of the largest one belongs to the table."""
 
 LEAST_PX, LEAST_M2 = 30, 1.2e-4
 """Pixels, and area across the line of sight, of the smallest object."""
@@ -114,7 +126,7 @@ def find_table(depth_m: FloatArray, camera: Camera | FloatArray) -> Table:
             higher = points[points @ found[0] + found[1] > 0.05]
             upper = _largest_plane(higher, found[0]) if len(higher) > LEAST_READINGS else None
             on_upper = LEAST_SHARE * len(points)
-            if upper is not None and upper[2].sum() > on_upper and _area(higher, upper[2]) > UPPER_M2:
+            if upper is not None and upper[2].sum() > on_upper and _parts(higher, *upper)[1] > UPPER_M2:
                 found, points = upper, higher
             return _table(points, *found)
     raise InvalidObservation(
@@ -159,6 +171,7 @@ class TableMasks:
         self._places = dict(places or {})
         self._known: list[dict[int, tuple[FloatArray, FloatArray]]] = []
         self._names: dict[int, str] = {}
+        self._last: dict[int, tuple[Table, Reference]] = {}
 
     def look(
         self, rgb: npt.NDArray[np.uint8], depth_m: FloatArray, cameras: Sequence[Camera], time_s: float = 0.0
@@ -184,28 +197,51 @@ class TableMasks:
 
     def _followed(self, raw: Observation, view: int) -> npt.NDArray[np.int32]:
         """The masks of one view, numbered as before."""
-        depth, camera, known = raw.depth_m[view], raw.cameras[view], self._known[view]
-        masks = masks_on(find_table(depth, camera), depth, camera)
-        numbers = np.unique(masks[(masks > 0) & (depth > 0)])
-        if not len(numbers):
+        depth, camera = raw.depth_m[view], raw.cameras[view]
+        table, last = self._last.get(view, (None, None))
+        if table is None or last is None or not last.fits(camera, depth):
+            table = find_table(depth, camera)
+            masks = self._numbered(raw, view, masks_on(table, depth, camera), ())
+            self._last[view] = table, Reference(depth, masks, camera)
+            if self._places and not any(number // 1000 == view for number in self._names):
+                self._name(view)
             return masks
-        pixels = [np.nonzero((masks == number) & (depth > 0)) for number in numbers.tolist()]
+        change = Change.between(last.depth_m, depth)
+        masks, free = last.kept(change)
+        earlier = frozenset(self._known[view])
+        if change.any or free.any():
+            pieces = last.pieces(masks_on(table, depth, camera), masks, free, change, LEAST_PX * 4)
+            found = self._numbered(raw, view, pieces, np.unique(masks[masks > 0]).tolist())
+            masks = np.where(masks > 0, masks, found)
+        self._last[view] = table, last.after(depth, change, masks, free, frozenset(self._known[view]) - earlier)
+        return masks
+
+    def _numbered(
+        self, raw: Observation, view: int, masks: npt.NDArray[np.int32], kept: Collection[int]
+    ) -> npt.NDArray[np.int32]:
+        """Masks (H, W) of one view with the numbers of known objects, without those of some that are kept."""
+        known = {number: each for number, each in self._known[view].items() if number not in kept}
+        numbers = np.unique(masks[(masks > 0) & (raw.depth_m[view] > 0)])
+        if not len(numbers):
+            return np.zeros_like(masks)
+        pixels = [np.nonzero((masks == number) & (raw.depth_m[view] > 0)) for number in numbers.tolist()]
         boxes = np.stack([box_around(to_world(raw, view, rows, columns)) for rows, columns in pixels])
-        visual = np.stack([_colours(raw.rgb[view][own]) for own in pixels])
+        windows = [tuple(slice(int(axis.min()), int(axis.max()) + 1) for axis in own) for own in pixels]
+        shown = replace(raw, instances=np.stack([masks if v == view else each for v, each in enumerate(raw.instances)]))
+        lights = table_lights(shown, view, windows)
+        visual = np.stack([pixel_colours(raw.rgb[view][own], each) for own, each in zip(pixels, lights, strict=True)])
         found = np.full(len(known), -1, np.intp)
         if known:
             looks, places = (np.stack([each[k] for each in known.values()]) for k in (0, 1))
             costs = association_costs(looks[:, None], places[:, None, 3:], places[:, None, :3], visual, boxes)
             found = associate(costs)
         own = {int(detection): number for number, detection in zip(known, found.tolist(), strict=True)}
-        fresh = 1 + max(known, default=1000 * view)
+        fresh = 1 + max(self._known[view], default=1000 * view)
         renumbered = np.zeros(int(masks.max()) + 1, np.int32)
         for row, mask in enumerate(numbers.tolist()):
             number = own.get(row, fresh)
             fresh += number == fresh
-            renumbered[mask], known[number] = number, (visual[row], boxes[row])
-        if self._places and not any(number // 1000 == view for number in self._names):
-            self._name(view)
+            renumbered[mask], self._known[view][number] = number, (visual[row], boxes[row])
         return renumbered[masks]
 
     def _name(self, view: int) -> None:
@@ -261,8 +297,11 @@ def _largest_plane(points: Floats, up: Floats | None) -> tuple[Floats, float, np
     signs = np.where(distances < 0, -1.0, 1.0)  # the camera is above it
     normals, distances = normals * signs[:, None], distances * signs
     carries = -normals[:, 1] > -0.2 if up is None else normals @ up > 0.95
-    near = np.abs(some @ normals.T + distances) < NEAR_M + NEAR_GROWTH * some[:, 2:] ** 2
-    counts = near.sum(axis=0) * carries
+    heights, squared = some @ normals.T + distances, some[:, 2:] ** 2
+    near = np.abs(heights) < NEAR_M + NEAR_GROWTH * squared
+    below = (heights < -BELOW_M - BELOW_GROWTH * squared) & (heights > -DEEPEST_M)
+    counts = (near.sum(axis=0) - below.sum(axis=0)) * carries
+    counts = counts if (counts > 0).any() else near.sum(axis=0) * carries
     if not counts.any():
         return None
     normal, distance = normals[counts.argmax()], float(distances[counts.argmax()])
@@ -278,16 +317,25 @@ def _largest_plane(points: Floats, up: Floats | None) -> tuple[Floats, float, np
 
 
 def _table(points: Floats, normal: Floats, distance: float, on: npt.NDArray[np.bool_]) -> Table:
-    bare = Table(normal, distance, np.zeros((0, 3)), points[on].mean(axis=0))
-    hull = ConvexHull(points[on] @ bare.across.T)
+    shown = points[on][_parts(points, normal, distance, on)[0]]
+    bare = Table(normal, distance, np.zeros((0, 3)), shown.mean(axis=0))
+    hull = ConvexHull(shown @ bare.across.T)
     return Table(normal, distance, np.asarray(hull.equations), bare.middle - normal * bare.heights(bare.middle))
 
 
-def _area(points: Floats, on: npt.NDArray[np.bool_]) -> float:
-    """Area of the smallest region that holds points on a plane, square metres."""
-    flat = points[on] - points[on].mean(axis=0)
-    axes = np.linalg.svd(flat[:: len(flat) // 200 + 1], full_matrices=False)[2][:2]
-    return float(ConvexHull(flat @ axes.T).volume)
+def _parts(
+    points: Floats, normal: Floats, distance: float, on: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.bool_], float]:
+    """Which of the points on a plane lie in its large connected parts, and the area of the largest, square metres."""
+    flat = points[on] @ Table(normal, distance, np.zeros((0, 3)), normal).across.T
+    spacing = np.median(cKDTree(flat).query(flat[:: len(flat) // 200 + 1], k=2)[0][:, 1])
+    cell = max(CELL_M, 3 * float(spacing))
+    places = np.floor((flat - flat.min(axis=0)) / cell).astype(int)
+    grid = np.zeros(places.max(axis=0) + 1, np.bool_)
+    grid[tuple(places.T)] = True
+    labels = ndimage.label(grid, np.ones((3, 3)))[0]
+    sizes = np.bincount(labels[grid], minlength=2)
+    return (sizes > PART_OF_TABLE * sizes.max())[labels[tuple(places.T)]], float(sizes.max() * cell**2)
 
 
 def _step(depth_m: FloatArray) -> int:
@@ -305,12 +353,3 @@ def _points(depth_m: FloatArray, camera: Camera | FloatArray, step: int) -> Floa
     lens, depth = _lens(camera, step), np.asarray(depth_m[::step, ::step], np.float64)
     u, v = np.arange(depth.shape[1]) - lens.cx, np.arange(depth.shape[0])[:, None] - lens.cy
     return np.stack([u / lens.fx * depth, v / lens.fy * depth, depth], axis=-1)
-
-
-def _colours(pixels: npt.NDArray[np.uint8]) -> FloatArray:
-    """Unit feature (576,) of the colours of pixels (M, 3): square roots of a histogram of chroma and brightness."""
-    rgb = pixels.astype(np.float32) + 8
-    brightness = rgb.sum(axis=1)
-    chroma = (12 * np.clip(1.5 * rgb[:, :2] / brightness[:, None], 0, 0.999)).astype(np.intp)
-    bins = (48 * chroma[:, 0] + 4 * chroma[:, 1]) + np.minimum(brightness / 200, 3).astype(np.intp)
-    return np.asarray(np.sqrt(np.bincount(bins, minlength=576) / max(len(bins), 1)), np.float32)

@@ -1,10 +1,16 @@
 """Assignment of detections to known objects: the Hungarian method on appearance, place and size, with a gate."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from nsrecover.core.scene import FloatArray
+from nsrecover.errors import InvalidConfiguration
 
 PLACE_WEIGHT = 0.25
 """Cost of being far from every place where the object may be."""
@@ -22,23 +28,15 @@ SIZE_ERROR_M = 0.005
 """A side that differs less is the same: what touches the object, or covers it, hides its edges."""
 
 LOOKS_GATE, SIZE_IN_GATE = 0.36, 0.1
-"""A detection elsewhere whose appearance (1 - cosine) and sides (sum of the logarithms of their ratios, with this
-weight) differ more than this shows another object. Of pairs of different real objects 6 % are below, of pairs of
-images of the same one, turned and partly covered, 95 %. Places have no gate."""
+"""Cost of looks that differ as much as `LooksGate.elsewhere`. A detection elsewhere whose looks and sides (sum of the
+logarithms of their ratios, with this weight) cost more shows another object. Places have no gate."""
 
 SHORTER_IN_GATE = 0.16
 """Most that shorter sides count in the gate: what is covered shows a part of its sides."""
 
-IN_PLACE_GATE = 0.37
-"""The same in the object's place, by appearance alone: light changes, and a shadow may fall on it."""
-
-PART_GATE = 0.6
-"""The same for a detection in the object's place that is smaller than the object: it shows a part, or neighbours, too.
-"""
-
-FEW, FEW_GATE, FEW_M = 0.3, 0.6, 0.008
+FEW, FEW_M = 0.3, 0.008
 """A detection elsewhere with less than this share of the most pixels that have shown an object may show its edge alone:
-shorter sides do not count, and its appearance may differ by this much if each side differs by less than this."""
+shorter sides do not count, and its looks may differ as those of a part if each side differs by less than this."""
 
 IN_PLACE_M = 0.02
 """A detection this close to where an object may be is in its place."""
@@ -46,8 +44,50 @@ IN_PLACE_M = 0.02
 PART_M = 0.015
 """A detection of which a side is this much shorter may show a part of the object."""
 
+RATES, FEWEST_PAIRS, LEAST_DIFFERENCE = (0.05, 0.01), 20, 1e-3
+"""Shares of images of the same object that a gate may refuse; the fewest pairs to calibrate it on; its least value."""
+
 UNMATCHED = 4.0
 """Cost of leaving an object without a detection: more than any allowed pair costs."""
+
+
+@dataclass(frozen=True)
+class LooksGate:
+    """How much two images of one object differ (1 - cosine), by split-conformal calibration; it belongs to an encoder.
+
+    The default belongs to `Bundle.embed`: 318 pairs of images of 15 real objects in half shadow.
+
+    Attributes:
+        elsewhere: of whole objects, turned, in another place and light: at most 5 % differ more.
+        part: of which one shows a part, or neighbours, too: at most 1 % differ more.
+        pairs: how many pairs of images it was calibrated on.
+    """
+
+    elsewhere: float = 0.145
+    part: float = 0.2
+    pairs: int = 318
+
+    @classmethod
+    def calibrated(cls, differences: npt.ArrayLike) -> LooksGate:
+        """The gate of an encoder from differences (M,) of pairs of images that show the same object.
+
+        Raises:
+            InvalidConfiguration: there are fewer than 20.
+        """
+        found = np.sort(np.asarray(differences, np.float64))
+        if len(found) < FEWEST_PAIRS:
+            raise InvalidConfiguration(
+                f"expected at least {FEWEST_PAIRS} pairs of images of the same objects, found {len(found)}; "
+                "add good runs"
+            )
+        ranks = (min(ceil((1 - rate) * (len(found) + 1)), len(found)) for rate in RATES)
+        elsewhere, part = (max(float(found[rank - 1]), LEAST_DIFFERENCE) for rank in ranks)
+        return cls(elsewhere, part, len(found))
+
+    @property
+    def unit(self) -> float:
+        """What a difference is multiplied with to have costs that do not depend on the encoder."""
+        return LOOKS_GATE / self.elsewhere
 
 
 def association_costs(
@@ -58,6 +98,7 @@ def association_costs(
     detected_boxes: FloatArray,
     details: tuple[FloatArray, FloatArray] | None = None,
     pixels: tuple[FloatArray, FloatArray] | None = None,
+    gate: LooksGate | None = None,
 ) -> FloatArray:
     """How badly each detection fits each object.
 
@@ -69,11 +110,14 @@ def association_costs(
         detected_boxes: (M, 6).
         details: unit features (N, K, E) and (M, E) that count besides, and tell objects of one colour apart.
         pixels: the most (N,) that have shown each object, and those of the detections (M,); few may look different.
+        gate: of the encoder; the default one if None.
 
     Returns:
         (N, M); `UNMATCHED` where the appearance rules it out.
     """
-    looks = 1.0 - (visual @ detected_visual.T).mean(axis=1)
+    gate = gate or LooksGate()
+    part_gate = gate.unit * gate.part
+    looks = gate.unit * (1.0 - (visual @ detected_visual.T).mean(axis=1))
     away = np.linalg.norm(places[:, :, None] - detected_boxes[None, None, :, :3], axis=-1).min(axis=1)
     # an object may have been turned over: its sides are compared in order of length
     difference = np.sort(detected_boxes[:, 3:], axis=1) - np.sort(sizes, axis=2)[:, :, None]
@@ -86,11 +130,11 @@ def association_costs(
     change = SIZE_IN_GATE * (now - before[:, :, None])
     longer, shorter = np.maximum(change, 0.0).sum(axis=-1), np.maximum(-change, 0.0).sum(axis=-1)
     unlike = looks + (longer + np.minimum(shorter, SHORTER_IN_GATE)).min(axis=1)
-    in_place = np.where(part, looks > PART_GATE, looks > IN_PLACE_GATE)
+    in_place = looks > np.where(part, part_gate, LOOKS_GATE)
     elsewhere = unlike > LOOKS_GATE
     if pixels is not None:
-        gate = np.where((np.abs(difference) < FEW_M).all(axis=-1).any(axis=1), FEW_GATE, LOOKS_GATE)
-        elsewhere &= (pixels[1] >= FEW * pixels[0][:, None]) | (looks + longer.min(axis=1) > gate)
+        limit = np.where((np.abs(difference) < FEW_M).all(axis=-1).any(axis=1), part_gate, LOOKS_GATE)
+        elsewhere &= (pixels[1] >= FEW * pixels[0][:, None]) | (looks + longer.min(axis=1) > limit)
     other = np.where(away < IN_PLACE_M, in_place, elsewhere)
     return np.asarray(np.where(other, UNMATCHED, cost), dtype=np.float32)
 

@@ -13,12 +13,17 @@ from PIL import Image
 from scipy.ndimage import find_objects
 
 from nsrecover.core import FloatArray, Observation
-from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views, view_points
-from nsrecover.perception.objects.unseen_sides import with_unseen_sides
+from nsrecover.perception.lifting import LEVEL_M, MIN_PIXELS, ViewPixels, box_around, lift_views, to_world, view_points
+from nsrecover.perception.objects.association import LooksGate
+from nsrecover.perception.objects.colours import GREY
 from nsrecover.perception.objects.views import Sighting, join_views
 
 MOST_POINTS = 2000
 """Of an object that has several times as many points, so many are used."""
+
+LIGHT_STEP, LIGHT_NEAR, FEWEST_LIT = 4, 0.06, 40
+"""Every so many rows and columns show the light; the table up to this share of the image's width around an object
+shows the light on it, if it has so many of these pixels."""
 
 CROP_MARGIN = 2
 """Pixels left around an object in its crop."""
@@ -63,9 +68,27 @@ def resized(patch: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.uint8]:
     return np.asarray(Image.fromarray(patch).resize((size, size), Image.Resampling.BILINEAR))
 
 
+def table_lights(observation: Observation, view: int, windows: Sequence[tuple[slice, ...]]) -> FloatArray:
+    """Colour (B, 3), 0 to 255, of the table near each of some windows of a view; of all of it if little is near."""
+    shape = observation.instances.shape[1:]
+    some, near = np.s_[::LIGHT_STEP, ::LIGHT_STEP], int(LIGHT_NEAR * shape[1])
+    rgb = observation.rgb[view][some]
+    rows, columns = np.mgrid[: shape[0] : LIGHT_STEP, : shape[1] : LIGHT_STEP].reshape(2, -1)
+    heights = to_world(observation, view, rows, columns)[:, 2].reshape(rgb.shape[:2])
+    free = (observation.instances[view][some] == 0) & (observation.depth_m[view][some] > 0)
+    bare = free & (np.abs(heights) < LEVEL_M)
+    whole = np.median(rgb[bare], axis=0) if bare.any() else np.full(3, GREY)
+    lights = np.tile(whole, (len(windows), 1))
+    for light, window in zip(lights, windows, strict=True):
+        here = tuple(slice(max(s.start - near, 0) // LIGHT_STEP, (s.stop + near) // LIGHT_STEP + 1) for s in window)
+        if bare[here].sum() >= FEWEST_LIT:
+            light[:] = np.median(rgb[here][bare[here]], axis=0)
+    return lights.astype(np.float32)
+
+
 def crop_objects(
     observation: Observation, numbers: Sequence[int], size: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp], npt.NDArray[np.float32], FloatArray]:
     """Cut every visible object out of every view.
 
     Args:
@@ -74,14 +97,17 @@ def crop_objects(
         size: side of the square crops, pixels.
 
     Returns:
-        Crops (B, size, size, 3) with everything but the object blacked out, the object index of each (B,), and the
-        number of its pixels (B,).
+        Crops (B, size, size, 3) with everything but the object blacked out, the object index of each (B,), the number
+        of its pixels (B,), and the colour of the table near it (B, 3).
     """
-    views = zip(observation.rgb, observation.instances, strict=True)
-    found = [crop for rgb, image in views for crop in crops_of(rgb, index_map(image, numbers), len(numbers))]
+    found, lights = list[Crop](), [np.zeros((0, 3), np.float32)]
+    for view, (rgb, image) in enumerate(zip(observation.rgb, observation.instances, strict=True)):
+        own = list(crops_of(rgb, index_map(image, numbers), len(numbers)))
+        lights.append(table_lights(observation, view, [crop.window for crop in own]))
+        found += own
     stacked = np.asarray([resized(crop.patch, size) for crop in found], dtype=np.uint8).reshape(-1, size, size, 3)
     owners = np.asarray([crop.number for crop in found], dtype=np.intp)
-    return stacked, owners, np.asarray([crop.pixels for crop in found], dtype=np.float32)
+    return stacked, owners, np.asarray([crop.pixels for crop in found], dtype=np.float32), np.concatenate(lights)
 
 
 def index_map(instances: npt.NDArray[np.int32], numbers: Sequence[int]) -> npt.NDArray[np.int32]:
@@ -144,8 +170,12 @@ class AppearanceModel(Protocol):
     def feature_size(self) -> int:
         """D, length of an appearance feature."""
 
-    def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:
-        """Features (B, D) of crops (B, size, size, 3)."""
+    @property
+    def gate(self) -> LooksGate:
+        """Which differences of its features two images of one object have."""
+
+    def embed(self, crops: npt.NDArray[np.uint8], table_light: FloatArray) -> FloatArray:
+        """Unit features (B, D) of crops (B, size, size, 3), with the colour of the table near each (B, 3)."""
 
     def learned(self, visual: FloatArray) -> FloatArray:
         """The part (..., E) of features (..., D) that tells objects of one colour apart, unit length."""
@@ -223,7 +253,7 @@ def detect(
     """
     single = detect_masks(observation, appearance, lifted)
     if not observation.shared_ids:
-        single = _joined(observation, single, costs)
+        single = _joined(observation, single, costs, appearance.gate)
     kept = [
         not without.issuperset(n) and len(p) >= MIN_PIXELS for n, p in zip(single.numbers, single.points, strict=True)
     ]
@@ -238,12 +268,12 @@ def detect_masks(
     lifted = lift_views(observation) if lifted is None else lifted
     points = np.concatenate([part[2] for part in lifted])
     shown = np.concatenate([observation.instances[view][part[0], part[1]] for view, part in enumerate(lifted)])
-    crops, owners, pixels = crop_objects(observation, numbers, appearance.crop_size)
+    crops, owners, pixels, light = crop_objects(observation, numbers, appearance.crop_size)
     return Detections(
         tuple((number,) for number in numbers),
         tuple(observation.labels.get(number) for number in numbers),
-        with_unseen_sides(observation, [_some(points[shown == number]) for number in numbers]),
-        fuse_views(appearance.encode(crops), owners, pixels, len(numbers)),
+        tuple(_some(points[shown == number]) for number in numbers),
+        fuse_views(appearance.embed(crops, light), owners, pixels, len(numbers)),
         count_pixels(owners, pixels, len(numbers)),
     )
 
@@ -261,7 +291,10 @@ def detected_numbers(observation: Observation) -> tuple[int, ...]:
 
 
 def _joined(
-    observation: Observation, single: Detections, costs: Callable[[Detections], FloatArray] | None
+    observation: Observation,
+    single: Detections,
+    costs: Callable[[Detections], FloatArray] | None,
+    gate: LooksGate,
 ) -> Detections:
     """Detections of different views that show the same object, as one."""
     single = single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS // 2])
@@ -282,7 +315,7 @@ def _joined(
             single.numbers, single.boxes, single.visual, single.labels, fits, strict=True
         )
     ]
-    return single.joined(join_views(sightings))
+    return single.joined(join_views(sightings, gate.unit))
 
 
 def _units(rows: npt.NDArray[np.float32], like: FloatArray) -> FloatArray:

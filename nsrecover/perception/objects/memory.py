@@ -27,6 +27,9 @@ TOLERATED_ADDED = 0.05
 LIKE_KNOWN_M = 0.008
 """A side that differs less than this from the known one is the known one."""
 
+MOVED_M = 0.012
+"""An object of which the same part is seen, farther away than this, has moved as far as that part."""
+
 SIZE_GAIN = 0.25
 """Weight of a new measurement in the known size of an object."""
 
@@ -53,6 +56,7 @@ class Memory:
     Attributes:
         names: N objects.
         boxes: (N, 6) present or last known box of each, metres.
+        shown: (N, 6) box around what was seen of each when it was seen last, metres.
         sizes: (N, 3) sides of each, as far as they have been seen, metres.
         visual: (N, D) appearance of each.
         whole_visual: (N, D) appearance of each when most of it was visible.
@@ -68,6 +72,7 @@ class Memory:
 
     names: tuple[str, ...]
     boxes: FloatArray
+    shown: FloatArray
     sizes: FloatArray
     visual: FloatArray
     whole_visual: FloatArray
@@ -85,7 +90,7 @@ class Memory:
         sizes, visual = np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
         nothing = np.zeros(0, np.bool_)
         boxes, pixels = np.zeros((0, 6), np.float32), np.zeros(0, np.float32)
-        return cls((), boxes, sizes, visual, visual, pixels, sizes, visual, nothing, nothing, nothing, pixels)
+        return cls((), boxes, boxes, sizes, visual, visual, pixels, sizes, visual, nothing, nothing, nothing, pixels)
 
     def graph(self) -> SceneGraph:
         """The scene graph of all objects."""
@@ -115,7 +120,7 @@ class Memory:
         gaps = np.zeros(len(names), np.float32)
         if seen_through is not None and len(names):
             gaps = _open(seen_through(boxes))
-        new = Memory(names, boxes, sizes, visual, visual, pixels, sizes, visual, shown, ~shown, ~shown, gaps)
+        new = Memory(names, boxes, boxes, sizes, visual, visual, pixels, sizes, visual, shown, ~shown, ~shown, gaps)
         arrays = [(getattr(self, field.name), getattr(new, field.name)) for field in fields(self)[1:]]
         return Memory(self.names + names, *map(np.concatenate, arrays))
 
@@ -141,20 +146,25 @@ class Memory:
             empty: distinguishes them for places of objects that no detection shows; by `seen_through` if None.
         """
         expected = self.boxes if expected is None else expected
-        new_boxes, new_sizes = self.boxes.copy(), self.sizes.copy()
+        new_boxes, new_sizes, new_shown = self.boxes.copy(), self.sizes.copy(), self.shown.copy()
         new_visual, new_whole = self.visual.copy(), self.whole_visual.copy()
         new_pixels, new_open = self.pixels.copy(), self.open.copy()
         seen, occluded = found >= 0, np.zeros(len(self.names), np.bool_)
         for i, detection in enumerate(found):
             if detection >= 0:
-                known = np.stack([self.first_sizes[i], self.sizes[i]])
-                others = np.delete(boxes, detection, axis=0)
-                visible = steady(boxes[detection], known, others, expected[i])
-                new_boxes[i], new_sizes[i] = complete(
-                    visible, self.boxes[i], known, seen_through, expected[i], float(self.open[i])
-                )
-                if (new_boxes[i] == visible).all():
-                    new_open[i] = _open(seen_through(visible[None]))[0]
+                new_shown[i] = boxes[detection]
+                shift = new_shown[i] - self.shown[i]
+                if (np.abs(shift[3:]) <= LIKE_KNOWN_M).all() and np.linalg.norm(shift[:3]) > MOVED_M:
+                    new_boxes[i, :3] += shift[:3]  # the same part of it is seen elsewhere
+                else:
+                    known = np.stack([self.first_sizes[i], self.sizes[i]])
+                    others = np.delete(boxes, detection, axis=0)
+                    visible = steady(boxes[detection], known, others, expected[i])
+                    new_boxes[i], new_sizes[i] = complete(
+                        visible, self.boxes[i], known, seen_through, expected[i], float(self.open[i])
+                    )
+                    if (new_boxes[i] == visible).all():
+                        new_open[i] = _open(seen_through(visible[None]))[0]
                 new_visual[i] = blend(visual[detection], pixels[detection], self.whole_visual[i], self.pixels[i])
                 if pixels[detection] >= WHOLE * self.pixels[i]:  # what little is seen again and again does not add up
                     new_whole[i] = visual[detection]
@@ -168,6 +178,7 @@ class Memory:
         changed = replace(
             self,
             boxes=new_boxes,
+            shown=new_shown,
             sizes=new_sizes,
             visual=new_visual,
             whole_visual=new_whole,

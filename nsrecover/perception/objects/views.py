@@ -51,13 +51,14 @@ class Sighting:
     costs: FloatArray | None = None
 
 
-def join_views(sightings: Sequence[Sighting]) -> list[list[int]]:
+def join_views(sightings: Sequence[Sighting], unit: float = 1.0) -> list[list[int]]:
     """Group sightings by object; no object has two of one view.
 
     Sightings with the same name show the same object, with different names different ones.
 
     Args:
         sightings: of all views.
+        unit: what a difference of looks is multiplied with (`LooksGate.unit`).
 
     Returns:
         Positions in `sightings`, for each object.
@@ -65,7 +66,7 @@ def join_views(sightings: Sequence[Sighting]) -> list[list[int]]:
     groups: list[list[int]] = []
     if not sightings:
         return groups
-    pairs = _differences(sightings)
+    pairs = _differences(sightings, unit)
     for view in sorted({one.view for one in sightings}):
         fresh = [i for i, one in enumerate(sightings) if one.view == view]
         costs = np.array([pairs[np.ix_(fresh, group)].mean(axis=1) for group in groups]).reshape(-1, len(fresh)).T
@@ -84,7 +85,7 @@ def join_views(sightings: Sequence[Sighting]) -> list[list[int]]:
     return groups
 
 
-def _differences(sightings: Sequence[Sighting]) -> FloatArray:
+def _differences(sightings: Sequence[Sighting], unit: float) -> FloatArray:
     """How badly sightings of different views fit each other in pairs, (M, M)."""
     boxes = np.array([one.box for one in sightings])
     visual = np.array([one.visual for one in sightings])
@@ -99,7 +100,7 @@ def _differences(sightings: Sequence[Sighting]) -> FloatArray:
     across = offset.copy()
     across[..., :2] -= along[..., None] * way
     beyond = np.maximum(np.maximum(along - LONGEST_M, -along), 0.0)
-    looks = 1.0 - visual @ visual.T
+    looks = unit * (1.0 - visual @ visual.T)
     return np.asarray(
         (np.linalg.norm(across, axis=-1) + beyond) / ACROSS_M
         + LOOKS_WEIGHT * looks

@@ -30,8 +30,8 @@ def test_loading_gives_the_same_parameters_settings_and_answers(saved: tuple[Bun
         assert torch.equal(value, again.state_dict()[name]), name
     rng = np.random.default_rng(0)
     crops = rng.integers(0, 255, (3, 64, 64, 3), dtype=np.uint8)
-    np.testing.assert_array_equal(bundle.encode(crops), again.encode(crops))
-    visual, boxes = bundle.encode(crops), rng.uniform(0.1, 0.5, (3, 6)).astype(np.float32)
+    np.testing.assert_array_equal(bundle.embed(crops), again.embed(crops))
+    visual, boxes = bundle.embed(crops), rng.uniform(0.1, 0.5, (3, 6)).astype(np.float32)
     for ours, theirs in zip(
         bundle.predict(visual[None], boxes[None], [0], [0], [1]),
         again.predict(visual[None], boxes[None], [0], [0], [1]),

@@ -1,6 +1,7 @@
 """Calibration on few good runs: the rate holds, what it is worth is said, and bad input is one line."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import pytest
 import nsrecover
 from nsrecover.core import FactScene
 from nsrecover.onboarding.calibration import tail_quantile
-from nsrecover.records import scenes_recording
+from nsrecover.onboarding.scoring import own_gate, scored_steps
+from nsrecover.records import recording, scenes_recording
+from nsrecover.records.runs import Run
 from tests.commands import run
 from tests.nsrecover.kitchen_facts import HOME, START
 from tests.nsrecover.onboarding.box_runs import box_run, write_runs
@@ -146,3 +149,19 @@ def test_from_runs_of_facts_the_rates_of_failures_and_misreadings_are_learned(tm
     found = json.loads(done.out)
     assert 0.18 < found["failures"]["pick_up"] < 0.28, "10 of 40 actions, and the usual 10 %"
     assert nsrecover.symbolic(HOME, calibrated=out).model.rates.failures.means() == found["failures"]
+
+
+def test_the_gate_for_looks_comes_from_moved_objects_and_stays_with_the_checkpoint(
+    tmp_path: Path,
+) -> None:
+    collapse, learned = recording.example("collapse"), nsrecover.load()
+    run = Run("collapse", collapse.plan, collapse.observations)
+    steps = [step for step in scored_steps(learned, run, 0, (30.0,)) if step.unlike is not None]
+    assert len(steps) >= 3
+    assert all(0.0 <= step.unlike < 0.5 for step in steps)
+    assert own_gate(steps) is None
+    gate = own_gate(steps * 10)
+    assert gate is not None
+    assert gate.elsewhere == pytest.approx(max(step.unlike for step in steps))
+    replace(learned, model=replace(learned.model, models=learned.model.bundle.with_gate(gate))).save(tmp_path)
+    assert nsrecover.load(tmp_path).model.bundle.gate == gate

@@ -1,10 +1,12 @@
 """Detections are matched to known objects by looks, place and size; what fits nothing is new."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nsrecover.perception.objects.association import associate, association_costs
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.perception.objects.association import UNMATCHED, LooksGate, associate, association_costs
 
 RED, GREEN, BLUE = np.eye(3, dtype=np.float32)
 
@@ -64,7 +66,15 @@ def test_a_few_pixels_at_the_edge_of_an_image_show_an_object_that_is_lost() -> N
 
     def found(looks: np.ndarray, seen: list[float], pixels: float) -> list[int]:
         boxes, shown = np.array([seen], np.float32), (np.float32([800]), np.float32([pixels]))
-        costs = association_costs(RED[None, None], known[:, None, 3:], known[:, None, :3], looks, boxes, pixels=shown)
+        costs = association_costs(
+            RED[None, None],
+            known[:, None, 3:],
+            known[:, None, :3],
+            looks,
+            boxes,
+            pixels=shown,
+            gate=LooksGate(0.36, 0.6),
+        )
         return associate(costs).tolist()
 
     whole, slice_ = [0.6, 0.3, 0.021, 0.042, 0.038, 0.041], [0.6, 0.3, 0.03, 0.04, 0.02, 0.009]
@@ -87,3 +97,29 @@ def test_the_order_of_detections_does_not_matter(seed: int, objects: int, detect
     assert [order[i] if i >= 0 else -1 for i in mixed] == plain.tolist()
     matched = plain[plain >= 0]
     assert len(set(matched.tolist())) == len(matched)
+
+
+def test_a_gate_keeps_its_share_of_other_images_of_the_same_objects() -> None:
+    rng = np.random.default_rng(0)
+    kept = []
+    for _ in range(200):
+        differences = rng.gamma(2.0, 0.03, 60)
+        gate = LooksGate.calibrated(differences[:40])
+        assert gate.part >= gate.elsewhere
+        kept.append((differences[40:] <= gate.elsewhere).mean())
+    assert 0.94 < np.mean(kept) < 0.98
+    with pytest.raises(InvalidConfiguration, match="at least 20 pairs"):
+        LooksGate.calibrated([0.1] * 19)
+
+
+def test_costs_do_not_depend_on_the_scale_of_an_encoder() -> None:
+    known, seen = np.array([box(0.4, 0)], np.float32), np.array([box(0.6, 0.2)], np.float32)
+    for gate in (LooksGate(0.1, 0.2), LooksGate(0.6, 0.7)):
+        costs = []
+        for share in (0.5, 0.9, 1.2):
+            cos = 1 - share * gate.elsewhere
+            looks = np.array([[cos, np.sqrt(1 - cos**2), 0]], np.float32)
+            costs.append(
+                association_costs(RED[None, None], known[:, None, 3:], known[:, None, :3], looks, seen, gate=gate)[0, 0]
+            )
+        assert costs == pytest.approx([0.43, 0.574, UNMATCHED], abs=0.005)

@@ -56,7 +56,7 @@ def detections(*clouds: np.ndarray, looks: tuple[int, ...]) -> Detections:
 
 def test_the_other_part_of_an_object_is_joined_to_it() -> None:
     split = detections(cloud(0, 0), cloud(1), cloud(0, 1), looks=(0, 1, 0))
-    mended, found = absorb_fragments(split, np.array([0, 1]), SIZES, {})
+    mended, found = absorb_fragments(split, np.array([0, 1]), SIZES, {}, 0.25)
     assert found.tolist() == [0, 1]
     assert mended.numbers == ((1, 3), (2,))
     assert np.abs(mended.boxes[0] - EXPECTED[0]).max() < 0.003
@@ -64,24 +64,26 @@ def test_the_other_part_of_an_object_is_joined_to_it() -> None:
 
 def test_another_object_is_no_part() -> None:
     beside = detections(cloud(0), cloud(1), looks=(0, 0))
-    mended, found = absorb_fragments(beside, np.array([0, -1]), SIZES, {})
+    mended, found = absorb_fragments(beside, np.array([0, -1]), SIZES, {}, 0.25)
     assert len(mended) == 2
     assert found.tolist() == [0, -1]
     tiny = replace(beside, points=(np.tile(cloud(0), (20, 1)), cloud(1)[::20]))
-    assert len(absorb_fragments(tiny, np.array([0, -1]), SIZES, {})[0]) == 2, "nor is one that is seen in few points"
+    assert len(absorb_fragments(tiny, np.array([0, -1]), SIZES, {}, 0.25)[0]) == 2, (
+        "nor is one that is seen in few points"
+    )
     other_colour = detections(cloud(0, 0), cloud(0, 1), looks=(0, 1))
-    assert len(absorb_fragments(other_colour, np.array([0, -1]), SIZES, {})[0]) == 2
+    assert len(absorb_fragments(other_colour, np.array([0, -1]), SIZES, {}, 0.25)[0]) == 2
 
 
 def test_a_piece_that_was_cut_off_an_object_larger_than_it_seemed_is_part_of_it() -> None:
     """One camera alone saw the object at first, and only its near half."""
     halves, half = detections(cloud(0, 0), cloud(0, 1), looks=(0, 0)), SIZES[:1] * np.float32([0.5, 1, 1])
     alone = np.array([0])
-    assert len(absorb_fragments(halves, alone, half, {})[0]) == 2, "of another mask"
-    mended, found = absorb_fragments(halves, alone, half, {2: 1})
+    assert len(absorb_fragments(halves, alone, half, {}, 0.25)[0]) == 2, "of another mask"
+    mended, found = absorb_fragments(halves, alone, half, {2: 1}, 0.25)
     assert (mended.numbers, found.tolist()) == (((1, 2),), [0])
     other_colour = detections(cloud(0, 0), cloud(0, 1), looks=(0, 1))
-    assert len(absorb_fragments(other_colour, alone, half, {2: 1})[0]) == 2
+    assert len(absorb_fragments(other_colour, alone, half, {2: 1}, 0.25)[0]) == 2
 
 
 def test_a_mask_of_two_objects_gets_two_numbers() -> None:
@@ -123,9 +125,13 @@ def test_an_object_may_lie_on_any_side() -> None:
 def test_a_part_without_a_label_belongs_to_what_it_touches_and_looks_like() -> None:
     split = detections(cloud(0, 0), cloud(1), cloud(0, 1), looks=(0, 1, 0))
     named = replace(split, labels=("red cube", "blue cube", None))
-    assert join_parts(named).numbers == ((1, 3), (2,))
-    assert join_parts(replace(named, visual=np.eye(4, dtype=np.float32)[[0, 1, 2]])).numbers == ((1,), (2,), (3,))
-    assert join_parts(replace(split, labels=("red cube", "blue cube", "green cube"))).numbers == ((1,), (2,), (3,))
+    assert join_parts(named, 0.25).numbers == ((1, 3), (2,))
+    assert join_parts(replace(named, visual=np.eye(4, dtype=np.float32)[[0, 1, 2]]), 0.25).numbers == ((1,), (2,), (3,))
+    assert join_parts(replace(split, labels=("red cube", "blue cube", "green cube")), 0.25).numbers == (
+        (1,),
+        (2,),
+        (3,),
+    )
 
 
 def test_what_another_view_shows_as_two_objects_is_two(seen_apart: Observation, appearance: Bundle) -> None:

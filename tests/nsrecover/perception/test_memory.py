@@ -215,3 +215,13 @@ def test_how_open_an_object_is_follows_from_what_is_seen_whole() -> None:
     assert now.open == pytest.approx([0.3])
     again = now.look(BOX[None], now.visual, now.pixels, np.array([0]), nothing_empty)
     assert again.open == pytest.approx([0.0])
+
+
+def test_the_same_part_seen_elsewhere_moves_the_whole_object_as_far_as_itself() -> None:
+    part = np.array([0.5, -0.02, 0.03, 0.04, 0.02, 0.02], np.float32)
+    looks, pixels = np.array([[1.0, 0.0]], np.float32), np.array([30.0], np.float32)
+    first = known().look(part[None], looks, pixels, np.array([0]), nothing_empty)
+    np.testing.assert_allclose(first.boxes[0], BOX)
+    moved = part + np.array([0.03, 0.05, 0.0, 0.004, -0.004, 0.0], np.float32)
+    second = first.look(moved[None], looks, pixels, np.array([0]), nothing_empty, expected=ELSEWHERE[None])
+    np.testing.assert_allclose(second.boxes[0], BOX + np.array([0.03, 0.05, 0, 0, 0, 0]), atol=1e-6)

@@ -41,7 +41,7 @@ def test_boxes_are_within_a_few_millimetres_of_the_truth(seen: tuple[Observation
 
 def test_crops_show_the_object_alone_and_fill_the_frame(seen: tuple[Observation, Truth]) -> None:
     observation = seen[0]
-    crops, owners, pixels = crop_objects(observation, sorted(observation.labels), 64)
+    crops, owners, pixels, _ = crop_objects(observation, sorted(observation.labels), 64)
     assert crops.shape == (len(owners), 64, 64, 3)
     assert sorted(set(owners.tolist())) == list(range(5))
     for crop, count in zip(crops, pixels, strict=True):

@@ -92,6 +92,14 @@ def test_a_small_table_above_a_larger_floor_is_the_table() -> None:
         assert min(overlaps(masks_on(table, depth, known), true)) > 0.75
 
 
+def test_equal_tops_of_boxes_around_the_middle_are_no_table() -> None:
+    places = [(0.5 + x, y) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
+    _, depth, true = seen({(x, y, 0.05, 0.2, 0.2, 0.1): RED for x, y in places}, camera(), half_m=0.35)
+    table = find_table(depth, K)
+    assert table.distance_m == pytest.approx(camera().world_from_camera[2, 3], abs=0.003)
+    assert min(overlaps(masks_on(table, depth, K), true)) > 0.75
+
+
 def test_an_empty_table_has_no_masks() -> None:
     _, depth, _ = seen({}, camera())
     assert not masks_on(find_table(depth, K), depth, K).any()
@@ -120,6 +128,33 @@ def test_numbers_stay_with_their_objects() -> None:
         }
     assert numbers[3][GREY] not in numbers[0].values()
     assert first[2].max() == 3
+
+
+def test_masks_stay_where_depth_has_not_changed() -> None:
+    eye, masks, rng = camera(), TableMasks(), np.random.default_rng(1)
+    arm = (0.45, 0.15, 0.2, 0.05, 0.3, 0.05)
+    gone = dict(list(APART.items())[1:])
+
+    def look(boxes: dict[Box, tuple[int, int, int]]) -> npt.NDArray[np.int32]:
+        rgb, depth, _ = seen(boxes, eye)
+        noise = rng.standard_normal(SHAPE) * (0.001 + 0.002 * depth**2)
+        return masks.look(rgb[None], np.where(depth > 0, depth + noise, 0)[None].astype(np.float32), (eye,)).instances[
+            0
+        ]
+
+    first = look(APART)
+    assert (look(APART) == first).all(), "noise alone changes nothing"
+    hidden = look({**APART, arm: GREY})
+    assert (hidden != first).any()
+    assert (look(APART) == first).mean() > 0.999, "what stands in front for one look destroys no mask"
+    numbers = set(np.unique(first).tolist())
+    left = look(gone)
+    assert len(numbers - set(np.unique(left).tolist())) == 1
+    assert set(np.unique(left).tolist()) < numbers
+    for _ in range(4):
+        stays = look({**gone, arm: GREY})
+    assert len(set(np.unique(stays).tolist()) - numbers) == 1
+    assert set(np.unique(look(APART)).tolist()) == numbers, "what comes back has its number"
 
 
 def test_objects_are_named_after_their_places_in_every_view() -> None:

@@ -129,7 +129,7 @@ def test_features_of_ones_own_are_compared_too(cameras: TestClient, system: Syst
     size = system.model.bundle.feature_size
     crops = np.zeros((2, system.model.bundle.crop_size, system.model.bundle.crop_size, 3), np.uint8)
     crops[0, 8:-8, 8:-8], crops[1, 8:-8, 8:-8] = (200, 30, 30), (30, 60, 200)
-    looks = dict(zip("ab", system.model.bundle.encode(crops).tolist(), strict=True))
+    looks = dict(zip("ab", system.model.bundle.embed(crops).tolist(), strict=True))
 
     def seen(boxes: dict[str, list[float]], *features: Any) -> dict[str, Any]:
         message = scene(boxes)

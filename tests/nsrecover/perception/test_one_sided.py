@@ -1,15 +1,13 @@
-"""The half of an object that no camera sees is completed, and how far the rest hides is not taken for an error."""
+"""What no camera sees of an object is not taken for an error."""
 
 from collections.abc import Mapping
 
-import numpy as np
 import pytest
 
 from nsrecover import load
-from nsrecover.core import FloatArray, Observation, Plan
+from nsrecover.core import Observation, Plan
 from nsrecover.monitoring.comparison import Circumstances
-from nsrecover.perception.lifting import box_around, view_points
-from nsrecover.perception.objects.unseen_sides import one_sided, with_unseen_sides
+from nsrecover.perception.cameras.visibility import one_sided
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig, View
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
@@ -29,43 +27,9 @@ def observed(*views: View) -> Observation:
         return world.observe()
 
 
-def points_of(observation: Observation, name: str) -> FloatArray:
-    number = next(number for number, label in observation.labels.items() if label == name)
-    parts = [view_points(observation, view) for view in range(len(observation.cameras))]
-    return np.concatenate([points[owners == number] for points, owners in parts])
-
-
 @pytest.fixture(scope="module")
 def front() -> Observation:
     return observed(FRONT)
-
-
-def test_a_bottle_is_as_deep_as_wide(front: Observation) -> None:
-    seen = points_of(front, "green bottle")
-    (completed,) = with_unseen_sides(front, [seen])
-    assert box_around(seen)[3] < 0.048
-    assert box_around(completed) == pytest.approx([0.5, 0.0, 0.06, 0.06, 0.06, 0.12], abs=0.006)
-
-
-def test_a_cube_stays_as_deep_as_its_top(front: Observation) -> None:
-    seen = points_of(front, "white cube")
-    (completed,) = with_unseen_sides(front, [seen])
-    assert box_around(completed) == pytest.approx(box_around(seen), abs=0.004)
-
-
-def test_nothing_is_added_where_a_camera_sees_through(front: Observation) -> None:
-    near = points_of(front, "green bottle")
-    near = near[near[:, 0] > np.median(near[:, 0])]  # as if the object ended in its middle
-    lifted = near + np.array([0.0, 0.0, 0.15], np.float32)  # high up the camera sees the table behind it
-    (completed,) = with_unseen_sides(front, [lifted])
-    assert len(completed) == len(lifted)
-
-
-def test_opposite_cameras_leave_nothing_to_complete() -> None:
-    both = observed(LEFT, RIGHT)
-    seen = points_of(both, "green bottle")
-    assert not one_sided(both)
-    assert with_unseen_sides(both, [seen])[0] is seen
 
 
 def test_what_is_put_beside_something_may_stand_farther_away_by_what_is_not_seen(front: Observation) -> None:
@@ -73,6 +37,7 @@ def test_what_is_put_beside_something_may_stand_farther_away_by_what_is_not_seen
     perceiver = system.perceiver()
     start = perceiver.reset(front)
     assert one_sided(front)
+    assert not one_sided(observed(LEFT, RIGHT))
     uncertain = perceiver.reported.uncertain_m
     assert 0.008 < uncertain["white cube"] < 0.02
     trace = system.imagination.trace(start, Plan.parse("left(red cube, white cube)"))

@@ -1,0 +1,132 @@
+"""Whether an object stands as it did: turned about the vertical, leaning or lying, told by its upper end.
+
+Side faces are covered and seen from one side only; the upper end is what cameras above a table see best. Its height
+tells an object that leans or lies from one that stands, and so does the normal of a flat top. Widths of the top in all
+directions tell a turn about the vertical. What is round, or has its top covered, says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsrecover.core import FloatArray, Observation
+from nsrecover.core.discrepancy import Cause
+from nsrecover.perception.cameras.visibility import sees_through
+
+
+@dataclass(frozen=True)
+class StanceRules:
+    """When an object no longer stands as it did; chosen on the learn set of mOSD and on simulated boxes.
+
+    Attributes:
+        top_m: change of the height of its upper end, metres.
+        placed_m: the same of an object that an action has put down, as places are imagined to a few millimetres.
+        tilt_deg: change of the tilt of its top, degrees; of a small top more, by the error of depth over its size.
+        error_m: of the depth of a top.
+        turn_m: by how much turning its widths back must make them fit better, root mean square, metres.
+        least_turn_deg: smallest turn, degrees; neighbours are nudged.
+        same_m: largest difference of the widths of one top that was turned, metres.
+        face_m: points this close to the highest ones are of the top; twice that if it is tilted.
+        fewest: points of a top.
+        empty: share of the earlier top through which cameras see if it is not there any more.
+    """
+
+    top_m: float = 0.006
+    placed_m: float = 0.012
+    tilt_deg: float = 7.0
+    error_m: float = 0.003
+    turn_m: float = 0.0015
+    least_turn_deg: float = 15.0
+    same_m: float = 0.0025
+    face_m: float = 0.012
+    fewest: int = 40
+    empty: float = 0.35
+
+
+RULES = StanceRules()
+_ANGLES = np.radians(np.arange(0, 360, 3))
+_DIRECTIONS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+
+
+def stance_change(
+    before: FloatArray, now: FloatArray, shift: FloatArray, observation: Observation, placed: bool
+) -> Cause | None:
+    """What has happened to an object that is where it should be; None if it stands as it did, or cannot be judged.
+
+    Args:
+        before: (P, 3) points on it when it was put where it was, metres.
+        now: (Q, 3) points on it now.
+        shift: (3,) from where it was: horizontally to where it is, in height to where it should be.
+        observation: the views.
+        placed: whether an action has put it there, which may turn it about the vertical.
+    """
+    before = before + shift
+    if min(len(before), len(now)) < RULES.fewest:
+        return None
+    rise = float(np.quantile(now[:, 2], 0.98) - np.quantile(before[:, 2], 0.98))
+    limit = RULES.placed_m if placed else RULES.top_m
+    empty = sees_through(observation, _top(before)).mean()
+    if rise > limit or (rise < -limit and empty > RULES.empty):
+        top = _tilt(now)
+        return Cause.LYING if top is not None and top[0] < RULES.tilt_deg else Cause.LEANING
+    if not placed and _turned(before, now):
+        return Cause.TURNED
+    return Cause.LEANING if _tilted(before, now) or empty > RULES.empty else None
+
+
+def _top(points: FloatArray, depth: float = 1.0) -> FloatArray:
+    """Points (T, 3) of the upper end."""
+    return points[points[:, 2] > np.quantile(points[:, 2], 0.97) - depth * RULES.face_m]
+
+
+def _tilted(before: FloatArray, now: FloatArray) -> bool:
+    """Whether the top is flat and is tilted otherwise than before."""
+    first, second = _tilt(before), _tilt(now)
+    if first is None or second is None:
+        return False
+    limit = max(RULES.tilt_deg, *(np.degrees(np.arctan(RULES.error_m / size)) for _, size in (first, second)))
+    return bool(abs(first[0] - second[0]) > limit)
+
+
+def _tilt(points: FloatArray) -> tuple[float, float] | None:
+    """Tilt of the flat top in degrees and its size in metres; None if it has none."""
+    face = _top(points, 2.0).astype(np.float64)
+    if len(face) < RULES.fewest:
+        return None
+    face = face[:: 1 + len(face) // 300]
+    rng = np.random.default_rng(0)
+    corners = face[rng.integers(0, len(face), (60, 3))]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    off = np.abs((face @ normals.T) - (corners[:, 0] * normals).sum(axis=1)) < RULES.error_m
+    counts = off.sum(axis=0) * (np.abs(normals[:, 2]) > 0.7)
+    on = face[off[:, counts.argmax()]]
+    if counts.max() < max(0.4 * len(face), RULES.fewest / 2):
+        return None
+    sizes, axes = np.linalg.eigh(np.cov((on - on.mean(axis=0)).T))
+    return float(np.degrees(np.arccos(min(abs(axes[2, 0]), 1.0)))), float(np.sqrt(max(sizes[1], 1e-8)))
+
+
+def _turned(before: FloatArray, now: FloatArray) -> bool:
+    """Whether the widths of the top fit those before if they are turned, and not as they are."""
+    faces = [_top(points) for points in (before, now)]
+    if min(map(len, faces)) < RULES.fewest:
+        return False
+    first, second = (_profile(face[:, :2]) for face in faces)
+    if abs(first.mean() - second.mean()) > RULES.same_m:
+        return False
+    turns = np.stack([np.roll(first, k) for k in range(len(_ANGLES))])
+    off = np.sqrt(((turns - second) ** 2).mean(axis=1))
+    best = int(off.argmin())
+    turn = np.degrees(min(_ANGLES[best], 2 * np.pi - _ANGLES[best]))
+    better = min(off[0], off[1], off[-1]) - off[best] > RULES.turn_m
+    return bool(better and off[best] < RULES.same_m and turn >= RULES.least_turn_deg)
+
+
+def _profile(face: FloatArray) -> FloatArray:
+    """How far points (T, 2) reach in 120 directions from their Steiner point: (120,), metres."""
+    reach = np.quantile(face @ _DIRECTIONS, 0.99, axis=0)
+    middle = 2 * (_DIRECTIONS * reach).mean(axis=1)
+    return np.asarray(reach - middle @ _DIRECTIONS, np.float32)
