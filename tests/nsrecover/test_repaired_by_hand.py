@@ -44,7 +44,7 @@ def test_a_run_goes_on_after_a_repair_by_hand(vetoes: bool, tmp_path: Path) -> N
     world = FactWorld(hook=after(1, WINE))
     ann = Ann(world, vetoes)
     system = nsrecover.symbolic(HOME, WATERED)
-    episode: Episode[Any] = nsrecover.RecoveryAgent(system, world, supervisor=ann).run(WATER)
+    episode: Episode[Any] = nsrecover.RecoveryAgent(system, world, budget_s=None, supervisor=ann).run(WATER)
     assert episode.status is EpisodeStatus.COMPLETED
     assert ann.stopped == [StopCode.VETOED] * vetoes
     assert world.done == list(WATER)
