@@ -2,7 +2,7 @@
 
     pip install 'nsrecover[learned]'
     pip install mujoco
-    MUJOCO_GL=egl python mujoco_stacking.py
+    python mujoco_stacking.py
 
 A scripted skill carries the cubes, the physics is MuJoCo's. A cube is pushed away during the last action; the agent
 detects it from the images, explains it, and brings the tower about.
@@ -10,6 +10,9 @@ detects it from the images, explains it, and brings the tower about.
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # renders without a screen
 import mujoco
 import numpy as np
 
@@ -27,8 +30,13 @@ SCENE = f"""<mujoco><visual><global offheight="{HEIGHT}" offwidth="{WIDTH}"/></v
   <body name="aim" pos="0.48 0 0"/>
   <camera name="left" pos="0.5 0.75 0.7" mode="targetbody" target="aim" fovy="45"/>
   <camera name="right" pos="0.5 -0.75 0.7" mode="targetbody" target="aim" fovy="45"/>
-  {''.join(f'<body name="{name}" pos="{x} {y} {SIDE / 2}"><freejoint/><geom name="{name}" type="box" rgba="{rgb} 1" '
-           f'size="{SIDE / 2} {SIDE / 2} {SIDE / 2}" mass="0.1"/></body>' for name, (x, y, rgb) in CUBES.items())}
+  {
+    "".join(
+        f'<body name="{name}" pos="{x} {y} {SIDE / 2}"><freejoint/><geom name="{name}" type="box" rgba="{rgb} 1" '
+        f'size="{SIDE / 2} {SIDE / 2} {SIDE / 2}" mass="0.1"/></body>'
+        for name, (x, y, rgb) in CUBES.items()
+    )
+}
 </worldbody></mujoco>"""
 
 
@@ -43,7 +51,8 @@ class Simulated:
         self.settle()
 
     def observe(self) -> Observation:
-        """Colour, depth and masks of both cameras."""
+        """Colour, depth and masks of both cameras; time passes from one look to the next."""
+        mujoco.mj_step(self.model, self.data, 10)
         numbers = np.zeros(self.model.ngeom, np.int32)
         for number, name in enumerate(CUBES, start=1):
             numbers[self.model.geom(name).id] = number
@@ -77,7 +86,7 @@ class Simulated:
         moved = action.arguments[0]
         place = np.array(action.target[:3]) if action.target is not None else self.place(action.arguments[1])
         place[2] = SIDE / 2 + 0.002 if action.target is not None and action.operator != "top" else place[2] + SIDE
-        self.put(moved, place + [0, 0, 0.002])
+        self.put(moved, place + np.array([0, 0, 0.002]))
         self.actions += 1
         if self.actions == self.pushed_after:
             self.put(moved, np.array([0.6, 0.25, SIDE / 2]))
@@ -105,7 +114,7 @@ def main() -> None:
     for record in episode.records:
         if record.explanation is not None:
             print(record.explanation.text)
-    print(f"{episode.status.value} {episode.reason}, {sum(record.discrepancy.deviates for record in episode.records)} error")
+    print(f"{episode.status.value}, {sum(record.discrepancy.deviates for record in episode.records)} error")
 
 
 if __name__ == "__main__":

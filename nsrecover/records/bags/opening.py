@@ -197,8 +197,8 @@ def _bound_unpacking() -> None:
         found: bytes = decompressor.decompress(data, BOMB_BYTES + 1)
         if len(found) > BOMB_BYTES:
             raise InvalidRecording(
-                f"expected chunks of at most {BOMB_BYTES:,} bytes, found {len(data):,} bytes that unpack to more; record "
-                "in smaller chunks"
+                f"expected chunks of at most {BOMB_BYTES:,} bytes, found {len(data):,} bytes that unpack to more; "
+                "record in smaller chunks"
             )
         return found
 
