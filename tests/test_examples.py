@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NEEDS = re.compile(r"pip install '?nsrecover(?:\[([\w,-]+)\])?'?$", flags=re.MULTILINE)
 """How an example says in its docstring what it needs."""
+OTHERS = re.compile(r"^ +pip install (?!nsrecover)([\w-]+)$", flags=re.MULTILINE)
+"""How it names a package that no extra has."""
 
 
 def extras_of(example: Path) -> frozenset[str]:
@@ -35,13 +37,13 @@ class FreshEnvironments:
         self._wheel, self._folder = wheel, folder
         self._made: dict[frozenset[str], Path] = {}
 
-    def python(self, extras: frozenset[str]) -> Path:
-        """Interpreter of the environment with some extras."""
-        if extras not in self._made:
-            self._made[extras] = self._make(self._folder / ("-".join(sorted(extras)) or "plain"), extras)
-        return self._made[extras]
+    def python(self, extras: frozenset[str], others: frozenset[str] = frozenset()) -> Path:
+        """Interpreter of the environment with some extras and other packages."""
+        if (key := extras | others) not in self._made:
+            self._made[key] = self._make(self._folder / ("-".join(sorted(key)) or "plain"), extras, others)
+        return self._made[key]
 
-    def _make(self, place: Path, extras: frozenset[str]) -> Path:
+    def _make(self, place: Path, extras: frozenset[str], others: frozenset[str]) -> Path:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True, timeout=300)
         (site,) = place.glob("lib/python*/site-packages")
         python = place / "bin" / "python"
@@ -51,6 +53,9 @@ class FreshEnvironments:
         (metadata,) = site.glob("nsrecover-*.dist-info")
         for found in needed(Distribution.at(metadata), extras):
             link(found, site)
+        for other in map(distribution, others):
+            for found in (other, *needed(other, ())):
+                link(found, site)
         return python
 
 
@@ -103,7 +108,13 @@ def run(python: Path, arguments: list[str], folder: Path) -> subprocess.Complete
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_it_runs_from_the_wheel_with_its_extra(example: Path, environments: FreshEnvironments, tmp_path: Path) -> None:
-    done = run(environments.python(extras_of(example)), [str(example)], tmp_path)
+    others = frozenset(OTHERS.findall(example.read_text(encoding="utf-8")))
+    for name in others:
+        try:
+            distribution(name)
+        except PackageNotFoundError:
+            pytest.skip(f"{name} is not installed, and no extra has it")
+    done = run(environments.python(extras_of(example), others), [str(example)], tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 

@@ -79,12 +79,16 @@ def frame_of_cloud(path: Path) -> Frame:
     points = _cloud(path)
     z = np.nan_to_num(points["z"], nan=0.0)
     rows, columns = np.nonzero(z > 0)
-    if len(rows) < 100:
-        raise InvalidRecording(f"expected an organised cloud with points, found {len(rows)} in {path}")
+    if len(rows) < 100 or min(points.shape) < 2:
+        raise InvalidRecording(
+            f"expected an organised cloud with points, found {len(rows)} in an image of {points.shape} in {path}"
+        )
     k = np.eye(3, dtype=np.float32)
     for axis, (name, places) in enumerate((("x", columns), ("y", rows))):
         slope = points[name][rows, columns] / z[rows, columns]
         k[axis, axis], k[axis, 2] = np.polyfit(slope, places + 0.5, 1)
+        if not k[axis, axis] > 0 or np.std(k[axis, axis] * slope + k[axis, 2] - places) > 1:
+            raise InvalidRecording(f"expected an organised cloud, as one camera sees it, found another order in {path}")
     colour = points["rgb" if "rgb" in (points.dtype.names or ()) else "rgba"].copy().view(np.uint32)
     rgb = np.stack([(colour >> shift) & 255 for shift in (16, 8, 0)], axis=-1).astype(np.uint8)
     labels = _objects(points["label"].astype(np.int32))

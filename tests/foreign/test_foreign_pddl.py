@@ -262,6 +262,11 @@ def test_what_is_not_read_in_a_problem_is_refused_too(init: str, goal: str, more
     assert " in line " in str(refused.value)
 
 
+def test_an_object_with_the_name_of_an_action_is_refused_with_its_line() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"other names than actions, found push in line 1 of the problem"):
+        scene(of(PUSH), "", "(done push)", objects="push - box")
+
+
 def test_a_variable_of_another_type_is_warned_of() -> None:
     with pytest.warns(UserWarning, match=r"a 'place' in line 2 of the domain"):
         domain_from_pddl(of("(:action go :parameters (?p - place) :effect (done ?p))"))

@@ -51,6 +51,10 @@ def scene_from_pddl(
             raise form.wrong(f"({needed} …)", "none", "add it")
     if ":objects" in sections:
         declare_objects(names, sections[":objects"])
+    if both := sorted(names.objects.keys() & domain.operators.keys()):
+        raise sections.get(":objects", form).wrong(
+            "objects with other names than actions", both[0], "rename one of them"
+        )
     facts, values = _initial(names, sections[":init"])
     static = frozenset(fact for fact in facts if domain.relations.get(fact[0]) is Role.STATIC)
     goal, derived = list[StateFact](), dict(domain.derived)
