@@ -16,7 +16,7 @@ import numpy.typing as npt
 from nsrecover.core import FloatArray, Observation, SceneGraph, SensorFinding, SensorProblem, Unseen, UnseenReason
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.entrance import check_kind
-from nsrecover.core.geometry import same_room
+from nsrecover.core.geometry import bottom, same_room
 from nsrecover.core.protocols import Reported
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.aligning import Pose, aligned, offsets
@@ -37,7 +37,7 @@ from nsrecover.perception.objects.detections import (
 )
 from nsrecover.perception.objects.differing_pixels import MAYBE_OTHER_SHARE, OTHER_SHARE
 from nsrecover.perception.objects.looks import NOT_COMPARED, Beside, Looks
-from nsrecover.perception.objects.memory import MOVED_M, Memory, supported
+from nsrecover.perception.objects.memory import LIKE_KNOWN_M, MOVED_M, Memory, supported
 from nsrecover.perception.objects.stances import stance_change
 from nsrecover.perception.states import StateReader, read_states
 from nsrecover.util.python310 import StrEnum
@@ -55,6 +55,10 @@ this factor."""
 
 UNRELIABLE = (SensorProblem.MOVED, SensorProblem.RESCALED, SensorProblem.COVERED)
 """Problems of cameras that deliver images: what these show cannot be told, but they need not be taken again."""
+
+
+_Stance = tuple[FloatArray, FloatArray, float]
+"""Points (P, 3) on an object, its box (6,), and how many pixels showed it."""
 
 
 def object_names(observation: Observation) -> tuple[str, ...]:
@@ -106,7 +110,7 @@ class ScenePerceiver:
         self._findings: tuple[SensorFinding, ...] = ()
         self._offsets: tuple[Pose, ...] = ()
         self._looks, self._compared = Looks(), NOT_COMPARED
-        self._stood: dict[str, tuple[FloatArray, FloatArray, float]] = {}
+        self._stood: dict[str, tuple[_Stance, _Stance]] = {}
         self._posed: dict[str, Cause] = {}
 
     @property
@@ -347,29 +351,26 @@ class ScenePerceiver:
         found: npt.NDArray[np.intp],
         expected: FloatArray,
     ) -> dict[str, Cause]:
-        """Objects where they should be (N, 6) that do not stand as they did; remembers how they stand now."""
+        """Objects where they should be (N, 6) that do not stand as they did; remembers how they stand."""
         posed = dict[str, Cause]()
         for name, box, should, index in zip(memory.names, memory.boxes, expected, found.tolist(), strict=True):
             if index < 0:
                 continue
-            points, pixels, earlier = detections.points[index], float(detections.pixels[index]), self._stood.get(name)
-            if earlier is not None:
-                shift = should[:3] - earlier[1][:3]
-                placed = bool(np.linalg.norm(shift) > MOVED_M)
-                if name in self._compared.still and not placed:
-                    continue
-                whole = WHOLE < pixels / earlier[2] < 1 / WHOLE
-                if whole and np.linalg.norm(box[:2] - should[:2]) < OFF_PLACE_M:
-                    shift[:2] = box[:2] - earlier[1][:2]
-                    cause = stance_change(earlier[0], points, shift, observation, placed)
+            points, pixels = detections.points[index], float(detections.pixels[index])
+            first, last = self._stood.get(name, ((points, box, pixels),) * 2)
+            placed = bool(np.linalg.norm(should[:3] - last[1][:3]) > MOVED_M)
+            # an action may set upright what had fallen: what it has put down is to stand as at first
+            before, earlier, seen = first if placed else last
+            comparable = WHOLE < pixels / seen < 1 / WHOLE and abs(should[5] - earlier[5]) < LIKE_KNOWN_M
+            if comparable and np.linalg.norm(box[:2] - should[:2]) < OFF_PLACE_M:
+                shift = np.append(box[:2] - earlier[:2], bottom(should) - bottom(earlier)).astype(np.float32)
+                if placed or name not in self._compared.still:
+                    cause = stance_change(before, points, shift, observation, placed)
                     posed |= {} if cause is None else {name: cause}
-            if (
-                earlier is None
-                or name in posed
-                or pixels > earlier[2] / WHOLE
-                or np.linalg.norm(box[:3] - earlier[1][:3]) > MOVED_M
-            ):
-                self._stood[name] = points, box, pixels
+            moved = np.linalg.norm(box[:3] - last[1][:3]) > MOVED_M
+            if name in posed or moved or pixels > last[2] / WHOLE:
+                last = points, box, pixels
+            self._stood[name] = first, last
         return posed
 
     def _admit(

@@ -41,9 +41,6 @@ shorter sides do not count, and its looks may differ as those of a part if each 
 IN_PLACE_M = 0.02
 """A detection this close to where an object may be is in its place."""
 
-PART_M = 0.015
-"""A detection of which a side is this much shorter may show a part of the object."""
-
 RATES, FEWEST_PAIRS, LEAST_DIFFERENCE = (0.05, 0.01), 20, 1e-3
 """Shares of images of the same object that a gate may refuse; the fewest pairs to calibrate it on; its least value."""
 
@@ -59,12 +56,13 @@ class LooksGate:
 
     Attributes:
         elsewhere: of whole objects, turned, in another place and light: at most 5 % differ more.
-        part: of which one shows a part, or neighbours, too: at most 1 % differ more.
+        part: in the object's place, where light and shadows change, or a part of it or neighbours are seen, too: twice
+            as much, and at most 1 % of whole objects differ more.
         pairs: how many pairs of images it was calibrated on.
     """
 
     elsewhere: float = 0.145
-    part: float = 0.2
+    part: float = 0.29
     pairs: int = 318
 
     @classmethod
@@ -82,7 +80,7 @@ class LooksGate:
             )
         ranks = (min(ceil((1 - rate) * (len(found) + 1)), len(found)) for rate in RATES)
         elsewhere, part = (max(float(found[rank - 1]), LEAST_DIFFERENCE) for rank in ranks)
-        return cls(elsewhere, part, len(found))
+        return cls(elsewhere, max(part, 2 * elsewhere), len(found))
 
     @property
     def unit(self) -> float:
@@ -125,17 +123,15 @@ def association_costs(
     smaller = SHRINKAGE_WEIGHT * np.tanh(np.maximum(-difference - SIZE_ERROR_M, 0.0).sum(axis=-1) / SHRINKAGE_M)
     closer = 0.0 if details is None else 1.0 - (details[0] @ details[1].T).mean(axis=1)
     cost = looks + closer + PLACE_WEIGHT * np.tanh(away / NEAR_M) + (larger + smaller).mean(axis=1)
-    part = (difference.min(axis=-1) < -PART_M).any(axis=1)
     now, before = (np.log(np.sort(np.maximum(sides, 1e-3), axis=-1)) for sides in (detected_boxes[:, 3:], sizes))
     change = SIZE_IN_GATE * (now - before[:, :, None])
     longer, shorter = np.maximum(change, 0.0).sum(axis=-1), np.maximum(-change, 0.0).sum(axis=-1)
     unlike = looks + (longer + np.minimum(shorter, SHORTER_IN_GATE)).min(axis=1)
-    in_place = looks > np.where(part, part_gate, LOOKS_GATE)
     elsewhere = unlike > LOOKS_GATE
     if pixels is not None:
         limit = np.where((np.abs(difference) < FEW_M).all(axis=-1).any(axis=1), part_gate, LOOKS_GATE)
         elsewhere &= (pixels[1] >= FEW * pixels[0][:, None]) | (looks + longer.min(axis=1) > limit)
-    other = np.where(away < IN_PLACE_M, in_place, elsewhere)
+    other = np.where(away < IN_PLACE_M, looks > part_gate, elsewhere)
     return np.asarray(np.where(other, UNMATCHED, cost), dtype=np.float32)
 
 

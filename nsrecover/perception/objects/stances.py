@@ -73,7 +73,7 @@ def stance_change(
         return Cause.LYING if top is not None and top[0] < RULES.tilt_deg else Cause.LEANING
     if not placed and _turned(before, now):
         return Cause.TURNED
-    return Cause.LEANING if _tilted(before, now) or empty > RULES.empty else None
+    return Cause.LEANING if _tilted(before, now) or (not placed and empty > RULES.empty) else None
 
 
 def _top(points: FloatArray, depth: float = 1.0) -> FloatArray:
