@@ -97,7 +97,7 @@ def candidates(
     return [Candidate(each.reading, each.task, each.score / total, each.flips) for each in ordered], first
 
 
-def chosen_of(found: Sequence[Candidate], trust: Trust, choice: str | None) -> Task | Question:
+def chosen_of(found: Sequence[Candidate], trust: Trust, choice: str | tuple[str, ...] | None) -> Task | Question:
     """The task of the only reading that is probable enough, or one short question between several.
 
     Args:
@@ -130,7 +130,7 @@ def meaning_of(task: Task) -> tuple[object, ...]:
     return tuple(found)
 
 
-def agreed(first: Task | Refusal, second: Task, choice: str | None) -> Task | Question:
+def agreed(first: Task | Refusal, second: Task, choice: str | tuple[str, ...] | None) -> Task | Question:
     """What two readers make of a sentence: a task on which they agree, or a question.
 
     Args:

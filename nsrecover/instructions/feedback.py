@@ -7,7 +7,7 @@ that fit them. Nothing is changed where a word has no role; then the person is a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -16,22 +16,18 @@ from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.goals import ground
 from nsrecover.instructions.plain.about import Unread, Unserved
 from nsrecover.instructions.plain.parts import Part, Words
-from nsrecover.instructions.plain.words import WORDS, Lexicon, tokens
+from nsrecover.instructions.plain.words import WORDS, Lexicon
 from nsrecover.instructions.reading import THINGS, Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.task import Question, Refusal, Task
+from nsrecover.instructions.task import Choices, Question, Refusal, Task
 
-YES = frozenset(
-    ("yes", "yeah", "yep", "right", "exactly", "correct", "sure", "ok", "okay", "perfect", "great", "thanks")
-)
-_OBJECTS = frozenset(
-    ("no", "nope", "nah", "not", "wrong", "but", "instead", "sorry", "wait", "almost", "except", "only", "forgot")
-)
 _PATTERNS = {name: re.compile("".join(pattern.split("\n"))) for name, pattern in WORDS["corrections"].items()}
 _OPENINGS, _DENIED, _ONE, _IN_SENTENCE = (_PATTERNS[name] for name in ("openings", "denied", "one", "in sentence"))
 _ENDINGS = re.compile(
     r"[ ,.!?]*\b(?:instead|please|though|thanks|thank you|i said|i meant|of course|of that|if you please)?[ ,.!?]*$"
 )
 _MORE = re.compile(r"^(?:you forgot|(?:i )?also|and also|as well as|plus)\b ?|[ ,]*(?:\btoo|\bas well|\balso)$")
+_THERE = re.compile(r"\bthere\b(?: too| as well| also)?")
+_PLACED = re.compile(r"^(?:it|that|them) (?=(?:on|in|at|to|into|onto|from) )")
 _IT = re.compile(r"\b(?:it|that|them)\b")
 
 
@@ -45,24 +41,12 @@ class Reader(Protocol):
         """The words of the grammar and of the home."""
         ...
 
-    def task(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> Task | Question | Refusal:
+    def task(self, sentence: str, choices: Choices | None = None) -> Task | Question | Refusal:
         """What a sentence asks for."""
         ...
 
 
-def agrees(answer: str) -> bool:
-    """Whether an answer has no objection: it says yes and nothing else, or nothing."""
-    words = tokens(answer)
-    return not words or (words[0] in YES and not _OBJECTS & set(words))
-
-
-def says_yes(answer: str) -> bool:
-    """Whether an answer says yes, and nothing against it."""
-    words = set(tokens(answer))
-    return bool(words & YES) and not words & _OBJECTS
-
-
-def read_with_correction(understanding: Reader, sentence: str, choices: Mapping[Phrase, str]) -> Task | Question | None:
+def read_with_correction(understanding: Reader, sentence: str, choices: Choices) -> Task | Question | None:
     """The task of a sentence in which a person corrects oneself: "take it to Charlie, no, to Ashley".
 
     Returns:
@@ -76,14 +60,14 @@ def read_with_correction(understanding: Reader, sentence: str, choices: Mapping[
         end = found[k + 1].start() if k + 1 < len(found) else len(sentence)
         if not isinstance(begun, Task):
             return None
-        other = corrected(understanding, begun, sentence[mark.end() : end], dict(choices))
+        other = corrected(understanding, begun, sentence[mark.end() : end], choices)
         if not isinstance(other, Task):
             return other
         begun = replace(other, sentence=sentence)
     return begun if isinstance(begun, Task) else None
 
 
-def corrected(understanding: Reader, task: Task, answer: str, choices: dict[Phrase, str]) -> Task | Question | None:
+def corrected(understanding: Reader, task: Task, answer: str, choices: Choices) -> Task | Question | None:
     """The task as a person has corrected it.
 
     Args:
@@ -102,6 +86,7 @@ def corrected(understanding: Reader, task: Task, answer: str, choices: dict[Phra
         return _grounded(understanding, task, clauses, choices)
     text = _ENDINGS.sub("", _OPENINGS.sub("", text))
     text = _ENDINGS.sub("", _OPENINGS.sub("", _DENIED.sub(" ", f" {text}").strip(" ,.;!")))
+    text = _PLACED.sub("", text)
     if not text:
         return None
     again = _commanded(understanding, task, text)
@@ -111,7 +96,7 @@ def corrected(understanding: Reader, task: Task, answer: str, choices: dict[Phra
 
 
 def _grounded(
-    understanding: Reader, task: Task, clauses: Sequence[Clause] | None, choices: dict[Phrase, str]
+    understanding: Reader, task: Task, clauses: Sequence[Clause] | None, choices: Choices
 ) -> Task | Question | None:
     if not clauses or tuple(clauses) == task.clauses:
         return None
@@ -125,7 +110,9 @@ def _commanded(understanding: Reader, task: Task, text: str) -> Task | Question 
     if not (begins.words and begins.verb(begins.opened(0))):
         return None
     thing = next((clause.thing for clause in reversed(task.clauses) if clause.thing is not None), None)
+    place = next((clause.target for clause in reversed(task.clauses) if clause.target is not None), None)
     named = _IT.sub(f"the {thing.text}", text, count=1) if thing is not None else text
+    named = _THERE.sub(f"on the {place.text}", named, count=1) if place is not None else named
     found = understanding.task(named)
     return found if isinstance(found, Task | Question) else None
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.household.kinds import Trait, traits_of
@@ -13,7 +13,7 @@ from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.constraints import StopError, check_constraints, in_room
 from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
 from nsrecover.instructions.reading import RESULT, Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
+from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode, Stage, Task
 
 LONGEST = 400
 """Characters that a sentence may have."""
@@ -52,7 +52,7 @@ def refused(sentence: str, home: Home) -> Refusal | None:
     return None
 
 
-def ground(reading: Reading, home: Home, choices: Mapping[Phrase, str] | None = None) -> Task | Question | Refusal:
+def ground(reading: Reading, home: Home, choices: Choices | None = None) -> Task | Question | Refusal:
     """What a reading means in a home.
 
     Args:
@@ -64,7 +64,7 @@ def ground(reading: Reading, home: Home, choices: Mapping[Phrase, str] | None = 
         A task; one question if ambiguity would change the outcome; or one answer why nothing is done.
     """
     try:
-        return _Grounder(home, reading, dict(choices or {})).task()
+        return _Grounder(home, reading, choices or {}).task()
     except StopError as stop:
         return stop.result
 
@@ -73,13 +73,18 @@ def ground(reading: Reading, home: Home, choices: Mapping[Phrase, str] | None = 
 class _Grounder:
     home: Home
     reading: Reading
-    choices: dict[Phrase, str]
+    said: Choices
     notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def choices(self) -> dict[Phrase, str]:
+        """Phrases of which a person has said which single thing they mean."""
+        return {phrase: meant for phrase, meant in self.said.items() if isinstance(meant, str)}
 
     def task(self) -> Task:
         reading, clauses = self.reading, taken_first(asked_first(gone_first(self.reading.clauses, self.home)))
         for clause in reading.clauses:
-            check_constraints(self.home, clause, self.notes, self.choices)
+            check_constraints(self.home, clause, self.notes, self.said)
         clauses = tuple(
             each for clause in clauses for each in self._several(clause) if not _said_instead(each, clauses)
         )
@@ -132,6 +137,9 @@ class _Grounder:
     def _several(self, clause: Clause) -> list[Clause]:
         """One clause for each of several things: "both mugs", "all balls", "the mugs"."""
         phrase = clause.thing
+        both = self.said.get(phrase) if phrase is not None else None
+        if isinstance(both, tuple):
+            return [replace(clause, thing=Phrase(Sort.THING, name)) for name in both]
         if phrase is None or clause.verb is Verb.COUNT or not (phrase.count or (phrase.plural and phrase.definite)):
             return [clause]
         names = [item.name for item in self.home.items.values() if self.home.could_mean(phrase.name, item.name)]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Mapping
 from functools import cached_property
 
 from nsrecover.domains.service.home import Home
 from nsrecover.instructions.choosing import MEANING, Candidate, Trust, agreed, candidates, chosen_of
-from nsrecover.instructions.feedback import read_with_correction, says_yes
+from nsrecover.instructions.feedback import read_with_correction
 from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.plain.reader import read_plainly
-from nsrecover.instructions.plain.words import Lexicon, tokens
+from nsrecover.instructions.plain.words import WORDS, Lexicon, listed, tokens
 from nsrecover.instructions.planning import TaskPlan, plan_task
-from nsrecover.instructions.reading import Phrase, Sort
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
+from nsrecover.instructions.reading import Sort
+from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode, Task
+from nsrecover.language.answers import Choice, read_choice
 
 
 class Understanding:
@@ -38,7 +37,7 @@ class Understanding:
         """The words of the grammar and of the home."""
         return Lexicon(self.home)
 
-    def task(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> Task | Question | Refusal:
+    def task(self, sentence: str, choices: Choices | None = None) -> Task | Question | Refusal:
         """What a sentence asks for: a task, one question, or one answer why nothing is done.
 
         Args:
@@ -46,7 +45,7 @@ class Understanding:
             choices: phrase -> what a person has said that it means; answers to earlier questions.
         """
         for phrase, meant in (choices or {}).items():
-            if phrase.sort is Sort.PRONOUN and phrase != MEANING:
+            if phrase.sort is Sort.PRONOUN and phrase != MEANING and isinstance(meant, str):
                 sentence = re.sub(rf"\b{re.escape(phrase.name)}\b", meant, sentence, count=1, flags=re.IGNORECASE)
         refusal = refused(sentence, self.home)
         if refusal is not None:
@@ -56,7 +55,7 @@ class Understanding:
             return read_with_correction(self, sentence, choices or {}) or result
         return result
 
-    def _read(self, sentence: str, choices: Mapping[Phrase, str] | None) -> Task | Question | Refusal:
+    def _read(self, sentence: str, choices: Choices | None) -> Task | Question | Refusal:
         found, first = self.candidates(sentence, choices)
         choice = (choices or {}).get(MEANING)
         result = chosen_of(found, self.trust, choice) if found else first
@@ -69,7 +68,7 @@ class Understanding:
         return agreed(result, other, choice) if isinstance(other, Task) else result
 
     def candidates(
-        self, sentence: str, choices: Mapping[Phrase, str] | None = None
+        self, sentence: str, choices: Choices | None = None
     ) -> tuple[list[Candidate], Task | Question | Refusal]:
         """The tasks that a sentence may mean, the most probable first, and what its usual reading leads to."""
         return candidates(
@@ -78,29 +77,31 @@ class Understanding:
             self.trust,
         )
 
-    def plan(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> TaskPlan | Question | Refusal:
+    def plan(self, sentence: str, choices: Choices | None = None) -> TaskPlan | Question | Refusal:
         """The plan for a sentence."""
         found = self.task(sentence, choices)
         return plan_task(found, self.home) if isinstance(found, Task) else found
 
-    def chosen(self, question: Question, answer: str) -> str | None:
-        """Which option of a question an answer names; None if it names none, or several."""
-        if question.phrase.sort is Sort.PRONOUN and not question.options:
-            return " ".join(word for word in tokens(answer) if word[0].isalnum()) or None
+    def chosen(self, question: Question, answer: str) -> Choice:
+        """Which options of a question an answer means; without options, what of the home it names."""
         options = question.options or tuple(self.home.places)
-        if len(question.options) == 1:
-            return question.options[0] if says_yes(answer) else None
-        exact = [option for option in options if option == answer.strip().lower().removeprefix("the ")]
-        if exact:
-            return exact[0]
-        reading = self.lexicon.named(answer, "thing", "category", "place", "person")
-        named = [option for option in options if option in reading]
-        if len(named) != 1:
-            words = set(answer.lower().replace(".", " ").replace(",", " ").split())
-            shared = set.intersection(*(set(option.split()) for option in options)) if len(options) > 1 else set()
-            named = [
-                option
-                for option in options
-                if any(difflib.get_close_matches(word, words, cutoff=0.8) for word in set(option.split()) - shared)
-            ]
-        return named[0] if len(named) == 1 else None
+        if question.phrase.sort is Sort.PRONOUN and not question.options:
+            options = (*self.home.items, *self.home.people, *self.home.nouns, *self.home.places)
+        choice = read_choice(answer, {option: self._told_by(option) for option in options})
+        if question.phrase.sort is not Sort.PRONOUN or question.options or choice != Choice():
+            return choice
+        words = [word for word in tokens(answer) if word[0].isalnum()]
+        return choice if not words or _DENIALS & set(words) else Choice((" ".join(words),))
+
+    def place_in(self, answer: str) -> Choice:
+        """Which place of the home an answer names or denies."""
+        return read_choice(answer, {name: self._told_by(name) for name in self.home.places})
+
+    def _told_by(self, name: str) -> tuple[str, ...]:
+        """Other names of a place or an object, and words that tell it from others."""
+        place, item = self.home.places.get(name), self.home.items.get(name)
+        more = (*place.also, *place.looks, *listed(WORDS["places"].get(name, ""))) if place is not None else ()
+        return (*more, *item.also, *item.notes) if item is not None else more
+
+
+_DENIALS = frozenset(("no", "not", "never", "nor", "neither"))

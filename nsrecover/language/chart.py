@@ -7,9 +7,10 @@ A grammar is a text. A line that begins at the margin names a symbol, the indent
 
 The parts of a rule are words (`"in|on"`, one of several), lexical classes of the lattice (`<place>`), and symbols, each
 with an optional label and one of `?`, `*`, `+`. Behind the arrow stand the builder that makes the meaning of what was
-labelled, and the rule's cost; without an arrow the meaning is that of the only labelled part. A builder gets the labels
-as keyword arguments (None for an absent `?`, a tuple for `*` and `+`) and returns a meaning, a `Costly` one, or None if
-the parts do not go together. Below the name of a class stand its closed words, with what they mean before a colon:
+labelled, and the rule's cost; without an arrow the meaning is that of the labelled or only part. A builder gets the
+labels as keyword arguments (None for an absent `?`, a tuple for `*` and `+`) and returns a meaning, a `Costly` one, or
+None if the parts do not go together. Below the name of a class stand its closed words, with what they mean before a
+colon:
 
     <state>
       open: open, opened, ajar
@@ -89,6 +90,8 @@ class Grammar:
                 if name and name not in builders:
                     raise ValueError(f"expected a known builder in {plain.strip()!r}, found {name!r}")
                 parts = tuple((m["label"] or "", m["symbol"], m["times"]) for m in _PART.finditer(body))
+                if not name and len(parts) == 1:
+                    parts = (("meaning", *parts[0][1:]),)
                 self.rules[symbol].append(_Rule(parts, builders[name] if name else None, float(cost or 0)))
         used = {part for rules in self.rules.values() for rule in rules for _, part, _ in rule.parts}
         unknown = sorted(part for part in used if part[0] not in '"<' and part not in self.rules)

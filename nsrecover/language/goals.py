@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from nsrecover.core.facts import StateFact
@@ -14,6 +13,7 @@ from nsrecover.domains.household.kinds import CATEGORIES, KINDS, LIQUIDS, Trait,
 from nsrecover.domains.household.names import ORDINALS, SLICE, SYNONYMS, normal, noun, same, slice_of, whole
 from nsrecover.language.chart import Costly, Grammar
 from nsrecover.language.lattice import Vocabulary, tokens
+from nsrecover.language.rules import grammar_of
 
 STATES = {
     "open": "open, opened, ajar, wide open, half open",
@@ -162,8 +162,8 @@ _BUILDERS: dict[str, Any] = {
 
 @cache
 def grammar() -> Grammar:
-    """The grammar of `grammar.txt`."""
-    return Grammar(resources.files(__package__).joinpath("grammar.txt").read_text("utf-8"), _BUILDERS)
+    """The grammar of goals."""
+    return grammar_of("goals", _BUILDERS)
 
 
 @cache

@@ -19,9 +19,29 @@ _FIXED = frozenset(
 """Words that an unknown word is never taken for."""
 
 
+_CONTRACTIONS = tuple(
+    (re.compile(pattern), meant)
+    for pattern, meant in (
+        (r"\bcan ?(?:'?t|not)\b", "can not"),
+        (r"\bwon'?t\b", "will not"),
+        (r"\b(do|does|did|is|are|was|were|have|has|had|could|would|should|must|need)(?:n't|nt)\b", r"\1 not"),
+        (r"\blet'?s\b", "let us"),
+        (r"\b(it|that|what|where|there|who|how|here|he|she|someone|somebody|everyone)(?:'s)\b", r"\1 is"),
+        (r"\b(what|where|there|that)s\b", r"\1 is"),
+        (r"\bi'?m\b", "i am"),
+        (r"(?<=[a-z])'re\b", " are"),
+        (r"(?<=[a-z])'ve\b", " have"),
+        (r"(?<=[a-z])'ll\b", " will"),
+        (r"(?<=[a-z])'d\b", " would"),
+    )
+)
+
+
 def tokens(sentence: str) -> tuple[str, ...]:
-    """The words of a sentence in lower case; marks are words of their own."""
+    """The words of a sentence in lower case, contractions written out; marks are words of their own."""
     text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_", " ", sentence).lower().replace("\u2019", "'")
+    for pattern, meant in _CONTRACTIONS:
+        text = pattern.sub(meant, text)
     return tuple(re.findall(r"[^\W_]+(?:['#-][^\W_]+)*|[.,;:!?()]", text))
 
 
@@ -58,9 +78,17 @@ class Vocabulary:
         """Whether a word is part of any entry, of the grammar, or a mark."""
         return word in self._parts or word in self.function_words or not word[0].isalnum()
 
-    def lattice(self, words: tuple[str, ...]) -> Lattice:
-        """The lattice of a sentence; words that mean nothing by themselves have the class `unknown`."""
+    def lattice(self, words: tuple[str, ...], every: str = "") -> Lattice:
+        """The lattice of a sentence; words that mean nothing by themselves have the class `unknown`.
+
+        Args:
+            words: of the sentence.
+            every: a class that each word has besides, for free text; empty for none.
+        """
         edges: list[dict[str, list[tuple[int, Any, float]]]] = [{} for _ in words]
+        for i, word in enumerate(words if every else ()):
+            if word not in ("(", ")"):
+                edges[i][every] = [(i + 1, word, 1.0)]
         for i, word in enumerate(words):
             spelt = [(word, 0.0)] if self.knows(word) else [(one, _MISSPELT_COST) for one in self._similar(word)]
             for each, more in spelt:

@@ -136,7 +136,7 @@ def test_a_pronoun_for_nothing_said_is_asked_about(sentence, said, answer, goal)
     question = UNDERSTANDING.task(sentence)
     assert isinstance(question, Question)
     assert f"'{said}'" in question.text
-    meant = UNDERSTANDING.chosen(question, answer)
+    (meant,) = UNDERSTANDING.chosen(question, answer).names
     found = UNDERSTANDING.task(sentence, {question.phrase: meant})
     if goal is not None:
         assert isinstance(found, Task)
