@@ -18,11 +18,11 @@ from nsrecover.instructions.feedback import corrected
 from nsrecover.instructions.goals import plain
 from nsrecover.instructions.person import Person
 from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
-from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.language.answers import Attitude, read_reply
+from nsrecover.language.meaning import Clause, Phrase, Sort, Verb
 from nsrecover.loading import symbolic
 from nsrecover.monitoring.facts.outlook import unmet_goal
 from nsrecover.util.python310 import StrEnum
@@ -243,7 +243,7 @@ class ServiceAgent:
             )
             home = home.with_item(name, place)
         if home is not self.understanding.home:
-            self.understanding = Understanding(home, self.understanding.trust, self.understanding.second)
+            self.understanding = Understanding(home, self.understanding.second)
 
     def _meaning(self, task: Task) -> str:
         """What a task wants done, in a sentence."""

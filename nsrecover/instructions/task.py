@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nsrecover.core.facts import StateFact
-from nsrecover.instructions.reading import Clause, Phrase
+from nsrecover.language.meaning import Clause, Phrase
 from nsrecover.util.python310 import StrEnum
 
 Choices = Mapping[Phrase, "str | tuple[str, ...]"]

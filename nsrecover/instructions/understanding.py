@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 
 from nsrecover.domains.service.home import Home
-from nsrecover.instructions.choosing import MEANING, Candidate, Trust, agreed, candidates, chosen_of
-from nsrecover.instructions.feedback import read_with_correction
+from nsrecover.instructions.choosing import MEANING, Candidate, agreed, chosen_of, meaning_of
 from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.model_reader import ModelReader
-from nsrecover.instructions.plain.reader import read_plainly
-from nsrecover.instructions.plain.words import WORDS, Lexicon, listed, tokens
 from nsrecover.instructions.planning import TaskPlan, plan_task
-from nsrecover.instructions.reading import Sort
 from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode, Task
 from nsrecover.language.answers import Choice, read_choice
+from nsrecover.language.commands import Refused, Unclear, Unread, readings, vocabulary
+from nsrecover.language.lattice import Vocabulary, tokens
+from nsrecover.language.meaning import Clause, Phrase, Reading, Sort
+from nsrecover.language.tables import WORDS, listed
+from nsrecover.language.words import Lexicon
+
+_AS_GOOD, _EQUAL, _UNCLEAR = 0.1, 0.01, 1.5
+"""Differences in cost: as good, equal, and up to which a reading beats one with a pronoun for nothing said."""
+_NOT_UNDERSTOOD = "I did not understand {}. I did nothing; say it in other words."
 
 
 class Understanding:
@@ -23,26 +29,32 @@ class Understanding:
 
     Args:
         home: where the sentences are said.
-        trust: how far the usual reading is trusted; as shipped if None.
         second: another reader; where it does not agree with the grammar, the person is asked.
     """
 
-    def __init__(self, home: Home, trust: Trust | None = None, second: ModelReader | None = None) -> None:
+    def __init__(self, home: Home, second: ModelReader | None = None) -> None:
         self.home = home
         self.second = second
-        self.trust = Trust.shipped() if trust is None else trust
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of commands in the home."""
+        return vocabulary(self.lexicon)
 
     @cached_property
     def lexicon(self) -> Lexicon:
         """The words of the grammar and of the home."""
         return Lexicon(self.home)
 
-    def task(self, sentence: str, choices: Choices | None = None) -> Task | Question | Refusal:
+    def task(
+        self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
+    ) -> Task | Question | Refusal:
         """What a sentence asks for: a task, one question, or one answer why nothing is done.
 
         Args:
             sentence: in English.
             choices: phrase -> what a person has said that it means; answers to earlier questions.
+            before: what was done before, to which pronouns may refer.
         """
         for phrase, meant in (choices or {}).items():
             if phrase.sort is Sort.PRONOUN and phrase != MEANING and isinstance(meant, str):
@@ -50,32 +62,46 @@ class Understanding:
         refusal = refused(sentence, self.home)
         if refusal is not None:
             return refusal
-        result = self._read(sentence, choices)
-        if isinstance(result, Refusal):
-            return read_with_correction(self, sentence, choices or {}) or result
-        return result
-
-    def _read(self, sentence: str, choices: Choices | None) -> Task | Question | Refusal:
-        found, first = self.candidates(sentence, choices)
+        first, found = self.candidates(sentence, choices, before)
         choice = (choices or {}).get(MEANING)
-        result = chosen_of(found, self.trust, choice) if found else first
+        result = chosen_of(found, choice) if found else first
         if self.second is None or isinstance(result, Question):
             return result
         if isinstance(result, Refusal) and result.code not in (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME):
             return result
-        read = self.second.read(sentence, self.lexicon)
+        read = self.second.read(sentence, self.lexicon, self.vocabulary)
         other = ground(read, self.home, choices) if read is not None else None
         return agreed(result, other, choice) if isinstance(other, Task) else result
 
     def candidates(
-        self, sentence: str, choices: Choices | None = None
-    ) -> tuple[list[Candidate], Task | Question | Refusal]:
-        """The tasks that a sentence may mean, the most probable first, and what its usual reading leads to."""
-        return candidates(
-            lambda flips: read_plainly(sentence, self.lexicon, flips),
-            lambda reading: ground(reading, self.home, choices),
-            self.trust,
-        )
+        self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
+    ) -> tuple[Task | Question | Refusal, list[Candidate]]:
+        """What the first reading of a sentence leads to, and the different tasks that it may as well mean."""
+        first: Task | Question | Refusal | None = None
+        found: list[Candidate] = []
+        least, unclear = 0.0, False
+        for cost, read in readings(sentence, self.lexicon, self.vocabulary, before):
+            if first is not None and cost > least + (_UNCLEAR if unclear else _AS_GOOD):
+                break
+            if unclear and isinstance(read, Unclear | Refused | Unread):
+                continue
+            result = ground(read, self.home, choices) if isinstance(read, Reading) else self._refused(read)
+            if isinstance(result, Refusal) and first is not None and not unclear and cost <= least + _EQUAL:
+                return result, []  # a refusing reading is as good
+            if first is None or (unclear and isinstance(result, Task)):
+                first, least, unclear = result, cost, isinstance(read, Unclear)
+            if not (isinstance(result, Task) and isinstance(first, Task) and isinstance(read, Reading)):
+                continue
+            if all(meaning_of(result) != meaning_of(each.task) for each in found):
+                found.append(Candidate(read, result))
+        return first or Refusal(RefusalCode.NOT_UNDERSTOOD, _NOT_UNDERSTOOD.format("that")), found
+
+    def _refused(self, read: Refused | Unclear | Unread) -> Question | Refusal:
+        if isinstance(read, Unclear):
+            return Question(f"What do you mean by '{read.said}'?", Phrase(Sort.PRONOUN, read.said))
+        if isinstance(read, Refused):
+            return Refusal(RefusalCode.NO_SKILL, f"{read.text} I did nothing.")
+        return Refusal(RefusalCode.NOT_UNDERSTOOD, _NOT_UNDERSTOOD.format(f"'{read.text}'"))
 
     def plan(self, sentence: str, choices: Choices | None = None) -> TaskPlan | Question | Refusal:
         """The plan for a sentence."""

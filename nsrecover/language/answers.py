@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
-from nsrecover.language.chart import Grammar
+from nsrecover.language.chart import Grammar, Meaning
 from nsrecover.language.lattice import Vocabulary, tokens
 from nsrecover.language.rules import grammar_of
 from nsrecover.util.python310 import StrEnum
@@ -71,7 +70,7 @@ def _denied(option: _Option) -> _Option | None:
     return replace(option, denied=True) if option.kind in ("named", "other", "all") and not option.denied else None
 
 
-_BUILDERS: dict[str, Callable[..., Any]] = {
+_BUILDERS: dict[str, Callable[..., Meaning]] = {
     "reply": lambda parts, rest=None: (*parts, rest or ""),
     "empty": lambda: "",
     "agree": lambda: _Option("yes"),

@@ -21,8 +21,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
+Meaning: TypeAlias = Any
+"""What a builder makes of the meanings of a rule's parts; hashable."""
 _PART = re.compile(r'(?:(?P<label>\w+):)?(?P<symbol>"[^"]*"|<[^>]+>|\w+)(?P<times>[?*+]?)')
 _MOST = 48
 """Meanings that are kept for one symbol over one span; far more than any sentence has."""
@@ -34,7 +36,7 @@ _WORD_COST = 0.9
 class Costly:
     """A meaning that costs more than its parts."""
 
-    meaning: Any
+    meaning: Meaning
     cost: float
 
 
@@ -49,14 +51,14 @@ class Lattice:
     """
 
     words: tuple[str, ...]
-    edges: tuple[Mapping[str, Sequence[tuple[int, Any, float]]], ...]
+    edges: tuple[Mapping[str, Sequence[tuple[int, Meaning, float]]], ...]
     skips: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
 class _Rule:
     parts: tuple[tuple[str, str, str], ...]
-    build: Callable[..., Any] | None
+    build: Callable[..., Meaning] | None
     cost: float
 
 
@@ -71,7 +73,7 @@ class Grammar:
         ValueError: a rule names a symbol or builder that does not exist.
     """
 
-    def __init__(self, text: str, builders: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, text: str, builders: Mapping[str, Callable[..., Meaning]]) -> None:
         self.rules: dict[str, list[_Rule]] = {}
         self.closed = list[tuple[str, str, list[str]]]()
         symbol = ""
@@ -126,19 +128,25 @@ class Grammar:
                 return found
         return None
 
-    def readings(self, lattice: Lattice, symbol: str) -> list[tuple[float, Any]]:
+    def readings(self, lattice: Lattice, symbol: str) -> list[tuple[float, Meaning]]:
         """The meanings of a whole sentence with their costs, the cheapest first."""
-        return _Chart(self, lattice).whole(symbol)
+        return self.parsed(lattice, symbol)[0]
+
+    def parsed(self, lattice: Lattice, symbol: str) -> tuple[list[tuple[float, Meaning]], int]:
+        """The readings as above, and the index behind the last word that any of them could use."""
+        chart = _Chart(self, lattice)
+        return chart.whole(symbol), chart.reached
 
 
 @dataclass
 class _Chart:
     grammar: Grammar
     lattice: Lattice
-    known: dict[tuple[str, int], list[tuple[int, Any, float]]] = field(default_factory=dict)
+    known: dict[tuple[str, int], list[tuple[int, Meaning, float]]] = field(default_factory=dict)
     offers: dict[int, frozenset[str]] = field(default_factory=dict)
+    reached: int = 0
 
-    def whole(self, symbol: str) -> list[tuple[float, Any]]:
+    def whole(self, symbol: str) -> list[tuple[float, Meaning]]:
         size = len(self.lattice.words)
         found = [(cost, meaning) for end, meaning, cost in self.derive(symbol, 0) if size in self.after(end)]
         return sorted(found, key=lambda each: each[0])
@@ -159,15 +167,17 @@ class _Chart:
             self.offers[i] = frozenset((*words, *(name for k in at for name in self.lattice.edges[k])))
         return self.offers[i]
 
-    def derive(self, symbol: str, i: int) -> list[tuple[int, Any, float]]:
+    def derive(self, symbol: str, i: int) -> list[tuple[int, Meaning, float]]:
         """What a symbol can be from an index on: end, meaning, cost."""
         key = (symbol, i)
         if key not in self.known:
             self.known[key] = []  # no symbol begins with itself
             self.known[key] = list(self.terminal(symbol, i)) if symbol[0] in '"<' else self.symbol(symbol, i)
+            if symbol != "<any>":
+                self.reached = max([self.reached, *(end for end, _, _ in self.known[key])])
         return self.known[key]
 
-    def terminal(self, symbol: str, i: int) -> Iterator[tuple[int, Any, float]]:
+    def terminal(self, symbol: str, i: int) -> Iterator[tuple[int, Meaning, float]]:
         words = self.lattice.words
         for k in self.after(i):
             if k >= len(words):
@@ -181,14 +191,14 @@ class _Chart:
                 for name in symbol[1:-1].split("|"):
                     yield from self.lattice.edges[k].get(name, ())
 
-    def symbol(self, symbol: str, i: int) -> list[tuple[int, Any, float]]:
-        best: dict[tuple[int, Any], float] = {}
+    def symbol(self, symbol: str, i: int) -> list[tuple[int, Meaning, float]]:
+        best: dict[tuple[int, Meaning], float] = {}
         for rule in self.grammar.rules[symbol]:
             first = self.grammar.begins(rule)
             if first is not None and not first & self.offered(i):
                 continue
             for end, labels, cost in self.sequence(rule.parts, 0, i):
-                meaning: Any = next(iter(labels.values()), "") if rule.build is None else rule.build(**labels)
+                meaning: Meaning = next(iter(labels.values()), "") if rule.build is None else rule.build(**labels)
                 more = 0.0
                 if isinstance(meaning, Costly):
                     meaning, more = meaning.meaning, meaning.cost
@@ -196,14 +206,14 @@ class _Chart:
                     total = cost + rule.cost + more
                     if best.get((end, meaning), total + 1) > total:
                         best[end, meaning] = total
-        by_end: dict[int, list[tuple[int, Any, float]]] = {}
+        by_end: dict[int, list[tuple[int, Meaning, float]]] = {}
         for (end, meaning), cost in best.items():
             by_end.setdefault(end, []).append((end, meaning, cost))
         return [each for group in by_end.values() for each in sorted(group, key=lambda one: one[2])[:_MOST]]
 
     def sequence(
         self, parts: tuple[tuple[str, str, str], ...], k: int, i: int
-    ) -> Iterator[tuple[int, dict[str, Any], float]]:
+    ) -> Iterator[tuple[int, dict[str, Meaning], float]]:
         """The ways in which the parts of a rule from one on fit from an index on."""
         if k == len(parts):
             yield i, {}, 0.0
@@ -213,7 +223,7 @@ class _Chart:
             for last, labels, rest in self.sequence(parts, k + 1, end):
                 yield last, {label: value, **labels} if label else labels, cost + rest
 
-    def repeated(self, symbol: str, times: str, i: int) -> Iterator[tuple[int, Any, float]]:
+    def repeated(self, symbol: str, times: str, i: int) -> Iterator[tuple[int, Meaning, float]]:
         """A part of a rule as often as it may stand there."""
         many = times in ("*", "+")
         if times in ("?", "*"):

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.household.kinds import CATEGORIES, KINDS, LIQUIDS, Trait, traits_of
 from nsrecover.domains.household.names import ORDINALS, SLICE, SYNONYMS, normal, noun, same, slice_of, whole
-from nsrecover.language.chart import Costly, Grammar
+from nsrecover.language.chart import Costly, Grammar, Meaning
 from nsrecover.language.lattice import Vocabulary, tokens
 from nsrecover.language.rules import grammar_of
 
@@ -132,7 +131,7 @@ def _switched(about: tuple[Named, ...] | Named, state: str) -> Said:
     return Said(about if isinstance(about, tuple) else (about,), (Property(state, ""),))
 
 
-_BUILDERS: dict[str, Any] = {
+_BUILDERS: dict[str, Meaning] = {
     "whole": lambda first, rest: (first, *rest),
     "same_subject": lambda more: Said((), (more,)),
     "claim": _claim,

@@ -4,42 +4,38 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from nsrecover.language.chart import Grammar, Lattice
+from nsrecover.language.chart import Grammar, Lattice, Meaning
+from nsrecover.language.tables import WORDS
 
-SIMILAR = 0.8
+SIMILAR = 0.82
 """Similarity (`difflib` ratio) from which an unknown word may be a misspelt known one."""
-_MISSPELT_COST, _UNKNOWN_COST = 2.5, 4.0
+_MISSPELT_COST, _UNKNOWN_COST, _TEXT_COST, _PLAIN_COST = 2.5, 4.0, 1.6, 1.3
 _SHORTEST_MISSPELT = 4
 _FIXED = frozenset(
     ("not", "nor", "neither", "either", "none", "both", "three", "four", "five", "seven", "eight", "nine")
 )
 """Words that an unknown word is never taken for."""
+_NAMING = frozenset(("thing", "category", "place", "person", "verb", "split", "number"))
+_TELLING = (
+    "not", "no", "never", "only", "except", "unless", "until", "if", "instead", "nothing", "without", "and", "or",
+    "but", "please", "so", "could", "can", "would", "there", "here", "it", "them", "him", "her",
+)  # fmt: skip
+"""Words that no mere reason has."""
 
 
 _CONTRACTIONS = tuple(
-    (re.compile(pattern), meant)
-    for pattern, meant in (
-        (r"\bcan ?(?:'?t|not)\b", "can not"),
-        (r"\bwon'?t\b", "will not"),
-        (r"\b(do|does|did|is|are|was|were|have|has|had|could|would|should|must|need)(?:n't|nt)\b", r"\1 not"),
-        (r"\blet'?s\b", "let us"),
-        (r"\b(it|that|what|where|there|who|how|here|he|she|someone|somebody|everyone)(?:'s)\b", r"\1 is"),
-        (r"\b(what|where|there|that)s\b", r"\1 is"),
-        (r"\bi'?m\b", "i am"),
-        (r"(?<=[a-z])'re\b", " are"),
-        (r"(?<=[a-z])'ve\b", " have"),
-        (r"(?<=[a-z])'ll\b", " will"),
-        (r"(?<=[a-z])'d\b", " would"),
-    )
+    (re.compile("|".join(rf"(?<![\w'])(?:{each})(?![\w'])" for each in written.split("|\\b"))), meant)
+    for written, meant in WORDS["contractions"].items()
 )
 
 
 def tokens(sentence: str) -> tuple[str, ...]:
     """The words of a sentence in lower case, contractions written out; marks are words of their own."""
-    text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_", " ", sentence).lower().replace("\u2019", "'")
+    text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_", " ", sentence).lower()
+    text = re.sub(r"\s+'(?=\w+\b)", "'", text.replace("\u2019", "'").replace("`", "'"))
+    text = re.sub(r"\s*(?:\.\.+|\u2026|\s[-\u2013\u2014]+\s|\u2014|--)\s*", " , ", text)
     for pattern, meant in _CONTRACTIONS:
         text = pattern.sub(meant, text)
     return tuple(re.findall(r"[^\W_]+(?:['#-][^\W_]+)*|[.,;:!?()]", text))
@@ -60,12 +56,12 @@ class Vocabulary:
             frozenset(skipped),
             frozenset(open_classes),
         )
-        self._entries: dict[str, dict[tuple[str, ...], list[tuple[str, Any, float]]]] = {}
+        self._entries: dict[str, dict[tuple[str, ...], list[tuple[str, Meaning, float]]]] = {}
         self._parts: set[str] = set()
         for name, value, texts in grammar.closed:
             self.add(texts, name, value or None)
 
-    def add(self, texts: Iterable[str], name: str, value: Any = None, cost: float = 1.0) -> None:
+    def add(self, texts: Iterable[str], name: str, value: Meaning = None, cost: float = 1.0) -> None:
         """Add phrases of a lexical class; each stands for itself if no value is given."""
         for text in texts:
             words = tuple(text.split())
@@ -78,17 +74,22 @@ class Vocabulary:
         """Whether a word is part of any entry, of the grammar, or a mark."""
         return word in self._parts or word in self.function_words or not word[0].isalnum()
 
-    def lattice(self, words: tuple[str, ...], every: str = "") -> Lattice:
+    def lattice(self, words: tuple[str, ...], every: str = "", plain: str = "") -> Lattice:
         """The lattice of a sentence; words that mean nothing by themselves have the class `unknown`.
 
         Args:
             words: of the sentence.
             every: a class that each word has besides, for free text; empty for none.
+            plain: a class of the words that name and change nothing; empty for none.
         """
-        edges: list[dict[str, list[tuple[int, Any, float]]]] = [{} for _ in words]
+        edges: list[dict[str, list[tuple[int, Meaning, float]]]] = [{} for _ in words]
         for i, word in enumerate(words if every else ()):
-            if word not in ("(", ")"):
-                edges[i][every] = [(i + 1, word, 1.0)]
+            if word[0].isalnum() or word in ",:":
+                edges[i][every] = [(i + 1, word, _TEXT_COST)]
+            else:
+                edges[i]["mark"] = [(i + 1, word, _TEXT_COST)]
+            if plain and word[0].isalnum() and word not in _TELLING and not self._names(word):
+                edges[i][plain] = [(i + 1, word, _PLAIN_COST)]
         for i, word in enumerate(words):
             spelt = [(word, 0.0)] if self.knows(word) else [(one, _MISSPELT_COST) for one in self._similar(word)]
             for each, more in spelt:
@@ -101,6 +102,26 @@ class Vocabulary:
                 edges[i].setdefault("unknown", []).append((i + 1, word, _UNKNOWN_COST))
         return Lattice(words, tuple(edges), tuple(self._skips(words, i) for i in range(len(words))))
 
+    def know(self, words: Iterable[str]) -> None:
+        """Add frequent words that mean nothing, and are not misspelt ones."""
+        self._parts.update(words)
+
+    def spelt(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """The words with the misspelt ones replaced by what they are most like."""
+        return tuple(word if self.knows(word) else next(iter(self._similar(word)), word) for word in words)
+
+    def corrected(self, words: tuple[str, ...], reading: object) -> Iterator[tuple[str, str]]:
+        """The misspelt words of a sentence that a reading has taken for others, with those."""
+        text = repr(getattr(reading, "clauses", reading))
+        for word in words:
+            if not self.knows(word) and f"'{word}'" not in text and f" {word}'" not in text:
+                yield from ((word, each) for each in self._similar(word)[:1])
+
+    def _names(self, word: str) -> bool:
+        """Whether a word names something by itself."""
+        entries = self._entries.get(word, {}).get((word,), ())
+        return any(name in _NAMING for name, _, _ in entries)
+
     def _skips(self, words: tuple[str, ...], i: int) -> tuple[int, ...]:
         return tuple(i + n for n in range(1, 6) if i + n <= len(words) and " ".join(words[i : i + n]) in self.skipped)
 
@@ -109,4 +130,5 @@ class Vocabulary:
         if len(word) < _SHORTEST_MISSPELT or not word.isalpha():
             return []
         near = [each for each in self._entries if each[0] == word[0] and each not in _FIXED and len(each) > 2]
-        return difflib.get_close_matches(word, near, n=2, cutoff=SIMILAR)
+        swapped = [each for each in near if len(each) == len(word) and sorted(each) == sorted(word)]
+        return swapped or difflib.get_close_matches(word, near, n=2, cutoff=SIMILAR)

@@ -5,7 +5,6 @@ import pytest
 
 from nsrecover.domains.service.home import Item
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.instructions.choosing import Trust
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Question, Refusal, RefusalCode
 from nsrecover.instructions.understanding import Understanding
@@ -198,8 +197,6 @@ def test_a_sentence_with_two_meanings_leads_to_one_question_and_the_answer_to_a_
     (chosen,) = UNDERSTANDING.chosen(question, "put it there").names
     assert chosen == "put the banana on the desk"
     assert UNDERSTANDING.task(sentence, {question.phrase: chosen}).stages[0].goal == (("at", "banana", "desk"),)
-    sure = Understanding(UNDERSTANDING.home, Trust({"want the": 0.1}, 0.5))
-    assert sure.task(sentence).stages[0].goal == (("at", "banana", "desk"),)
 
 
 def test_words_that_nobody_knows_are_refused_and_repairs_reported():

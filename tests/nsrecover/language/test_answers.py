@@ -87,7 +87,7 @@ def test_where_something_is_and_is_not(answer: str, names: list[str], denied: li
         ("nope, the jar", Reply(Attitude.NO, "the jar")),
         ("good, and now shut the hatch", Reply(Attitude.YES, "shut the hatch")),
         ("yes, but I wanted it on the bench", Reply(Attitude.YES, "i wanted it on the bench")),
-        ("thanks for nothing", Reply(Attitude.UNCLEAR, "thanks for nothing")),
+        ("thanks for nothing", Reply(Attitude.NO)),
         ("stop it", Reply(Attitude.CANCEL)),
         ("never mind", Reply(Attitude.CANCEL)),
         ("put it back", Reply(Attitude.UNDO)),
