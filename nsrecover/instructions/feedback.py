@@ -85,7 +85,8 @@ def _edited(understanding: Reader, clauses: Sequence[Clause], change: Change) ->
         return [*clauses, more] if more is not None else None
     found = _with(clauses, change.kind, phrase)
     if found is not None and change.place is not None:
-        found = _with(found, "from", change.place)
+        placed = change.kind == "np" and clauses[-1].target is not None
+        found = _with(found, "np" if placed else "from", change.place)
     return found
 
 

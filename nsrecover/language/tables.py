@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import resources
-from typing import Any
 
 import yaml
 
-WORDS: Mapping[str, Any] = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"))
+from nsrecover.language.chart import Meaning
+
+WORDS: Mapping[str, Meaning] = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"))
 """Name of a list -> its entries, with commas between, or a table of them."""
 
 
