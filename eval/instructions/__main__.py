@@ -12,7 +12,7 @@ import numpy as np
 
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, number, percent_of, value_at
-from eval.instructions.asking import asked, calibrated, write_trust
+from eval.instructions.asking import asked
 from eval.instructions.corrections import corrections
 from eval.instructions.episodes import FALSE, MODES, episode, paper_commands
 from eval.instructions.searching import search_costs
@@ -51,7 +51,6 @@ class InstructionsConfig(Settings):
             0: left out.
         corrections: number of drawn homes in each of which 15 kinds of corrections are carried out; 0: left out.
         half: paraphrases: development or held_out half of those by the author of the grammar, or another_hand.
-        calibrate: calibrate when to ask on the development half, and write that into the library.
         seed: of commands, homes and episodes.
     """
 
@@ -61,7 +60,6 @@ class InstructionsConfig(Settings):
     searches: int = 5
     corrections: int = 2
     half: str = "development"
-    calibrate: bool = False
     out: str = "outputs/instructions"
 
 
@@ -113,12 +111,10 @@ def measured(name: str, config: InstructionsConfig) -> dict[str, Any]:
 
 def measure(config: InstructionsConfig, run: Run) -> dict[str, Any]:
     """Measure every part."""
-    if config.calibrate:
-        write_trust(calibrated())
     metrics: dict[str, Any] = {"seed": config.seed, "commands": config.commands, "episodes": config.episodes}
     for part in run.each(partial(measured, config=config), list(parts_of(config)), "part"):
         metrics |= part.get("*", part)
-    metrics["wrongly_unasked"] = metrics["asking"]["policies"]["calibrated"]["wrongly_unasked"]
+    metrics["wrongly_unasked"] = metrics["asking"]["policies"]["as shipped"]["wrongly_unasked"]
     if "generated" in metrics:
         metrics["understood"] = metrics["generated"]["understood"]["value"]
     if "paper" in metrics:
@@ -145,7 +141,7 @@ def markdown(metrics: Mapping[str, Any]) -> str:
     add("paraphrases understood, language model: erratic", "models", "erratic", "understood")
     add("ambiguous sentences asked about", "asking", "asked", "ambiguous")
     add("their unambiguous twins asked about", "asking", "asked", "twin")
-    for policy, name in {"calibrated": "calibrated", "always": "always asking", "never": "never asking"}.items():
+    for policy, name in {"as shipped": "as shipped", "always": "always asking", "never": "never asking"}.items():
         add(f"wrongly not asked, and questions per task: {name}", "asking", "policies", policy, cell=_policy)
     add("generated commands understood", "generated", "understood")
     add("generated commands with a wrong plan", "generated", "wrong_plan")

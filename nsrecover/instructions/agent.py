@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.core.sessions.supervision import Supervisor
@@ -14,14 +14,15 @@ from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.choosing import text_of
-from nsrecover.instructions.feedback import agrees, corrected
+from nsrecover.instructions.feedback import corrected
 from nsrecover.instructions.goals import plain
 from nsrecover.instructions.person import Person
 from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
-from nsrecover.instructions.reading import Phrase
 from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.understanding import Understanding
+from nsrecover.language.answers import Attitude, read_reply
+from nsrecover.language.meaning import Clause, Phrase, Sort, Verb
 from nsrecover.loading import symbolic
 from nsrecover.monitoring.outlook import unmet_goal
 from nsrecover.util.python310 import StrEnum
@@ -131,55 +132,110 @@ class ServiceAgent:
     def run(self, sentence: str) -> Outcome:
         """Understand a sentence and do what it says."""
         self.log, self._questions, self._episodes, self._busy, self._stopped = [], 0, [], False, False
-        choices: dict[Phrase, str] = {}
+        choices: dict[Phrase, str | tuple[str, ...]] = {}
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
             return self._ended(OutcomeStatus.REFUSED, task.text)
         for note in task.notes:
             self.operator.tell(note)
-        if self.read_back and not agrees(self._ask(f"I am going to {self._meaning(task)}. Shall I?") or "no"):
-            return self._ended(OutcomeStatus.REFUSED, "I did nothing.", task)
+        if self.read_back:
+            agreed = self._agreed(task, choices)
+            if agreed is None:
+                return self._ended(OutcomeStatus.REFUSED, "I did nothing.", task)
+            task = agreed
         self._learn(task)
         belief = Belief.at_start(self.understanding.home, task.operator_at)
         failure = self._carried_out(task, belief)
         for _ in range(ASKED_AGAIN * self.feedback * (not (self._busy or self._stopped))):
             answer = self._ask("Is that what you wanted?")
-            if agrees(answer):
-                break
-            other = self._corrected(task, answer, choices)
-            if other is None:
-                answer = self._ask("I did not understand what is wrong. What should I do instead?")
-                other = self._corrected(task, answer, choices)
-            if other is None:
+            wanted = self._wanted_instead(task, answer, choices)
+            if wanted is None:
                 failure = f"I did not understand what was wrong with that: {answer or 'no answer'}"
                 break
-            self.log.append(("M2", f"corrected by the operator: {answer}"))
-            task = other
-            failure = self._carried_out(task, belief)
+            if not wanted:
+                break
+            for task in wanted:
+                failure = self._carried_out(task, belief)
         if failure:
             return self._ended(OutcomeStatus.ASKED_FOR_HELP, f"I need help: {failure}", task, belief)
         return self._ended(OutcomeStatus.DONE, "Done.", task, belief)
 
-    def _corrected(self, task: Task, answer: str, choices: dict[Phrase, str]) -> Task | None:
+    def _agreed(self, task: Task, choices: dict[Phrase, str | tuple[str, ...]]) -> Task | None:
+        """The task that the operator has agreed to, after corrections; None if there is none."""
+        for _ in range(ASKED_AGAIN):
+            answer = self._ask(f"I am going to {self._meaning(task)}. Shall I?")
+            reply = read_reply(answer)
+            if reply.attitude is Attitude.YES and not reply.rest:
+                return task
+            other = self._corrected(task, answer, choices) if reply.rest else None
+            if reply.attitude is Attitude.CANCEL or other is None:
+                return None
+            task = other
+        return None
+
+    def _wanted_instead(
+        self, task: Task, answer: str, choices: dict[Phrase, str | tuple[str, ...]]
+    ) -> list[Task] | None:
+        """What the operator wants after a report: nothing, further tasks, or None if that is not understood."""
+        origins = self._origins()
+        for question in ("I did not understand what is wrong. What should I do instead?", ""):
+            reply = read_reply(answer, tuple(origins))
+            if reply.attitude is Attitude.CANCEL or (question and not answer.strip()):
+                return []
+            if reply.attitude is Attitude.YES and not reply.rest:
+                return [] if question else None
+            found = list[Task]()
+            if reply.attitude is Attitude.UNDO and origins:
+                found.append(self._put_back(next((n for n in origins if n in answer.lower()), [*origins][-1]), origins))
+            if reply.rest:
+                said = reply.rest if reply.attitude in (Attitude.YES, Attitude.UNDO) else answer
+                other = self._corrected(task, said, choices)
+                found = [*found, other] if other is not None else []
+            if found:
+                self.log.append(("M2", f"corrected by the operator: {answer}"))
+                return found
+            answer = self._ask(question) if question else ""
+        return None
+
+    def _origins(self) -> dict[str, str]:
+        """What was moved in the current command -> where it was taken from first."""
+        picks = (
+            record.action.arguments
+            for _, episode in self._episodes
+            for record in episode.records
+            if record.action is not None and record.action.operator == "pick"
+        )
+        found: dict[str, str] = {}
+        for name, place in picks:
+            found.setdefault(name, place)
+        return found
+
+    def _put_back(self, name: str, origins: Mapping[str, str]) -> Task:
+        """The task of putting something where it was."""
+        clause = Clause(Verb.PLACE, Phrase(Sort.THING, name), target=Phrase(Sort.PLACE, origins[name]))
+        stage = Stage((("at", name, origins[name]),), {name: ""}, {}, (origins[name],))
+        return Task(f"put the {name} back", (stage,), clauses=(clause,))
+
+    def _corrected(self, task: Task, answer: str, choices: dict[Phrase, str | tuple[str, ...]]) -> Task | None:
         """The task as the operator has corrected it, after a question where that is not clear; None if it stays so."""
         found = corrected(self.understanding, task, answer, choices)
         if isinstance(found, Question):
-            chosen = self.understanding.chosen(found, self._ask(found.text))
-            if chosen is None:
+            names = self.understanding.chosen(found, self._ask(found.text)).names
+            if not names:
                 return None
-            choices[found.phrase] = chosen
+            choices[found.phrase] = names if len(names) > 1 else names[0]
             found = corrected(self.understanding, task, answer, choices)
         return found if isinstance(found, Task) else None
 
     def _learn(self, task: Task) -> None:
         """Ask once about every object of a task that the home does not know, and remember it."""
-        home, lexicon = self.understanding.home, self.understanding.lexicon
+        home = self.understanding.home
         named = {name: within for stage in task.stages for name, within in stage.things.items()}
         for name, within in named.items():
             if self.remember is None or {name, home.kind(name)} & {*home.items, *home.categories, *home.nouns}:
                 continue
             answer = within or self._ask(f"I do not know the {name}. Where is it usually?")
-            places = [place for place in lexicon.named(answer, "place") if place in home.places]
+            places = self.understanding.place_in(answer).names
             place = places[0] if len(places) == 1 else ""
             self.remember(name, place)
             self.log.append(
@@ -187,7 +243,7 @@ class ServiceAgent:
             )
             home = home.with_item(name, place)
         if home is not self.understanding.home:
-            self.understanding = Understanding(home, self.understanding.trust, self.understanding.second)
+            self.understanding = Understanding(home, self.understanding.second)
 
     def _meaning(self, task: Task) -> str:
         """What a task wants done, in a sentence."""
@@ -203,7 +259,7 @@ class ServiceAgent:
         self._questions += 1
         return self.operator.ask(question)
 
-    def _understood(self, sentence: str, choices: dict[Phrase, str]) -> Task | Refusal:
+    def _understood(self, sentence: str, choices: dict[Phrase, str | tuple[str, ...]]) -> Task | Refusal:
         """The task of a sentence, after questions where it is not clear."""
         unclear = 0
         while True:
@@ -220,10 +276,19 @@ class ServiceAgent:
                 sentence, unclear = rephrased, unclear + 1
                 continue
             answer = self._ask(found.text)
-            chosen = self.understanding.chosen(found, answer)
-            if chosen is not None:
-                self.log.append((_kind(found), f"{found.phrase.text} is the {chosen}, said the operator"))
-                choices[found.phrase] = chosen
+            choice = self.understanding.chosen(found, answer)
+            if choice.attitude in (Attitude.CANCEL, Attitude.NONE):
+                return Refusal(RefusalCode.CANCELLED, "Then I leave it. I did nothing.")
+            if choice.names:
+                meant = choice.names if len(choice.names) > 1 else choice.names[0]
+                self.log.append(
+                    (_kind(found), f"{found.phrase.text} is the {' and the '.join(choice.names)}, said the operator")
+                )
+                choices[found.phrase] = meant
+            elif isinstance(self.understanding.task(answer), Task):
+                self.log.append(("M2", f"another command: {answer}"))
+                sentence = answer
+                choices.clear()
             elif (unclear := unclear + 1) >= ASKED_AGAIN:
                 return Refusal(RefusalCode.NOT_UNDERSTOOD, f"I still do not know that: {found.text} I did nothing.")
 
@@ -265,6 +330,10 @@ class ServiceAgent:
                 return reason or "it was stopped"
             if self._busy:
                 return reason or "a skill has not ended, so the robot may still be moving"
+            gone = next((name for name in stage.things if name in belief.gone), "")
+            if gone and stage.goal[0][0] != "asked":
+                teller = "you" if belief.gone[gone] == OPERATOR else belief.gone[gone].capitalize()
+                return f"{teller} said that there is no {gone}, so I stopped looking for it"
             looked = belief.num_excluded
             try:
                 found = plan_stage(stage, belief, CANDIDATES)
@@ -309,7 +378,7 @@ class ServiceAgent:
     def _run(self, found: StagePlan, belief: Belief, said: list[str]) -> str:
         """Carry out one plan of a stage; returns why it failed, empty if it did not."""
         stage, instance = found.stage, found.instance
-        world = BelievedWorld(self.world, belief, stage, instance, self._hear, self.log, said)
+        world = BelievedWorld(self.world, belief, stage, instance, self.understanding.place_in, self.log, said)
         for name in stage.things:
             if (
                 not belief.placed(name)
@@ -343,14 +412,6 @@ class ServiceAgent:
         if episode.status is EpisodeStatus.COMPLETED and not unmet:
             return ""
         return episode.reason or "the goal is not reached"
-
-    def _hear(self, action: Action, text: str) -> str:
-        """The place that an answer names; empty if it names none or several."""
-        if action.operator != "ask_location":
-            return ""
-        places = self.understanding.lexicon.named(text, "place")
-        known = [place for place in dict.fromkeys(places) if place in self.understanding.home.places]
-        return known[0] if len(known) == 1 else ""
 
 
 def _kind(question: Question) -> str:

@@ -29,6 +29,7 @@ class Belief:
         excluded: object or person -> places where it was looked for and not found.
         said: object -> place that a person has named, and who.
         within: object or person -> room or place to which the search is limited.
+        gone: object that need not be looked for -> the person who has said that there is none.
         guess: object or person -> the place that is looked at next; kept until it was looked at, or a person names one.
     """
 
@@ -38,6 +39,7 @@ class Belief:
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     within: dict[str, str] = field(default_factory=dict)
     guess: dict[str, str] = field(default_factory=dict)
+    gone: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def at_start(cls, home: Home, operator_at: str = "") -> Belief:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from nsrecover.domains.service.home import Home, Place
-from nsrecover.instructions.reading import Clause, Constraint, ConstraintKind, Phrase, Sort
-from nsrecover.instructions.task import Question, Refusal, RefusalCode
+from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode
+from nsrecover.language.meaning import Clause, Constraint, ConstraintKind, Phrase, Sort
 
 _TELLS_APART = (ConstraintKind.QUALITY, ConstraintKind.RELATION, ConstraintKind.SIDE, ConstraintKind.SIZE)
 """Kinds that say nothing new where the home knows only one thing that can be meant."""
@@ -20,7 +20,7 @@ class StopError(Exception):
         self.result = result
 
 
-def check_constraints(home: Home, clause: Clause, notes: list[str], choices: Mapping[Phrase, str]) -> None:
+def check_constraints(home: Home, clause: Clause, notes: list[str], choices: Choices) -> None:
     """Refuse a clause with a constraint that no skill serves.
 
     A constraint that only tells one thing from others is served where the home knows a single one that can be meant;
@@ -43,7 +43,9 @@ def check_constraints(home: Home, clause: Clause, notes: list[str], choices: Map
                 continue
             if phrase in choices:
                 continue
-            if constraint.kind not in _TELLS_APART or not phrase.definite or not _only_one(home, phrase):
+            definite = phrase.definite or constraint.kind is ConstraintKind.QUALITY
+            any_of_kind = phrase.sort is Sort.CATEGORY and constraint.kind is ConstraintKind.SIZE
+            if constraint.kind not in _TELLS_APART or any_of_kind or not definite or not _only_one(home, phrase):
                 _refuse(constraint, clause)
             notes.append(f"I know only one {phrase.name}, and cannot tell whether '{constraint.text}' is true of it.")
 

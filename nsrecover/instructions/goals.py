@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.household.kinds import Trait, traits_of
@@ -12,8 +12,8 @@ from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.constraints import StopError, check_constraints, in_room
 from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
-from nsrecover.instructions.reading import RESULT, Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
+from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode, Stage, Task
+from nsrecover.language.meaning import RESULT, Clause, Phrase, Reading, Sort, Verb
 
 LONGEST = 400
 """Characters that a sentence may have."""
@@ -52,7 +52,7 @@ def refused(sentence: str, home: Home) -> Refusal | None:
     return None
 
 
-def ground(reading: Reading, home: Home, choices: Mapping[Phrase, str] | None = None) -> Task | Question | Refusal:
+def ground(reading: Reading, home: Home, choices: Choices | None = None) -> Task | Question | Refusal:
     """What a reading means in a home.
 
     Args:
@@ -64,7 +64,7 @@ def ground(reading: Reading, home: Home, choices: Mapping[Phrase, str] | None = 
         A task; one question if ambiguity would change the outcome; or one answer why nothing is done.
     """
     try:
-        return _Grounder(home, reading, dict(choices or {})).task()
+        return _Grounder(home, reading, choices or {}).task()
     except StopError as stop:
         return stop.result
 
@@ -73,13 +73,18 @@ def ground(reading: Reading, home: Home, choices: Mapping[Phrase, str] | None = 
 class _Grounder:
     home: Home
     reading: Reading
-    choices: dict[Phrase, str]
+    said: Choices
     notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def choices(self) -> dict[Phrase, str]:
+        """Phrases of which a person has said which single thing they mean."""
+        return {phrase: meant for phrase, meant in self.said.items() if isinstance(meant, str)}
 
     def task(self) -> Task:
         reading, clauses = self.reading, taken_first(asked_first(gone_first(self.reading.clauses, self.home)))
         for clause in reading.clauses:
-            check_constraints(self.home, clause, self.notes, self.choices)
+            check_constraints(self.home, clause, self.notes, self.said)
         clauses = tuple(
             each for clause in clauses for each in self._several(clause) if not _said_instead(each, clauses)
         )
@@ -92,6 +97,8 @@ class _Grounder:
                 stages.append(self._speech(report, len(clauses) + i))
         at = self._place(reading.operator_at) if reading.operator_at is not None else ""
         self.notes += [f"I take '{text}' as a reason only." for text in reading.background]
+        either = [(each.thing, each.instead) for each in clauses if each.thing is not None and each.instead is not None]
+        self.notes += [f"Either will do: of {one.text} and {other.text} I take the first." for one, other in either]
         contents = " ".join(clause.content for clause in clauses)
         self.notes += [
             f"I took '{said}' for '{meant}'."
@@ -132,6 +139,9 @@ class _Grounder:
     def _several(self, clause: Clause) -> list[Clause]:
         """One clause for each of several things: "both mugs", "all balls", "the mugs"."""
         phrase = clause.thing
+        both = self.said.get(phrase) if phrase is not None else None
+        if isinstance(both, tuple):
+            return [replace(clause, thing=Phrase(Sort.THING, name)) for name in both]
         if phrase is None or clause.verb is Verb.COUNT or not (phrase.count or (phrase.plural and phrase.definite)):
             return [clause]
         names = [item.name for item in self.home.items.values() if self.home.could_mean(phrase.name, item.name)]
@@ -239,6 +249,9 @@ class _Grounder:
         if clause.target is None:
             what = clause.thing.text if clause.thing is not None else "that"
             self._refuse(RefusalCode.NO_SKILL, f"I cannot {clause.verb} {what}.")
+        if clause.target is not None and clause.target.sort is not Sort.PLACE:
+            text = f"I have no skill to {clause.verb} the {clause.target.text}: it is no place or device that I know."
+            self._refuse(RefusalCode.NO_SKILL, text)
         place = self._place(clause.target) if clause.target is not None else ""
         traits = self.home.places[place].traits
         doors, switch = {Trait.DOOR, ServiceTrait.ROOM_DOOR}, Trait.SWITCH
@@ -319,6 +332,14 @@ class _Grounder:
             self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand where '{phrase.text}' is.")
         places = self.home.places
         if phrase.name in places:
+            looks = (*places[phrase.name].looks, *phrase.name.split(), places[phrase.name].room)
+            strange = [word for word in phrase.words if word not in looks]
+            if any(word.endswith("'s") for word in strange):
+                text = f"I do not know {strange[0]} {phrase.name}. Do you mean the {phrase.name}?"
+                raise StopError(Question(text, phrase, (phrase.name,)))
+            self.notes += [
+                f"I do not know what '{word}' says about the {phrase.name} and left it out." for word in strange
+            ]
             return in_room(self.home, phrase, [places[phrase.name]])[0].name
         fitting = [each for each in places.values() if each.name.endswith(phrase.name) or phrase.name in each.also]
         fitting = in_room(self.home, phrase, fitting)

@@ -10,8 +10,9 @@ from nsrecover.core.prompts import Prompt
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import ModelFailure
-from nsrecover.instructions.plain.words import Lexicon, tokens
-from nsrecover.instructions.reading import Clause, Constraint, ConstraintKind, Phrase, Reading, Sort, Verb
+from nsrecover.language.lattice import Vocabulary, tokens
+from nsrecover.language.meaning import Clause, Constraint, ConstraintKind, Phrase, Reading, Sort, Verb
+from nsrecover.language.words import Lexicon
 from nsrecover.util.untrusted_json import parse_json
 
 MOST_CLAUSES = 6
@@ -49,20 +50,23 @@ class ModelReader:
     system: str = _SYSTEM
     known: dict[str, Reading | None] = field(default_factory=dict)
 
-    def read(self, sentence: str, lexicon: Lexicon) -> Reading | None:
+    def read(self, sentence: str, lexicon: Lexicon, vocabulary: Vocabulary) -> Reading | None:
         """What a sentence says; None if the model does not answer, or says what cannot be meant.
 
         Args:
             sentence: in English.
             lexicon: the words of the home.
+            vocabulary: the words of commands.
         """
         if sentence not in self.known:
-            self.known[sentence] = self._read(sentence, lexicon)
+            self.known[sentence] = self._read(sentence, lexicon, vocabulary)
         return self.known[sentence]
 
-    def _read(self, sentence: str, lexicon: Lexicon) -> Reading | None:
-        words, corrected = lexicon.repaired(tokens(sentence))
-        choices = _choices(words, lexicon)
+    def _read(self, sentence: str, lexicon: Lexicon, vocabulary: Vocabulary) -> Reading | None:
+        said = tokens(sentence)
+        words = vocabulary.spelt(said)
+        corrected = [pair for pair in zip(said, words, strict=True) if pair[0] != pair[1]]
+        choices = _choices(words, lexicon, vocabulary)
         prompt = Prompt(self.system, " ".join(words), _schema(choices), max_tokens=160)
         try:
             answer = parse_json(self.model.complete(prompt, timeout_s=self.timeout_s).text)
@@ -75,12 +79,12 @@ class ModelReader:
         return Reading(sentence, tuple(read), tuple(corrected)) if len(read) == len(answer) else None
 
 
-def _choices(words: Sequence[str], lexicon: Lexicon) -> dict[str, list[str]]:
+def _choices(words: Sequence[str], lexicon: Lexicon, vocabulary: Vocabulary) -> dict[str, list[str]]:
     """Slot -> the words of a sentence that may fill it."""
     texts = [" ".join(words[k : k + size]) for size in range(_LONGEST_NOUN, 0, -1) for k in range(len(words))]
     texts = [text for text in dict.fromkeys(texts) if text.replace(" ", "").replace("-", "").replace("'", "").isalnum()]
     sorts = {text: lexicon.entries[text].sort for text in texts if text in lexicon.entries}
-    unknown = [text for text in texts if " " not in text and not lexicon.known(text)]
+    unknown = [text for text in texts if " " not in text and not vocabulary.knows(text)]
     places = [text for text, sort in sorts.items() if sort == "place"]
     things = [text for text, sort in sorts.items() if sort in ("thing", "category")]
     people = [text for text, sort in sorts.items() if sort in ("person", "people")]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.reading import THE_OPERATOR, Clause, Verb
+from nsrecover.language.meaning import THE_OPERATOR, Clause, Verb
 
 OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
 """Verb -> the verb that undoes it."""

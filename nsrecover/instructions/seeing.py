@@ -13,6 +13,7 @@ from nsrecover.domains.service.kinds import OPERATOR, ROBOT, is_posed
 from nsrecover.errors import InvalidObservation
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Stage
+from nsrecover.language.answers import Attitude, Choice
 
 LOOKS = 2
 """Looks at a place where something was said to be before it is looked for elsewhere."""
@@ -77,7 +78,7 @@ class BelievedWorld:
         belief: what is believed; changed by every observation.
         stage: the part of the task that is carried out.
         instance: its scene.
-        hear: takes what was heard after a skill, and gives the place that it names; empty if it names none.
+        hear: takes what was heard after a skill, and gives the places that it names and denies.
         log: what happened: a code and a text.
         busy: whether a skill was begun and has not ended: the robot may be moving.
     """
@@ -86,7 +87,7 @@ class BelievedWorld:
     belief: Belief
     stage: Stage
     instance: Instance
-    hear: Callable[[Action, str], str]
+    hear: Callable[[str], Choice]
     log: list[tuple[str, str]]
     said: list[str] = field(default_factory=list)
     busy: bool = False
@@ -124,14 +125,8 @@ class BelievedWorld:
         facts, name = self.belief.facts, action.arguments[0]
         facts |= sight.done
         if sight.heard is not None:
-            place = self.hear(action, sight.heard)
             if action.operator == "ask_location":
-                if place:
-                    self.belief.said[name] = (place, action.arguments[1])
-                    self.belief.guess.pop(name, None)
-                    self.log.append(("M1", f"{action.arguments[1]} said that the {name} is at the {place}"))
-                else:
-                    self.log.append(("M1", f"{action.arguments[1]} could not say where the {name} is"))
+                self._told(name, action.arguments[1], self.hear(sight.heard))
             elif sight.heard:
                 self.said.append(sight.heard)
         if sight.count is not None and sight.done:
@@ -162,6 +157,20 @@ class BelievedWorld:
             self.log.append(("M3", f"could not {action.arguments[1]} the {name}, and tried again"))
         elif action.operator in ("tell_information", "ask_question") and not sight.done:
             self.log.append(("M3", f"got no answer from {action.arguments[-1 if 'tell' in action.operator else 0]}"))
+
+    def _told(self, name: str, person: str, told: Choice) -> None:
+        """Believe what a person has said about where something is, or is not."""
+        for place in told.denied:
+            self.belief.exclude(name, place)
+        if len(told.names) == 1:
+            self.belief.said[name] = (told.names[0], person)
+            self.belief.guess.pop(name, None)
+            self.log.append(("M1", f"{person} said that the {name} is at the {told.names[0]}"))
+        elif told.attitude in (Attitude.NONE, Attitude.CANCEL):
+            self.belief.gone[name] = person
+            self.log.append(("M1", f"{person} said that there is no {name}, or not to look for it"))
+        else:
+            self.log.append(("M1", f"{person} could not say where the {name} is"))
 
     def _place(self, sight: Sight) -> None:
         """Believe what is perceived of places: the robot's, and that of what it sees."""

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nsrecover.core.facts import StateFact
-from nsrecover.instructions.reading import Clause, Phrase
+from nsrecover.language.meaning import Clause, Phrase
 from nsrecover.util.python310 import StrEnum
+
+Choices = Mapping[Phrase, "str | tuple[str, ...]"]
+"""Phrase -> what a person has said that it means: one thing, or each of several."""
 
 
 class RefusalCode(StrEnum):
@@ -22,6 +25,7 @@ class RefusalCode(StrEnum):
     HOSTILE = "hostile"
     CONTRADICTION = "contradiction"
     IMPOSSIBLE = "impossible"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cached_property
 
 from nsrecover.domains.service.home import Home
-from nsrecover.instructions.choosing import MEANING, Candidate, Trust, agreed, candidates, chosen_of
-from nsrecover.instructions.feedback import read_with_correction, says_yes
+from nsrecover.instructions.choosing import MEANING, Candidate, agreed, chosen_of, meaning_of
 from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.model_reader import ModelReader
-from nsrecover.instructions.plain.reader import read_plainly
-from nsrecover.instructions.plain.words import Lexicon, tokens
 from nsrecover.instructions.planning import TaskPlan, plan_task
-from nsrecover.instructions.reading import Phrase, Sort
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
+from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode, Task
+from nsrecover.language.answers import Choice, read_choice
+from nsrecover.language.commands import Refused, Unclear, Unread, readings, vocabulary
+from nsrecover.language.lattice import Vocabulary, tokens
+from nsrecover.language.meaning import Clause, Phrase, Reading, Sort
+from nsrecover.language.tables import WORDS, listed
+from nsrecover.language.words import Lexicon
+
+_AS_GOOD, _EQUAL, _UNCLEAR = 0.1, 0.01, 1.5
+"""Differences in cost: as good, equal, and up to which a reading beats one with a pronoun for nothing said."""
+_NOT_UNDERSTOOD = "I did not understand {}. I did nothing; say it in other words."
 
 
 class Understanding:
@@ -24,83 +29,105 @@ class Understanding:
 
     Args:
         home: where the sentences are said.
-        trust: how far the usual reading is trusted; as shipped if None.
         second: another reader; where it does not agree with the grammar, the person is asked.
     """
 
-    def __init__(self, home: Home, trust: Trust | None = None, second: ModelReader | None = None) -> None:
+    def __init__(self, home: Home, second: ModelReader | None = None) -> None:
         self.home = home
         self.second = second
-        self.trust = Trust.shipped() if trust is None else trust
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of commands in the home."""
+        return vocabulary(self.lexicon)
 
     @cached_property
     def lexicon(self) -> Lexicon:
         """The words of the grammar and of the home."""
         return Lexicon(self.home)
 
-    def task(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> Task | Question | Refusal:
+    def task(
+        self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
+    ) -> Task | Question | Refusal:
         """What a sentence asks for: a task, one question, or one answer why nothing is done.
 
         Args:
             sentence: in English.
             choices: phrase -> what a person has said that it means; answers to earlier questions.
+            before: what was done before, to which pronouns may refer.
         """
         for phrase, meant in (choices or {}).items():
-            if phrase.sort is Sort.PRONOUN and phrase != MEANING:
+            if phrase.sort is Sort.PRONOUN and phrase != MEANING and isinstance(meant, str):
                 sentence = re.sub(rf"\b{re.escape(phrase.name)}\b", meant, sentence, count=1, flags=re.IGNORECASE)
         refusal = refused(sentence, self.home)
         if refusal is not None:
             return refusal
-        result = self._read(sentence, choices)
-        if isinstance(result, Refusal):
-            return read_with_correction(self, sentence, choices or {}) or result
-        return result
-
-    def _read(self, sentence: str, choices: Mapping[Phrase, str] | None) -> Task | Question | Refusal:
-        found, first = self.candidates(sentence, choices)
+        first, found = self.candidates(sentence, choices, before)
         choice = (choices or {}).get(MEANING)
-        result = chosen_of(found, self.trust, choice) if found else first
+        result = chosen_of(found, choice) if found else first
         if self.second is None or isinstance(result, Question):
             return result
         if isinstance(result, Refusal) and result.code not in (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME):
             return result
-        read = self.second.read(sentence, self.lexicon)
+        read = self.second.read(sentence, self.lexicon, self.vocabulary)
         other = ground(read, self.home, choices) if read is not None else None
         return agreed(result, other, choice) if isinstance(other, Task) else result
 
     def candidates(
-        self, sentence: str, choices: Mapping[Phrase, str] | None = None
-    ) -> tuple[list[Candidate], Task | Question | Refusal]:
-        """The tasks that a sentence may mean, the most probable first, and what its usual reading leads to."""
-        return candidates(
-            lambda flips: read_plainly(sentence, self.lexicon, flips),
-            lambda reading: ground(reading, self.home, choices),
-            self.trust,
-        )
+        self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
+    ) -> tuple[Task | Question | Refusal, list[Candidate]]:
+        """What the first reading of a sentence leads to, and the different tasks that it may as well mean."""
+        first: Task | Question | Refusal | None = None
+        found: list[Candidate] = []
+        least, unclear = 0.0, False
+        for cost, read in readings(sentence, self.lexicon, self.vocabulary, before):
+            if first is not None and cost > least + (_UNCLEAR if unclear else _AS_GOOD):
+                break
+            if unclear and isinstance(read, Unclear | Refused | Unread):
+                continue
+            result = ground(read, self.home, choices) if isinstance(read, Reading) else self._refused(read)
+            if isinstance(result, Refusal) and first is not None and not unclear and cost <= least + _EQUAL:
+                return result, []  # a refusing reading is as good
+            if first is None or (unclear and isinstance(result, Task)):
+                first, least, unclear = result, cost, isinstance(read, Unclear)
+            if not (isinstance(result, Task) and isinstance(first, Task) and isinstance(read, Reading)):
+                continue
+            if all(meaning_of(result) != meaning_of(each.task) for each in found):
+                found.append(Candidate(read, result))
+        return first or Refusal(RefusalCode.NOT_UNDERSTOOD, _NOT_UNDERSTOOD.format("that")), found
 
-    def plan(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> TaskPlan | Question | Refusal:
+    def _refused(self, read: Refused | Unclear | Unread) -> Question | Refusal:
+        if isinstance(read, Unclear):
+            return Question(f"What do you mean by '{read.said}'?", Phrase(Sort.PRONOUN, read.said))
+        if isinstance(read, Refused):
+            return Refusal(RefusalCode.NO_SKILL, f"{read.text} I did nothing.")
+        return Refusal(RefusalCode.NOT_UNDERSTOOD, _NOT_UNDERSTOOD.format(f"'{read.text}'"))
+
+    def plan(self, sentence: str, choices: Choices | None = None) -> TaskPlan | Question | Refusal:
         """The plan for a sentence."""
         found = self.task(sentence, choices)
         return plan_task(found, self.home) if isinstance(found, Task) else found
 
-    def chosen(self, question: Question, answer: str) -> str | None:
-        """Which option of a question an answer names; None if it names none, or several."""
-        if question.phrase.sort is Sort.PRONOUN and not question.options:
-            return " ".join(word for word in tokens(answer) if word[0].isalnum()) or None
+    def chosen(self, question: Question, answer: str) -> Choice:
+        """Which options of a question an answer means; without options, what of the home it names."""
         options = question.options or tuple(self.home.places)
-        if len(question.options) == 1:
-            return question.options[0] if says_yes(answer) else None
-        exact = [option for option in options if option == answer.strip().lower().removeprefix("the ")]
-        if exact:
-            return exact[0]
-        reading = self.lexicon.named(answer, "thing", "category", "place", "person")
-        named = [option for option in options if option in reading]
-        if len(named) != 1:
-            words = set(answer.lower().replace(".", " ").replace(",", " ").split())
-            shared = set.intersection(*(set(option.split()) for option in options)) if len(options) > 1 else set()
-            named = [
-                option
-                for option in options
-                if any(difflib.get_close_matches(word, words, cutoff=0.8) for word in set(option.split()) - shared)
-            ]
-        return named[0] if len(named) == 1 else None
+        if question.phrase.sort is Sort.PRONOUN and not question.options:
+            options = (*self.home.items, *self.home.people, *self.home.nouns, *self.home.places)
+        choice = read_choice(answer, {option: self._told_by(option) for option in options})
+        if question.phrase.sort is not Sort.PRONOUN or question.options or choice != Choice():
+            return choice
+        words = [word for word in tokens(answer) if word[0].isalnum()]
+        return choice if not words or _DENIALS & set(words) else Choice((" ".join(words),))
+
+    def place_in(self, answer: str) -> Choice:
+        """Which place of the home an answer names or denies."""
+        return read_choice(answer, {name: self._told_by(name) for name in self.home.places})
+
+    def _told_by(self, name: str) -> tuple[str, ...]:
+        """Other names of a place or an object, and words that tell it from others."""
+        place, item = self.home.places.get(name), self.home.items.get(name)
+        more = (*place.also, *place.looks, *listed(WORDS["places"].get(name, ""))) if place is not None else ()
+        return (*more, *item.also, *item.notes) if item is not None else more
+
+
+_DENIALS = frozenset(("no", "not", "never", "nor", "neither"))

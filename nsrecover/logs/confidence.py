@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from nsrecover.logs.diagnosis import Diagnosis
+from nsrecover.logs.diagnosis import PLAN_CAUSES, Diagnosis
 from nsrecover.logs.findings import RootCause
 from nsrecover.logs.reading.records import HouseholdLog
 from nsrecover.logs.run import Run
@@ -17,9 +17,6 @@ FITTED = Path(__file__).with_name("confidence.json")
 """Weights of `features`, written by `python -m eval.logs fit=true`."""
 SURE_ENOUGH = 0.5
 """Below this confidence a diagnosis is a guess, and is called one."""
-_PLAN = (RootCause.MISSING_STEP, RootCause.NEVER_OPENED, RootCause.WRONG_ORDER, RootCause.WRONG_ACTION,
-         RootCause.WRONG_OBJECT, RootCause.WRONG_PLACE, RootCause.UNDONE_BY_PLAN)  # fmt: skip
-"""Causes in the plan: there are several ways to mend it, and people call them by either kind."""
 _STRANGE = 0.8
 _MOSTLY = 0.75
 
@@ -47,7 +44,7 @@ def features(run: Run, diagnosis: Diagnosis) -> tuple[float, ...]:
         1.0 - run.believer.observer.trust,
         sum(not item.told for item in run.subgoals) / max(1, len(run.subgoals)),
         float(max(0, len(run.course.deviations) - 1)),
-        float(diagnosis.finding.cause in _PLAN),
+        float(diagnosis.finding.cause in PLAN_CAUSES),
     )
 
 
@@ -75,6 +72,9 @@ def open_question(run: Run, diagnosis: Diagnosis) -> str:
     """What keeps a diagnosis from being sure; empty if it is sure enough."""
     if confidence(run, diagnosis) >= SURE_ENOUGH:
         return ""
+    if run.unread:
+        parts = ", ".join(part[:40] for part in run.unread[:3])
+        return f"the log cannot tell whether the success condition holds: {parts}"
     if not run.wanted:
         return "the success condition was not understood"
     if diagnosis.finding.cause is RootCause.UNKNOWN:

@@ -19,6 +19,9 @@ from nsrecover.logs.run import Run
 from nsrecover.logs.simulation import Course, Deviation
 
 _PUTTING = ("put_in", "put_on")
+PLAN_CAUSES = (RootCause.MISSING_STEP, RootCause.NEVER_OPENED, RootCause.WRONG_ORDER, RootCause.WRONG_ACTION,
+               RootCause.WRONG_OBJECT, RootCause.WRONG_PLACE, RootCause.UNDONE_BY_PLAN)  # fmt: skip
+"""Causes in the plan: there are several ways to mend it, and people call them by either kind."""
 _HARMED = Atom("harmed", ("?o", "?p"))
 _SCENE = ("aside", "forced")
 """What may come of a step that was not possible: no failure of its own."""
@@ -50,6 +53,8 @@ def diagnose(run: Run) -> Diagnosis:
         run: from `nsrecover.logs.run.run_of`.
     """
     finding, edits = _finding(run)
+    if run.unread and (finding.cause is RootCause.NONE or finding.cause in PLAN_CAUSES):
+        finding, edits = _unachieved(run, run.course), 0
 
     def key(course: Course) -> tuple[object, ...]:
         first = course.first()

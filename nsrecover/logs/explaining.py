@@ -20,9 +20,9 @@ from nsrecover.logs.diagnosis import diagnose
 from nsrecover.logs.effects import SEEN
 from nsrecover.logs.findings import Checked, Finding, RootCause
 from nsrecover.logs.own_domain import diagnosed, reading_of
-from nsrecover.logs.reading.goal import goal_of
 from nsrecover.logs.reading.records import HouseholdLog
 from nsrecover.logs.reading.things import named
+from nsrecover.logs.reading.wanted import goal_of
 from nsrecover.logs.run import Run, run_of
 from nsrecover.logs.simulation import Course
 
@@ -97,16 +97,18 @@ def explain_run(run: Run) -> LogExplanation:
     if finding.cause is not RootCause.NONE:
         correction = correct(start, conditions, run.home, run.steps)
     succeeds = correction is not None and reaches(start, correction, conditions, run.home)
+    unread = (f"success_state: {part!r} is no condition on objects of the log" for part in run.unread)
     return LogExplanation(
         finding, run.subgoals, failed, correction, succeeds, run.wanted,
         confidence(run, diagnosis), open_question(run, diagnosis), diagnosis.rivals, features(run, diagnosis),
-        _assumed(run.log, (*(correction or ()), *finding.missing)), unread=run.log.unread,
+        _assumed(run.log, (*(correction or ()), *finding.missing)),
+        unread=(*run.log.unread, *unread),
     )  # fmt: skip
 
 
 def _assumed(log: HouseholdLog, steps: Sequence[Action]) -> tuple[str, ...]:
     """Objects of steps that the log does not mention: household knowledge, such as the faucet above a sink."""
-    known = {*named(log), *goal_of(log.success_state, log.plan).names}
+    known = {*named(log), *goal_of(log, named(log)).names}
     known |= {name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments}
     names = dict.fromkeys(name for step in steps for name in step.arguments)
     return tuple(name for name in names if not any(same_stuff(name, one) for one in known))

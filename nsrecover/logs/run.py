@@ -15,10 +15,10 @@ from nsrecover.domains.household.scene import Household, contents, holding, hold
 from nsrecover.logs.belief import Believer
 from nsrecover.logs.findings import Checked, Finding, RootCause
 from nsrecover.logs.observer import trusted
-from nsrecover.logs.reading.goal import goal_of
 from nsrecover.logs.reading.records import HouseholdLog
-from nsrecover.logs.reading.things import household_of, merged
+from nsrecover.logs.reading.things import household_of, merged, named
 from nsrecover.logs.reading.timeline import Slot, slots_of
+from nsrecover.logs.reading.wanted import goal_of
 from nsrecover.logs.simulation import Course, posterior
 
 _SUCCEEDED = 2.0
@@ -39,6 +39,7 @@ class Run:
         courses: courses of events with their probabilities, the most likely first.
         subgoals: every step, in order, with what became of it.
         wanted: the success condition with objects for names.
+        unread: what of the success condition is no condition about the objects of the log.
     """
 
     log: HouseholdLog
@@ -47,6 +48,7 @@ class Run:
     courses: tuple[tuple[Course, float], ...]
     subgoals: tuple[Checked, ...]
     wanted: tuple[StateFact, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def course(self) -> Course:
@@ -93,8 +95,9 @@ def run_of(log: HouseholdLog) -> Run:
     home, slots = household_of(log), slots_of(log)
     believer = Believer(log, home, slots, trusted(raw, home))
     courses = believer.courses()
-    wanted = goal_of(log.success_state, log.plan).bound(courses[0].final, home, believer.steps)
-    run = Run(log, home, believer, tuple((one, 0.0) for one in courses), (), wanted)
+    goal = goal_of(log, named(log))
+    wanted = goal.bound(courses[0].final, home, believer.steps)
+    run = Run(log, home, believer, tuple((one, 0.0) for one in courses), (), wanted, goal.unread)
     courses = sorted((_weighed(run, one) for one in courses), key=lambda one: one.cost)
     weighed = tuple(zip(courses, posterior(courses), strict=True))
     return replace(run, courses=weighed, subgoals=tuple(_checked(log, slots, weighed)))

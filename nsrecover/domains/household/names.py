@@ -16,7 +16,7 @@ _STATED = re.compile(
     r"^(?:(?:cracked|clean|dirty|empty|closed|open|opened|shut|stained|unwashed|washed|soiled|spotless|full|hot|cold|"
     r"warm|heated|uncut|unsliced|uncracked) )+"
 )
-_SYNONYMS = {
+SYNONYMS = {
     "counter": "countertop",
     "counter top": "countertop",
     "worktop": "countertop",
@@ -62,7 +62,7 @@ def normal(name: str) -> str:
     if cut:
         text = cut.group(1) or cut.group(2)
     ordinal, noun = split(text)
-    noun = _SYNONYMS.get(noun, noun) + (SLICE if cut else "")
+    noun = SYNONYMS.get(noun, noun) + (SLICE if cut else "")
     return " ".join(part for part in (number or ordinal, noun) if part)
 
 

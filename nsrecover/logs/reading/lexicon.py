@@ -5,22 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_STATES = {
-    "open": "open, opened, ajar, wide open, half open",
-    "closed": "closed, shut, not open, fully closed",
-    "turned on": "turned on, on, switched on, running, active, activated, powered on, working, lit, toggled on",
-    "turned off": "turned off, off, switched off, not running, inactive, deactivated, idle, powered off, not on, unlit",
-    "empty": "empty, emptied, contains nothing, containing nothing, holding nothing, not filled",
-    "clean": "clean, cleaned, spotless, washed, rinsed, not dirty, spotlessly clean",
-    "dirty": "dirty, stained, unwashed, soiled, filthy, grimy, not clean",
-    "cracked": "cracked, broken open, cracked open",
-    "not cracked": "not cracked, uncracked, intact, unbroken",
-    "sliced": "sliced, cut, cut up, chopped, in slices",
-    "not sliced": "not sliced, unsliced, uncut, not cut, whole, in one piece",
-    "hot": "hot, warm, heated, cooked, warmed, warmed up, heated up",
-    "cold": "cold, cool, cooled down, chilled",
-}
-_STATE_OF = {word: state for state, words in _STATES.items() for word in words.split(", ")}
+from nsrecover.language.goals import OPPOSITE_STATE, STATES
+
+_STATE_OF = {word: state for state, words in STATES.items() for word in words.split(", ")}
+_STATE_OF |= {f"not {word}": OPPOSITE_STATE[state] for word, state in _STATE_OF.items() if state in OPPOSITE_STATE}
+_STATE_OF |= dict.fromkeys(("contains nothing", "containing nothing", "holding nothing", "not filled"), "empty")
 _FILLED = re.compile(
     r"(?:filled|full|contains|containing|contain|holding|holds|filled up)(?: with| of)?(?: some)? (.+)"
 )

@@ -16,7 +16,6 @@ from nsrecover.domains.household.names import normal, noun, same_stuff, whole
 from nsrecover.domains.household.scene import Household, apply, household, unmet
 from nsrecover.domains.household.suitability import PRACTICAL
 from nsrecover.logs.effects import liquid_of
-from nsrecover.logs.reading.goal import goal_of
 from nsrecover.logs.reading.records import (
     CONTACT,
     GRIPPER,
@@ -26,6 +25,7 @@ from nsrecover.logs.reading.records import (
     Related,
     Seen,
 )
+from nsrecover.logs.reading.wanted import goal_of
 
 _SHOWN = {
     "turned on": Trait.SWITCH,
@@ -96,7 +96,7 @@ def merged(log: HouseholdLog) -> HouseholdLog:
     that sees one of them in the other. A name with further words (`gray pot`) is the object of the plan (`pot`) if
     nothing else that is seen can be.
     """
-    said = {name for step in log.plan for name in step.arguments} | set(goal_of(log.success_state, log.plan).names)
+    said = {name for step in log.plan for name in step.arguments} | set(goal_of(log, named(log)).names)
     seen = {
         name
         for each in observations(log)
@@ -164,7 +164,7 @@ def household_of(log: HouseholdLog, domain: Domain = PRACTICAL) -> Household:
     """
     learned: dict[str, frozenset[str]] = {}
     names, liquids = named(log), set[str]()
-    goal = goal_of(log.success_state, log.plan)
+    goal = goal_of(log, names)
 
     def learn(name: str, trait: str) -> None:
         learned[noun(name)] = learned.get(noun(name), frozenset()) | {trait}

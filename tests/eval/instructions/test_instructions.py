@@ -69,8 +69,8 @@ def test_ambiguous_sentences_are_asked_about_and_their_twins_are_not():
     assert found["asked"]["ambiguous"]["value"] > 0.7
     assert found["asked"]["twin"]["value"] <= 0.25
     policies = found["policies"]
-    assert policies["calibrated"]["wrongly_unasked"] < policies["never"]["wrongly_unasked"]
-    assert policies["calibrated"]["questions_per_task"] < policies["always"]["questions_per_task"]
+    assert policies["as shipped"]["wrongly_unasked"] < policies["never"]["wrongly_unasked"]
+    assert policies["as shipped"]["questions_per_task"] < policies["always"]["questions_per_task"]
 
 
 def test_unknown_paraphrases_are_refused():

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from eval.instructions.episodes import ScriptedOperator
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
-from nsrecover.instructions.feedback import agrees, corrected
+from nsrecover.instructions.feedback import corrected
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Refusal, Task
 from nsrecover.instructions.understanding import Understanding
+from nsrecover.language.answers import Attitude, read_reply
 from sim.home.scenes import drawn_world
 
 HOME = load_home("apartment")
@@ -118,7 +119,9 @@ def test_no_feedback_raises_and_none_but_a_yes_agrees(words: list[str]) -> None:
     assert isinstance(task, Task)
     answer = " ".join(words)
     corrected(UNDERSTANDING, task, answer, {})
-    assert not agrees(answer) or not {"no", "not", "wrong"} & set(answer.replace(",", " ").split())
+    reply = read_reply(answer)
+    agrees = reply.attitude is Attitude.YES and not reply.rest
+    assert not agrees or not {"not", "wrong"} & set(answer.replace(",", " ").split())
 
 
 def test_what_was_given_to_another_person_is_asked_back() -> None:

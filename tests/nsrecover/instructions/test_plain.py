@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from nsrecover.domains.service.home_file import home_of, load_home
-from nsrecover.instructions.plain.reader import read_plainly
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.reading import ConstraintKind, Reading
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
 from nsrecover.instructions.understanding import Understanding
+from nsrecover.language.commands import readings
+from nsrecover.language.meaning import ConstraintKind, Reading
 
 UNDERSTANDING = Understanding(load_home("apartment"))
 
@@ -101,7 +101,9 @@ def test_where_something_is_or_goes_is_asked_if_it_may_be_both() -> None:
 
 
 def test_constraints_are_part_of_what_is_understood() -> None:
-    read = read_plainly("slowly take the small mug near the sofa to the sink", UNDERSTANDING.lexicon)
+    _, read = next(
+        readings("slowly take the small mug near the sofa to the sink", UNDERSTANDING.lexicon, UNDERSTANDING.vocabulary)
+    )
     assert isinstance(read, Reading)
     (clause,) = read.clauses
     assert clause.thing is not None
@@ -136,7 +138,7 @@ def test_a_pronoun_for_nothing_said_is_asked_about(sentence, said, answer, goal)
     question = UNDERSTANDING.task(sentence)
     assert isinstance(question, Question)
     assert f"'{said}'" in question.text
-    meant = UNDERSTANDING.chosen(question, answer)
+    (meant,) = UNDERSTANDING.chosen(question, answer).names
     found = UNDERSTANDING.task(sentence, {question.phrase: meant})
     if goal is not None:
         assert isinstance(found, Task)
@@ -161,7 +163,7 @@ def test_words_that_fit_nowhere_are_named(sentence: str, word: str) -> None:
 
 @pytest.mark.parametrize("sentence", ["bring me three boots", "look for the boots", "take the shell"])
 def test_a_known_word_that_is_alike_is_not_taken_for_another(sentence: str) -> None:
-    read = read_plainly(sentence, UNDERSTANDING.lexicon)
+    _, read = next(readings(sentence, UNDERSTANDING.lexicon, UNDERSTANDING.vocabulary))
     assert isinstance(read, Reading)
     assert not read.corrected
 

@@ -12,9 +12,9 @@ from nsrecover.domains.base import Operator
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import normal, same
 from nsrecover.errors import InvalidRecording
+from nsrecover.language.goals import read_goal
 from nsrecover.logs import document_of, explain_log, is_household_log, log_of, read_logs
 from nsrecover.logs.reading.format import action_of, observation_of, seen_text, step_of
-from nsrecover.logs.reading.goal import goal_of
 from nsrecover.logs.reading.records import Related, Remark
 from tests.nsrecover.logs.household_failures import TASKS, failures
 
@@ -152,7 +152,7 @@ def test_a_missing_field_and_broken_json_are_named(tmp_path: Path, document: dic
     ],
 )  # fmt: skip
 def test_success_conditions_become_typed(text: str, conditions: set[tuple[str, ...]]) -> None:
-    assert set(goal_of(text).conditions) == conditions
+    assert set(read_goal(text).conditions) == conditions
 
 
 def test_what_cannot_be_read_is_listed_and_the_rest_is_used(document: dict[str, Any]) -> None:
@@ -189,5 +189,5 @@ def test_states_are_read_from_names_and_in_other_words() -> None:
     assert (states["lamp"], states["jug"]) == (("turned on",), ("filled with milk",))
     assert states["oven"] == ("closed", "turned off")
     assert any(other == "sink" for _, other in seen.places("pan"))
-    goal = goal_of("there is tea in the mug (e.g. the blue one) and the mug has been washed [by hand].")
+    goal = read_goal("there is tea in the mug (e.g. the blue one) and the mug has been washed [by hand].")
     assert set(goal.conditions) == {("filled", "mug", "tea"), ("clean", "mug")}

@@ -122,6 +122,7 @@ class Clause:
         content: what to tell or ask.
         negated: whether it is said not to do it.
         constraints: how it is to be done.
+        instead: another object that would do as well.
     """
 
     verb: Verb
@@ -133,6 +134,7 @@ class Clause:
     content: str = ""
     negated: bool = False
     constraints: tuple[Constraint, ...] = ()
+    instead: Phrase | None = None
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:

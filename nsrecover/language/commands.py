@@ -1,0 +1,978 @@
+"""Commands in English → clauses in a row: the grammar's readings, with pronouns and statements resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
+
+from nsrecover.language.chart import Costly, Grammar, Meaning
+from nsrecover.language.frames import (
+    FAR,
+    PERSONAL,
+    Np,
+    Part,
+    Pose,
+    Told,
+    Unit,
+    clauses,
+    is_person,
+    is_place,
+    is_thing,
+    located,
+    noun,
+    pronoun,
+    spoken,
+)
+from nsrecover.language.lattice import Vocabulary, tokens
+from nsrecover.language.meaning import (
+    NAME,
+    PEOPLE,
+    RESULT,
+    SWITCHED,
+    THE_OPERATOR,
+    THINGS,
+    Clause,
+    Constraint,
+    ConstraintKind,
+    Phrase,
+    Reading,
+    Sort,
+    Verb,
+)
+from nsrecover.language.rules import grammar_of
+from nsrecover.language.tables import WORDS, listed
+from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, forms
+
+_TABLES = (
+    "manners", "particles", "openings", "lying:lying", "answered", "results", "conditions", "colours:colour", "times",
+    "hails", "direction", "generic", "checking", "subjects", "numbers", "pronouns", "lead", "denial",
+)  # fmt: skip
+"""Tables of closed words, each with the class of the grammar if that is not its name in the singular."""
+_MOST_READINGS = 40
+_LONGEST_NAME = 3
+_NO_NOUNS = frozenset(listed(WORDS["no_nouns"]))
+_NO_NAMES = frozenset(
+    word for text in (*listed(WORDS["elsewhere"]), *listed(WORDS["adverbs"])) for word in text.split()
+)
+_NO_TEXT = frozenset(("wearing", "who", "that", "know", "and", "him", "her", *PREPOSITIONS))
+"""Words with which nothing begins that is told."""
+_REPORT = Clause(Verb.TELL, person=THE_OPERATOR, content=RESULT)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A reading that wants what no skill does; `text` names it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Unclear:
+    """A reading with a pronoun that stands for nothing said."""
+
+    said: str
+
+
+@dataclass(frozen=True)
+class Unread:
+    """No reading: the words from the last one that could be used on."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a correction names: np, a kind of preposition, more, wrong, or dropped if it is denied; and where it is."""
+
+    kind: str
+    phrase: Phrase
+    place: Phrase | None = None
+
+
+# --- builders
+
+
+def _change(kind: str, what: Np) -> Change | None:
+    each = located(what)
+    return Change(kind, *each) if each is not None else None
+
+
+def _list(first: Np, rest: Sequence[Np]) -> Costly | None:
+    found = (first, *rest)
+    sorts = {(is_person(np.phrase) and not is_thing(np.phrase), np.phrase.sort is Sort.PLACE) for np in found}
+    if len(sorts) > 1:
+        return None
+    return Costly(found, 0.2 if rest and found[-1].parts and not any(np.parts for np in found[:-1]) else 0.0)
+
+
+def _but_not(first: Np, how: str, second: Np) -> tuple[Np, ...]:
+    limit = Constraint(ConstraintKind.OTHER, f"{how} {second.said}")
+    return (replace(first, phrase=replace(first.phrase, constraints=(*first.phrase.constraints, limit))),)
+
+
+def _prep(prep: tuple[str, str], at: Np) -> Part | None:
+    if at.phrase.sort is Sort.PRONOUN and at.phrase.name not in FAR:
+        return None
+    return Part(prep[0], f"{prep[1]} {at.said}", (at,))
+
+
+def _arg_prep(prep: tuple[str, str], obj: Np) -> Part:
+    return Part(prep[0], f"{prep[1]} {obj.said}", (obj,))
+
+
+def _open_head(words: Sequence[str]) -> Costly | None:
+    name = " ".join(words)
+    if (
+        len(words) > _LONGEST_NAME
+        or words[-1] in _NO_NOUNS
+        or _NO_NAMES & set(words)
+        or any(word.endswith("ly") for word in words)
+    ):
+        return None
+    return Costly(
+        (Phrase(Sort.THING, name, plural=name.endswith("s") and not name.endswith("ss")), name), len(words) * 0.1
+    )
+
+
+def _head(entry: tuple[Lexeme, str]) -> tuple[Phrase, str]:
+    lexeme, text = entry
+    sort = Sort.PERSON if lexeme.sort in ("person", "people") else Sort(lexeme.sort)
+    return Phrase(sort, lexeme.value, plural=lexeme.plural), text
+
+
+def _quality(word: Meaning) -> Constraint:
+    kind, text = word if isinstance(word, tuple) else ("quality", word)
+    return Constraint(ConstraintKind(kind), text)
+
+
+def _one(det: str | None = None, posts: Sequence[Part] = ()) -> Np | None:
+    return Np(Phrase(Sort.PRONOUN, "it"), (), "one") if not posts else None
+
+
+def _that_one(mods: Sequence[Meaning], det: str | None = None, posts: Sequence[Part] = ()) -> Np:
+    limits = tuple(each for each in mods if isinstance(each, Constraint))
+    told = tuple(each.text for each in mods if isinstance(each, Told))
+    text = " ".join(filter(None, (det, *(each.text for each in mods if each), "one")))
+    return Np(Phrase(Sort.PRONOUN, "one", words=told, constraints=limits), tuple(posts), text)
+
+
+def _owned(
+    owner: str, head: tuple[Phrase, str], mods: Sequence[Constraint] = (), posts: Sequence[Meaning] = ()
+) -> Meaning:
+    made = noun(head, "the", None, mods, posts)
+    if not isinstance(made, Costly):
+        return made
+    np = made.meaning
+    return Costly(replace(np, phrase=replace(np.phrase, owner=owner), said=f"{owner}'s {np.said}"), made.cost)
+
+
+def _act(verb: tuple[str, str], args: Sequence[Part] = (), neg: Meaning = None, how: str | None = None) -> Meaning:
+    return clauses(verb, args, neg is not None, how)
+
+
+def _act_split(
+    verb: tuple[str, str, str], obj: Meaning, particle: str, args: Sequence[Part] = (), neg: Meaning = None
+) -> Meaning:
+    if verb[2] != particle:
+        return None
+    return clauses((verb[0], f"{verb[1]} {particle}"), (Part("np", "", obj), *args), neg is not None, None)
+
+
+def _gapped(verb: tuple[str, str], args: Sequence[Part], more: Sequence[Part], neg: Meaning = None) -> Meaning:
+    """As in "put the bread on the desk and the milk in the fridge": the verb is meant twice."""
+    if [part.kind for part in args] != [part.kind for part in more] or len(args) < 2:
+        return None
+    made = [_act(verb, each, neg) for each in (args, more)]
+    units = [each.meaning if isinstance(each, Costly) else each for each in made]
+    if None in units:
+        return None
+    return Costly(
+        Unit("do", tuple(c for unit in units for c in unit.clauses)), sum(e.cost for e in made if isinstance(e, Costly))
+    )
+
+
+def _posed(who: Np, pose: tuple[Lexeme, str], place: Part | None = None) -> Meaning:
+    if who.phrase.sort is not Sort.PERSON or who.phrase.name != "person":
+        return None
+    phrase = replace(who.phrase, sort=Sort.POSED, name=pose[0].value)
+    return Unit("stated", (), (replace(who, phrase=phrase, parts=(*who.parts, *([place] if place else ()))),))
+
+
+_DUTIES = ("goes", "go", "belongs", "belong", "should", "must", "ought", "needs", "need", "wants", "want", "gets")
+"""Words with which a statement about something says what is to be done with it."""
+_STATES = {"open": Verb.OPEN, "closed": Verb.CLOSE, "on": Verb.TURN_ON, "off": Verb.TURN_OFF}
+
+
+def _made_so(what: Np, state: str) -> Meaning:
+    """As in "make sure that the door is open", "lamp off"."""
+    each = located(what)
+    if each is None or each[0].sort is not Sort.PLACE or each[1] is not None:
+        return None
+    return Unit("do", (Clause(_STATES[state], target=each[0]),))
+
+
+def _said_of(what: Np, words: Sequence[str], place: Part | None = None) -> Unit | None:
+    """A statement that names nothing else than where something is: "Ann is watching a film in the study"."""
+    if words[0] in _DUTIES:
+        return None
+    bare = what.phrase.sort in THINGS and what.said == what.phrase.name
+    if what.phrase.sort is Sort.PRONOUN or what.phrase == THE_OPERATOR or bare:
+        return None
+    at = located(place.nouns[0]) if place is not None and place.kind in ("at", "near", "from", "to") else None
+    if place is not None and (at is None or at[0].sort is not Sort.PLACE):
+        return None
+    return Unit("said", (), (what,), at[0] if at else None, " ".join((what.said, *words)))
+
+
+def _stated_in(prep: tuple[str, str], at: Np, what: tuple[Np, ...]) -> Unit | None:
+    each = located(at)
+    if each is None or each[0].sort is not Sort.PLACE or prep[0] != "at":
+        return None
+    return Unit("stated", (), what, each[0])
+
+
+def _looking(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
+    if who.phrase == THE_OPERATOR:
+        return clauses(("find", "find"), (Part("np", "", what), *args), False, None)
+    return Unit("stated", (), (who, *what)) if is_person(who.phrase) and not args else None
+
+
+def _wish(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
+    pronoun_at = what[0].phrase.sort is Sort.PRONOUN and any(part.kind == "at" for part in args)
+    if not is_person(who.phrase) or pronoun_at:
+        return None
+    given = () if any(part.kind == "to" for part in args) else (Part("to", "to", (who,)),)
+    made = clauses(("bring", "want"), (Part("np", "", what), *args, *given), False, None)
+    return Costly(replace(made.meaning, kind="wish"), made.cost) if isinstance(made, Costly) else made
+
+
+def _again_go(prep: tuple[str, str], what: Np) -> Meaning:
+    """As in "walk to the hall and then into the study"."""
+    each = located(what)
+    if each is None or each[0].sort is not Sort.PLACE or prep[0] not in ("to", "at"):
+        return None
+    return Unit("again", (Clause(Verb.GO, target=each[0]),))
+
+
+def _wish_put(what: tuple[Np, ...], to: Part) -> Meaning:
+    return clauses(
+        ("place", "want"), (Part("np", "", what), replace(to, kind="to") if to.kind == "at" else to), False, None
+    )
+
+
+def _wish_only(what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
+    if any(part.kind not in ("from", "for", "to") for part in args):
+        return None
+    if any(part.kind == "at" for np in what for part in np.parts) and not any(args):
+        return None
+    return _wish(Np(THE_OPERATOR), what, args)
+
+
+def _topic(what: tuple[Np, ...], clause: Unit) -> Meaning:
+    if clause.kind != "do" or not any(
+        phrase.sort is Sort.PRONOUN for each in clause.clauses for phrase in each.phrases
+    ):
+        return None
+    return Unit("do", clause.clauses, what)
+
+
+def _belongs(what: tuple[Np, ...], to: Part) -> Meaning:
+    return _wish_put(what, to) if all(is_thing(np.phrase) for np in what) else None
+
+
+def _stated_at(what: tuple[Np, ...] | Np, at: Part) -> Unit | None:
+    each = located(at.nouns[0])
+    if each is None or not is_place(each[0]) or at.kind not in ("at", "near", "from"):
+        return None
+    what = (what,) if isinstance(what, Np) else what
+    if any(np.phrase.sort is Sort.PLACE for np in what):
+        return Unit("stated", (), what)
+    return Unit("at", (), what, each[0])
+
+
+def _lost(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Unit | None:
+    if not is_person(who.phrase) or not all(is_thing(np.phrase) for np in what):
+        return None
+    places = [located(part.nouns[0]) for part in args]
+    what = what if who.phrase == THE_OPERATOR else (who, *what)
+    return Unit(
+        "lost", (), what, places[0][0] if places and places[0] else None, "" if who.phrase == THE_OPERATOR else who.said
+    )
+
+
+def _counted(what: tuple[Np, ...], seen: Sequence[Meaning] = ()) -> Meaning:
+    if len(what) != 1:
+        return None
+    np = what[0]
+    for post in seen:
+        if isinstance(post, Pose):
+            np = (
+                replace(np, phrase=replace(np.phrase, sort=Sort.POSED, name=post.name))
+                if np.phrase.sort is Sort.PERSON
+                else np
+            )
+        elif isinstance(post, Part):
+            if np.phrase.sort in PEOPLE and post.text.startswith("lying "):
+                return None
+            np = replace(np, parts=(*np.parts, post))
+        elif isinstance(post, Constraint):
+            np = replace(np, phrase=replace(np.phrase, constraints=(*np.phrase.constraints, post)))
+        elif post:
+            return None
+    each = located(np)
+    if each is None:
+        return None
+    phrase, place = each
+    if phrase.sort in PEOPLE:
+        return Unit("do", (Clause(Verb.COUNT, None, place, person=phrase),))
+    if phrase.sort is Sort.PRONOUN and phrase.name in ("them", "it"):
+        return Unit("do", (Clause(Verb.COUNT, phrase, place),))
+    if phrase.sort is Sort.PLACE or phrase.sort is Sort.PRONOUN:
+        return None
+    return Unit("do", (Clause(Verb.COUNT, replace(phrase, plural=True, count="", definite=False), place),))
+
+
+def _counted_mod(what: tuple[Np, ...], mods: Meaning) -> Meaning:
+    return _counted(what, (mods,))
+
+
+def _where(what: Np) -> Meaning:
+    made = clauses(("find", "find"), (Part("np", "", (what,)),), False, None)
+    unit = made.meaning if isinstance(made, Costly) else made
+    if unit is None or unit.clauses[0].verb is not Verb.FIND:
+        return None
+    told = (_REPORT,) if unit.clauses[0].person is not None else ()
+    return Unit("do", (*unit.clauses, *told))
+
+
+def _told(content: Meaning = "", who: tuple[Np, ...] | None = None, verb: str = "") -> Meaning:
+    kind, text = content if isinstance(content, tuple) else ("answered", content)
+    whom = who[0].phrase if who else THE_OPERATOR
+    if kind == "says" and (len(text.split()) < 2 or text.split()[0] in _NO_TEXT):
+        return None
+    if kind == "request" and whom == THE_OPERATOR:
+        return None
+    if kind == "asks" or (kind == "says" and whom == THE_OPERATOR):
+        return Costly(Unit("refused", text=f"I have no skill to find out '{text}'."), 0.5)
+    return spoken("tell", who, text)
+
+
+def _told_count(who: tuple[Np, ...], what: tuple[Np, ...], seen: Sequence[Meaning] = (), verb: str = "") -> Meaning:
+    """As in "tell Ann how many cups are on the desk": the operator's count is told anyway."""
+    counted, told = _counted(what, seen), spoken("tell", who, RESULT)
+    if counted is None or told is None:
+        return None
+    operator = all(clause.person == THE_OPERATOR for clause in told.clauses)
+    return counted if operator else Unit("do", (*counted.clauses, *told.clauses))
+
+
+def _asked_about(verb: Verb, who: tuple[Np, ...], content: str = "") -> Meaning:
+    each = located(who[0]) if len(who) == 1 else None
+    if each is None or not is_person(each[0]):
+        return None
+    return Unit("do", (Clause(verb, person=each[0], person_at=each[1], content=content), _REPORT))
+
+
+def _asked_where(who: tuple[Np, ...], what: Np, verb: str = "") -> Meaning:
+    each = located(who[0]) if len(who) == 1 else None
+    if each is None or not is_person(each[0]) or not is_thing(what.phrase):
+        return None
+    return Unit("do", (Clause(Verb.ASK_WHERE, what.phrase, person=each[0], person_at=each[1]),))
+
+
+def _answered(who: tuple[Np, ...] | None = None) -> Meaning:
+    each = located(who[0]) if who else (Phrase(Sort.PRONOUN, "him"), None)
+    if each is None or not is_person(each[0]) or each[0] == THE_OPERATOR:
+        return None
+    return Unit("do", (Clause(Verb.ANSWER, person=each[0], person_at=each[1]),))
+
+
+def _refused(text: str) -> Unit:
+    return Unit("refused", text=text)
+
+
+def _fronted(front: Part, clause: Unit) -> Meaning:
+    each = located(front.nouns[0])
+    if clause.kind != "do" or each is None or not is_place(each[0]) or front.kind not in ("at", "from"):
+        return None
+    first, *rest = clause.clauses
+    if (first.source is None and first.thing is not None) or (first.verb is Verb.COUNT and first.source is None):
+        first = replace(first, source=each[0])
+    elif first.person is not None and first.person_at is None and first.person != THE_OPERATOR:
+        first = replace(first, person_at=each[0])
+    else:
+        return None
+    return Unit("do", (first, *rest))
+
+
+def _stated(what: tuple[Np, ...]) -> Unit | None:
+    return Unit("stated", (), what) if all(np.phrase.sort is not Sort.PRONOUN for np in what) else None
+
+
+def _said_condition(word: str, rest: str, clause: Meaning = None) -> Unit:
+    return _refused(f"I cannot take '{word} {rest}' into account.")
+
+
+_BUILDERS: dict[str, Callable[..., Meaning]] = {
+    "sequence": lambda first, rest: (first, *rest),
+    "same": lambda **labels: next(iter(labels.values())),
+    "empty": lambda **_: "",
+    "nothing": lambda **_: "",
+    "run_on": lambda clause: (
+        clause if not isinstance(clause, Unit) or clause.kind in ("do", "refused", "at", "again") else None
+    ),
+    "there_post": lambda word: Part("at", word, (Np(Phrase(Sort.PRONOUN, "there"), (), word),)),
+    "fixed": lambda now: now,
+    "fixed_part": lambda what, prep=None: what,
+    "list": _list,
+    "either_of": lambda first, second: (replace(first, other=second),) if is_thing(first.phrase) else None,
+    "but_not": _but_not,
+    "pronoun": pronoun,
+    "noun": noun,
+    "one": _one,
+    "that_one": _that_one,
+    "something": lambda posts=(): None,
+    "owned": _owned,
+    "mod": _quality,
+    "harmless": lambda word: Constraint(ConstraintKind.QUALITY, word),
+    "told_apart": lambda word: Told(word),
+    "place_mod": lambda word: Part("at", f"in the {word[1]}", (Np(_head(word)[0], (), word[1]),)),
+    "generic_head": lambda word: (Phrase(Sort.THING, "object", plural=word.endswith("s")), word),
+    "verb_head": lambda word: (Phrase(Sort.THING, word), f"{word} "),
+    "side": lambda word: Constraint(ConstraintKind.SIDE, f"on the {word[1]} side"),
+    "made_so": _made_so,
+    "is_so": lambda what, word: _said_of(what, ("is", word[1] if isinstance(word, tuple) else word)),
+    "said_of": _said_of,
+    "person_did": lambda who, words: Unit(
+        "said", (), (Np(_head(who)[0], (), who[1]),), text=" ".join((who[1], *words))
+    ),
+    "passive": lambda what, verb, args=(): clauses(verb, (Part("np", "", what), *args), False, None),
+    "stated_in": _stated_in,
+    "is_for": lambda what, who: _wish(who, what) if is_person(who.phrase) else None,
+    "looked_for": lambda what: clauses(("find", "find"), (Part("np", "", what),), False, None),
+    "looking": _looking,
+    "guided": lambda who, args: clauses(
+        ("guide" if any(part.kind == "to" for part in args) else "find", "show"),
+        (Part("np", "", (who,)), *args),
+        False,
+        None,
+    ),
+    "needed": lambda at: clauses(("go", "go"), (replace(at, kind="to"),), False, None),
+    "nothing_to_do": lambda **_: _refused("There is nothing to do in that."),
+    "reported": lambda who=None: _told(RESULT, who),
+    "told_count": _told_count,
+    "asked_last": lambda verb, content: spoken("ask", (Np(Phrase(Sort.PRONOUN, "him"), (), "him"),), content),
+    "searched": lambda where, what: clauses(
+        ("find", "search"), (Part("np", "", (where,)), Part("for", "for", what)), False, None
+    ),
+    "answered_owner": lambda owner: _answered((Np(Phrase(Sort.PERSON, owner)),)),
+    "cannot_check": lambda lead, what, rest: _refused(f"I have no skill to {lead} {what} {rest}."),
+    "note": lambda words: Told(words),
+    "unknown_mod": _quality,
+    "known_mod": _quality,
+    "head": _head,
+    "open_head": lambda words: _open_head(words),
+    "joined": lambda words: words,
+    "compound": lambda before, words: (*before, *words) if not any(word.endswith("ing") for word in words) else None,
+    "gapped": _gapped,
+    "posed": _posed,
+    "prep": _prep,
+    "prep_lying": lambda prep, at: _prep((prep[0], f"lying {prep[1]}"), at),
+    "of": lambda at: Part("of", f"of {at.said}", (at,)) if at.phrase.sort is not Sort.PRONOUN else None,
+    "pose": lambda pose: Pose(pose[0].value),
+    "which_mod": _quality,
+    "remembered": lambda who, words: Told(" ".join(words)),
+    "act": _act,
+    "act_split": _act_split,
+    "not_": lambda: "not",
+    "arg_np": lambda obj: Part("np", " ".join(np.said for np in obj), obj),
+    "arg_prep": _arg_prep,
+    "arg_particle": lambda word: Part("particle", word),
+    "arg_manner": lambda word: Part("manner", word),
+    "arg_there": lambda word: Part("to", word, (Np(Phrase(Sort.PRONOUN, word), (), word),)),
+    "unserved": lambda verb, rest=None, particle="", neg=None: _refused(
+        f"I have no skill to {' '.join(filter(None, (verb, particle, rest)))}."
+    ),
+    "fronted": _fronted,
+    "wish": _wish,
+    "wish_put": _wish_put,
+    "wish_only": _wish_only,
+    "topic": _topic,
+    "belongs": _belongs,
+    "stated": _stated,
+    "stated_at": _stated_at,
+    "lost": _lost,
+    "later": lambda at=None: Unit("later", place=located(at.nouns[0])[0] if at is not None else None),  # type: ignore[index]
+    "condition": _said_condition,
+    "timed": lambda clause, word: _refused(f"I cannot take '{word}' into account."),
+    "text": lambda words: " ".join(words),
+    "reason": lambda words, lead=None: Unit("reason", text=" ".join(words)),
+    "told": _told,
+    "changes": lambda first, rest: tuple(each for each in (first, *rest) if each is not None),
+    "dropped": lambda what: replace(what, kind="dropped"),
+    "change_more": lambda what: _change("more", what),
+    "change_prep": lambda prep, what: _change(prep[0], what),
+    "change_where": lambda prep, what: _change("from" if prep[0] == "at" else prep[0], what),
+    "change_np": lambda what: _change("np", what),
+    "change_wrong": lambda what: Change("wrong", replace(what.phrase, sort=Sort.PRONOUN)),
+    "again_go": _again_go,
+    "turned": lambda verb, where="", how="": _refused(
+        f"I have no skill to {' '.join(filter(None, (verb[1], how, where)))}."
+    ),
+    "asked": lambda who, content, verb="": spoken("ask", who, content),
+    "asked_where": _asked_where,
+    "answered": _answered,
+    "counted": _counted,
+    "counted_mod": _counted_mod,
+    "where": _where,
+    "asked_pose": lambda who: _asked_about(Verb.POSE, who),
+    "asked_name": lambda who: _asked_about(Verb.ASK, who, NAME),
+    "cannot_tell": lambda what, rest: _refused(f"I have no skill to check or find out '{what} {rest}'."),
+    "result": lambda: RESULT,
+    "asks": lambda what, rest: ("asks", f"{what} {rest}"),
+    "says": lambda rest: ("says", rest),
+    "question": lambda words, rest=None: " ".join(filter(None, (words, rest))),
+    "request": lambda rest: f"to {rest}",
+    "request_told": lambda rest: ("request", f"to {rest}"),
+    "person_knows": lambda who: Unit("said", (), (Np(_head(who)[0]),), text=f"{who[1]} may know"),
+}
+
+
+@cache
+def _grammar() -> Grammar:
+    return grammar_of("commands", _BUILDERS)
+
+
+def vocabulary(lexicon: Lexicon) -> Vocabulary:
+    """The words of commands in a home."""
+    words = Vocabulary(
+        _grammar(),
+        listed(WORDS["fillers"]),
+        ("thing", "category", "place", "person", "verb", "split", "preposition", "number"),
+    )
+    home = lexicon.home
+    for text, entry in lexicon.entries.items():
+        name = {"whose": "owner"}.get(entry.sort, entry.sort)
+        words.add((text,), name, entry.value if name == "owner" else (entry, text))
+        if " " in text and name in ("thing", "place", "category"):
+            words.add((text.replace(" ", ""),), name, (entry, text), 1.5)
+    _verbs(words)
+    for kind, texts in WORDS["prepositions"].items():
+        for text in listed(texts):
+            words.add((text,), "preposition", (kind, text))
+    for kind, name in (("size", "size"), ("gender", "gender_mod"), ("other", "other")):
+        for text in listed(WORDS["constraints"][kind]):
+            words.add((text,), name, (kind if kind != "gender" else "gender", text))
+    for text in listed(WORDS["sizes"]):
+        words.add((text,), "size", ("size", text))
+    for text in (*listed(WORDS["ordinals"]),):
+        words.add((text,), "order", ("order", text))
+    words.add(listed(WORDS["harmless"]), "harmless")
+    looks = {word for place in home.places.values() for word in (*place.looks, *place.name.split()[:-1])}
+    looks |= {word for item in home.items.values() for word in item.name.split()[:-1]}
+    words.add(looks, "look")
+    words.add({note for item in home.items.values() for note in item.notes if note}, "note")
+    words.add(listed(WORDS["nice"]), "nice")
+    for name in _TABLES:
+        table, _, cls = name.partition(":")
+        words.add(listed(WORDS[table]), cls or table.removesuffix("s"))
+    words.add(("here", "over here", "back here", "over", "back"), "particle")
+    nouns = [text for text, entry in lexicon.entries.items() if entry.sort in ("thing", "category") and " " not in text]
+    words.add(nouns, "noun_word")
+    places = [(text, entry) for text, entry in lexicon.entries.items() if entry.sort == "place" and " " not in text]
+    for text, entry in places:
+        words.add((text,), "place_word", (entry, text))
+    for state, texts in (
+        ("open", "open, opened"),
+        ("closed", "closed, shut"),
+        ("on", "on, turned on, switched on, running"),
+        ("off", "off, turned off, switched off"),
+    ):
+        words.add(listed(texts), "door_state", state)
+    words.know(COMMON)
+    return words
+
+
+def _verbs(words: Vocabulary) -> None:
+    """Verbs in the forms in which commands have them, and those that no skill does."""
+    for phrase, act in VERBS.items():
+        head, *rest = phrase.split()
+        words.add((phrase,), "verb", (act, phrase))
+        words.add((" ".join((ing, *rest)) for ing in forms(head)[3:5]), "verbing", (act, phrase))
+        words.add((" ".join((WORDS["participles"].get(head, forms(head)[2]), *rest)),), "done", (act, phrase))
+        if not rest and head not in listed(WORDS["hard verbs"]):
+            words.add((head,), "verb_noun")
+        if len(rest) == 1 and rest[0] in ("up", "down", "on", "off", "out", "away", "over", "back", "along"):
+            words.add((head,), "split", (act, head, rest[0]))
+    for text in listed(WORDS["unserved"]):
+        words.add((text,), "unserved")
+        if " " not in text:
+            words.add((text,), "verb_noun")
+    for kind, name in (("tell", "tell"), ("say", "say"), ("ask", "ask")):
+        words.add(listed(WORDS["speech"][kind]), name)
+    words.add(("if", "whether", "what", "who", "where", "when", "how", "why", "for", "which", "about"), "asking")
+
+
+def changes(answer: str, words: Vocabulary) -> tuple[Change, ...]:
+    """What a correction changes; nothing if the answer is none."""
+    found = _grammar().readings(words.lattice(tokens(answer), every="any", plain="plain"), "Correction")
+    return found[0][1] if found else ()
+
+
+def alike(lexicon: Lexicon, clauses: Sequence[Clause], one: Phrase) -> Phrase | None:
+    """What "the blue one", "the other one" is after what clauses are about."""
+    spoken_of = _Discourse("", lexicon).after(clauses)
+    return spoken_of.alike(one)
+
+
+def readings(
+    sentence: str, lexicon: Lexicon, words: Vocabulary, before: Sequence[Clause] = ()
+) -> Iterator[tuple[float, Reading | Refused | Unclear | Unread]]:
+    """The readings of a command, the cheapest first.
+
+    Args:
+        sentence: in English.
+        lexicon: the words of the home.
+        words: those of commands, from `vocabulary`.
+        before: what was done before, to which pronouns may refer.
+    """
+    said = tokens(sentence)
+    found_units, reached = _grammar().parsed(words.lattice(said, every="any", plain="plain"), "Command")
+    if not found_units:
+        yield 0.0, Unread(" ".join(said if len(said) <= 12 else said[max(0, reached - 8) :][:12]))
+    for cost, units in found_units[:_MOST_READINGS]:
+        found = _Discourse(sentence, lexicon).after(before).read(units)
+        if isinstance(found, Reading):
+            found = replace(found, corrected=tuple(words.corrected(said, found)))
+        if found is not None:
+            yield cost, found
+
+
+@dataclass
+class _Discourse:
+    """What was said so far: what pronouns may mean, and where things are said to be."""
+
+    sentence: str
+    lexicon: Lexicon
+    clauses: list[Clause] = field(default_factory=list)
+    things: list[Phrase] = field(default_factory=list)
+    group: tuple[Phrase, ...] = ()
+    place: Phrase | None = None
+    goal: Phrase | None = None
+    person: Phrase | None = None
+    where: dict[str, Phrase] = field(default_factory=dict)
+    mentioned: list[str] = field(default_factory=list)
+    background: list[str] = field(default_factory=list)
+    operator_at: Phrase | None = None
+    unclear: str = ""
+    lost: bool = False
+    wishes: list[Clause] = field(default_factory=list)
+
+    def after(self, clauses: Sequence[Clause]) -> _Discourse:
+        """This, with what clauses are about as what was spoken of."""
+        for clause in clauses:
+            for phrase in (clause.source, clause.target, clause.person, clause.person_at, clause.thing):
+                self._note(phrase)
+            self.goal = clause.target or self.goal
+        return self
+
+    def read(self, units: Sequence[Meaning]) -> Reading | Refused | Unclear | Unread | None:
+        """The clauses of units in a row; None if they do not go together."""
+        for unit in units:
+            if unit == "":
+                continue
+            if isinstance(unit, (Np, tuple)) or not isinstance(unit, Unit):
+                if not self._fix(unit):
+                    return None
+                continue
+            if unit.kind == "refused":
+                return Refused(unit.text)
+            if not self._unit(unit):
+                return Unclear(self.unclear) if self.unclear else None
+        if self.lost and not self.clauses and len(self.mentioned) == 1:
+            self.clauses.append(Clause(Verb.FIND, self.things[-1], self.where.get(self.things[-1].name)))
+        if not self.clauses:
+            return Refused("There is nothing to do in that.") if any(isinstance(u, Unit) for u in units) else None
+        self._place_found()
+        for one, two in pairwise(self.clauses):
+            if one.verb is Verb.PLACE and two.verb is Verb.BRING and one.thing == two.thing and two.source is None:
+                return None  # what is put somewhere is not brought elsewhere at once
+        used = {phrase.name for clause in self.clauses for phrase in clause.phrases}
+        unused = [name for name in self.mentioned if name not in used]
+        if unused:
+            return Unread(f"{unused[0]}")
+        for wish in self.wishes:
+            later = self.clauses[self.clauses.index(wish) + 1 :] if wish in self.clauses else []
+            again = [
+                each for each in later if each.thing is not None and each.thing.name == (wish.thing or each.thing).name
+            ]
+            if again:
+                k = self.clauses.index(again[0])
+                self.clauses[k] = replace(again[0], source=again[0].source or wish.source)
+                self.clauses.remove(wish)
+        found = [each for k, each in enumerate(self.clauses) if not k or not _again(each, self.clauses[k - 1])]
+        found = _joined(found)
+        return Reading(self.sentence, tuple(found), (), self.operator_at, (), tuple(self.background))
+
+    def _place_found(self) -> None:
+        """As in "bring me my keys, you can find them on the desk": finding says where to bring them from."""
+        for k in range(len(self.clauses) - 1, 0, -1):
+            clause = self.clauses[k]
+            before = next((j for j in range(k) if self.clauses[j].thing == clause.thing is not None), None)
+            if clause.verb is Verb.FIND and clause.source is not None and before is not None:
+                earlier = self.clauses[before]
+                if earlier.verb in (Verb.BRING, Verb.PLACE, Verb.TAKE) and earlier.source is None:
+                    self.clauses[before] = replace(earlier, source=clause.source)
+                    del self.clauses[k]
+
+    def _unit(self, unit: Unit) -> bool:
+        if unit.kind in ("reason", "said") and unit.text.endswith((" to", " for", " the", " a", " is", " are")):
+            return False
+        if unit.kind == "reason":
+            self.background.append(unit.text)
+            return True
+        if unit.kind == "later":
+            self.operator_at = (
+                unit.place if unit.place is not None and unit.place.sort is Sort.PLACE else self.goal or self.place
+            )
+            return self.operator_at is not None
+        if unit.kind == "said":
+            self.background.append(unit.text)
+            known = any(np.phrase.name in self.lexicon.entries for np in unit.nouns)
+            return self._mention(unit.nouns, unit.place, known)
+        if unit.kind in ("stated", "lost"):
+            self.lost = self.lost or (unit.kind == "lost" and not unit.text)
+            return self._mention(unit.nouns, unit.place, True)
+        if unit.kind == "at":
+            return self._placed(unit)
+        if unit.kind == "again" and not (self.clauses and self.clauses[-1].verb is Verb.GO):
+            return False
+        if unit.nouns and not self._mention(unit.nouns, None, False):
+            return False
+        for clause in (each for said in unit.clauses for each in self._spread(said)):
+            made = self._resolved(clause)
+            if made is not None and unit.kind == "wish":
+                self.wishes.append(made)
+            if made is None:
+                return False
+            self._add(made)
+        self._end_clauses(unit)
+        return True
+
+    def _spread(self, clause: Clause) -> list[Clause]:
+        """A clause for each of what "them" stands for."""
+        thing = clause.thing
+        them = (
+            thing is not None and thing.sort is Sort.PRONOUN and thing.name in ("them", "both") and len(self.group) > 1
+        )
+        return [replace(clause, thing=each) for each in self.group] if them else [clause]
+
+    def _mention(self, nouns: Sequence[Np], at: Phrase | None, needed: bool) -> bool:
+        found = []
+        for np in nouns:
+            each = located(np)
+            if each is None or each[0].sort is Sort.PRONOUN:
+                return False
+            phrase, place = each[0], at or each[1]
+            self._note(phrase)
+            found.append(phrase)
+            if place is not None:
+                self.where[phrase.name] = place
+                self.place = place
+                self.clauses = [
+                    replace(clause, source=place) if clause.thing == phrase and clause.source is None else clause
+                    for clause in self.clauses
+                ]
+            if needed and phrase.sort in THINGS:
+                self.mentioned.append(phrase.name)
+        self.group = tuple(found)
+        return True
+
+    def _placed(self, unit: Unit) -> bool:
+        """As in "it should be on the desk", "the cup is in the sink", "Ann is in the hall"."""
+        np = unit.nouns[0]
+        place = unit.place if unit.place is not None and unit.place.sort is Sort.PLACE else self.goal or self.place
+        if place is None or (len(unit.nouns) != 1 and any(n.phrase.sort is Sort.PRONOUN for n in unit.nouns)):
+            return False
+        if np.phrase.sort is not Sort.PRONOUN and np.phrase != THE_OPERATOR:
+            return self._mention(unit.nouns, place, True)
+        if np.phrase == THE_OPERATOR:
+            self.operator_at = place
+            return True
+        meant = self.person if np.phrase.name in PERSONAL else self.things[-1] if self.things else self.person
+        if meant is None:
+            return False
+        if meant.name in self.where and self.where[meant.name] != place and meant.sort in THINGS:
+            return False
+        self.where[meant.name] = place
+        for k, clause in enumerate(self.clauses):
+            if clause.thing == meant and clause.source is None:
+                self.clauses[k] = replace(clause, source=place)
+            elif clause.person == meant and clause.person_at is None and clause.verb is not Verb.GO:
+                self.clauses[k] = replace(clause, person_at=place)
+        return True
+
+    def _add(self, clause: Clause) -> None:
+        thing, person = clause.thing, clause.person
+        if (
+            thing is not None
+            and clause.source is None
+            and thing.name in self.where
+            and clause.verb is not Verb.ASK_WHERE
+        ):
+            clause = replace(clause, source=self.where[thing.name])
+        opened = self.clauses[-1] if self.clauses and self.clauses[-1].verb is Verb.OPEN else None
+        if opened is not None and clause.verb in (Verb.TAKE, Verb.BRING) and clause.source is None:
+            clause = replace(clause, source=opened.target)
+        if person is not None and clause.person_at is None and person.name in self.where:
+            clause = replace(clause, person_at=self.where[person.name])
+        self.clauses.append(clause)
+
+    def _end_clauses(self, unit: Unit) -> None:
+        made = self.clauses[-len(unit.clauses) :] if unit.clauses else []
+        self.group = tuple(each.thing for each in made if each.thing is not None) or self.group
+        for clause in made:
+            for phrase in (clause.source, clause.target, clause.person, clause.person_at, clause.thing):
+                self._note(phrase)
+            self.goal = clause.target or self.goal
+
+    def _note(self, phrase: Phrase | None) -> None:
+        if phrase is None or phrase.sort is Sort.PRONOUN or phrase == THE_OPERATOR:
+            return
+        if phrase.sort in THINGS:
+            self.things = [each for each in self.things if each.name != phrase.name] + [phrase]
+        elif phrase.sort is Sort.PLACE:
+            self.place = phrase
+        else:
+            self.person = phrase
+
+    def _resolved(self, clause: Clause) -> Clause | None:
+        """A clause with what its pronouns stand for; None, with the word noted, if they stand for nothing."""
+        for slot in ("thing", "source", "target", "person", "person_at"):
+            phrase = getattr(clause, slot)
+            if phrase is None or phrase.sort is not Sort.PRONOUN:
+                continue
+            meant = self._meant(phrase, slot, clause)
+            if meant is None:
+                self.unclear = self.unclear or phrase.name
+                return None
+            now: dict[str, Meaning] = {slot: meant}
+            clause = replace(clause, **now)
+        if clause.verb is Verb.COUNT and clause.thing is not None:
+            clause = replace(clause, thing=replace(clause.thing, plural=True, count="", definite=False))
+        asked = self.clauses[-1] if self.clauses else None
+        if clause.verb is Verb.TELL and not clause.content and clause.person == THE_OPERATOR:
+            if asked is None or asked.verb is not Verb.ASK:
+                return None
+            clause = replace(clause, content=RESULT)
+        if clause.verb is Verb.TELL and not clause.content:
+            told = [each.content for each in self.clauses if each.verb is Verb.TELL and each.content != RESULT]
+            content = (told[-1:] or self.background[-1:] or [""])[0]
+            if not content:
+                return None
+            clause = replace(clause, content=content)
+        thing = clause.thing
+        return replace(clause, thing=self._named(thing)) if thing is not None else clause
+
+    def _named(self, thing: Phrase) -> Phrase:
+        """A noun with its qualities as its name where the home knows no such thing: what a detector is asked for."""
+        home = self.lexicon.home
+        of = [each for each in thing.constraints if each.kind is ConstraintKind.OTHER and each.text.startswith("of ")]
+        if thing.sort is Sort.THING and of and not any(home.could_mean(thing.name, name) for name in home.items):
+            left = tuple(each for each in thing.constraints if each not in of)
+            thing = replace(thing, name=" ".join((thing.name, *(each.text for each in of))), constraints=left)
+        qualities = [each for each in thing.constraints if each.kind is ConstraintKind.QUALITY and each.to is None]
+        if (
+            thing.sort is not Sort.THING
+            or not qualities
+            or any(home.could_mean(thing.name, name) for name in home.items)
+        ):
+            return thing
+        left = tuple(each for each in thing.constraints if each not in qualities)
+        return replace(thing, name=" ".join((*(each.text for each in qualities), thing.name)), constraints=left)
+
+    def _meant(self, phrase: Phrase, slot: str, clause: Clause) -> Phrase | None:
+        if slot == "person":
+            return self.person
+        if slot in ("source", "target", "person_at"):
+            if phrase.name == "here":
+                home = self.lexicon.home
+                return Phrase(Sort.PLACE, home.places[home.robot].room)
+            if clause.verb in SWITCHED:
+                return self.place
+            return self.goal if phrase.name in FAR and self.goal is not None and slot == "target" else self.place
+        if phrase.name == "one":
+            return None
+        if phrase.name == "them" and len(self.group) == 1 and not self.group[0].plural and len(self.things) > 1:
+            return None
+        return self.things[-1] if self.things else None
+
+    def alike(self, one: Phrase) -> Phrase | None:
+        """What "the blue one", "the other one" is after something of the same kind."""
+        if not self.things:
+            return None
+        home, before = self.lexicon.home, self.things[-1]
+        told = [each.text for each in one.constraints] + list(one.words)
+        kind = home.kind(before.name)
+        if told in (["other"], ["others"]):
+            others = [name for name, item in home.items.items() if item.kind == kind and name != before.name]
+            return Phrase(Sort.THING, others[0]) if len(others) == 1 and before.name in home.items else None
+        named = [
+            name for name, item in home.items.items() if item.kind == kind and set(told) <= {*name.split(), *item.notes}
+        ]
+        return Phrase(Sort.THING, named[0]) if len(named) == 1 else replace(one, sort=Sort.THING, name=kind)
+
+    def _fix(self, now: Meaning) -> bool:
+        """A correction within the sentence: another thing, place or person for the last slot that it fits."""
+        np = now[-1] if isinstance(now, tuple) else now
+        each = located(np)
+        if each is None:
+            return False
+        phrase = each[0]
+        if phrase.name == "one" and phrase.sort is Sort.PRONOUN:
+            other = self.alike(phrase)
+            if other is None:
+                return False
+            phrase = other
+        slots = (
+            ("thing",) if phrase.sort in THINGS else ("target", "source") if phrase.sort is Sort.PLACE else ("person",)
+        )
+        for k in range(len(self.clauses) - 1, -1, -1):
+            for slot in slots:
+                old = getattr(self.clauses[k], slot)
+                if old is not None:
+                    if phrase.sort is Sort.PRONOUN:
+                        return False
+                    fixed: dict[str, Meaning] = {slot: phrase}
+                    self.clauses = [
+                        replace(clause, **fixed) if getattr(clause, slot) == old else clause for clause in self.clauses
+                    ]
+                    self._note(phrase)
+                    return True
+        return False
+
+
+def _joined(clauses: list[Clause]) -> list[Clause]:
+    """The clauses without taking or fetching what the next one moves: "take the cup from the desk and put it there"."""
+    found = list[Clause]()
+    for clause in clauses:
+        before = found[-1] if found and not found[-1].negated else None
+        moved = clause.verb in (Verb.PLACE, Verb.BRING) and clause.thing is not None and not clause.negated
+        taken = moved and before is not None and before.verb is Verb.TAKE and before.thing == clause.thing
+        if before is not None and taken and clause.source in (None, before.source):
+            found[-1] = replace(clause, source=before.source)
+            continue
+        guided = clause.verb is Verb.GUIDE and clause.person_at in (None, before.person_at if before else None)
+        if before is not None and guided and before.verb is Verb.FIND and before.person == clause.person:
+            found[-1] = replace(clause, person_at=before.person_at)
+            continue
+        found.append(clause)
+    return found
+
+
+def _again(clause: Clause, before: Clause) -> bool:
+    """Whether a clause says what the one before it says: "it belongs on the desk, put it there"."""
+    same = ("verb", "thing", "person", "target", "negated")
+    return clause.verb not in (Verb.TELL, Verb.ASK) and all(getattr(clause, n) == getattr(before, n) for n in same)
