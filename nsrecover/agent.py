@@ -7,22 +7,22 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Generic
+from typing import Generic
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Decided, Episode, StepRecord, StopCode
+from nsrecover.core.discrepancy import AnyDiscrepancy
+from nsrecover.core.episode import AnyRecord, Decided, Episode, StepRecord, StopCode
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import GlancingWorld, LookingWorld, World
-from nsrecover.core.recovery import Recovery
+from nsrecover.core.protocols import AnyWorld, GlancingWorld, LookingWorld
+from nsrecover.core.recovery import AnyRecovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Look, Question, Stopped, Unusable
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.core.sessions.supervision import Listener, Supervisor
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.monitoring.executing import ExecutionFailed, carry_out
-from nsrecover.session import Session
+from nsrecover.session import AnySession, Session
 from nsrecover.system import System
 
 
@@ -45,7 +45,7 @@ class RecoveryAgent(Generic[SceneT]):
     def __init__(
         self,
         system: System[SceneT],
-        world: World[Any],
+        world: AnyWorld,
         budget_s: float | None = 1.0,
         max_recoveries: int | None = None,
         check_sensors: bool = True,
@@ -202,7 +202,7 @@ class RecoveryAgent(Generic[SceneT]):
             session.answered(answer)
 
 
-def seen_for(session: Session[Any], world: World[Any]) -> object:
+def seen_for(session: AnySession, world: AnyWorld) -> object:
     """What a session asks to see.
 
     Args:
@@ -229,27 +229,27 @@ class _Telling(Listener):
     """Passes on what happens in a session to a supervisor, and records to a function."""
 
     def __init__(
-        self, to: Supervisor, on_record: Callable[[StepRecord[Any]], None] | None, cancels: Callable[[], bool]
+        self, to: Supervisor, on_record: Callable[[AnyRecord], None] | None, cancels: Callable[[], bool]
     ) -> None:
         self._to, self._on_record, self._cancels = to, on_record, cancels
 
-    def compares(self, discrepancy: Discrepancy[Any]) -> None:
+    def compares(self, discrepancy: AnyDiscrepancy) -> None:
         """Pass it on."""
         self._to.compares(discrepancy)
 
-    def improves(self, recovery: Recovery[Any]) -> None:
+    def improves(self, recovery: AnyRecovery) -> None:
         """Pass it on."""
         self._to.improves(recovery)
 
-    def turned(self, record: StepRecord[Any]) -> None:
+    def turned(self, record: AnyRecord) -> None:
         """Pass it on."""
         self._to.turned(record)
 
-    def reconsiders(self, record: StepRecord[Any]) -> None:
+    def reconsiders(self, record: AnyRecord) -> None:
         """Pass it on."""
         self._to.reconsiders(record)
 
-    def recorded(self, record: StepRecord[Any]) -> None:
+    def recorded(self, record: AnyRecord) -> None:
         """Pass it on."""
         self._to.recorded(record)
         if self._on_record is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.scene import SceneGraph
@@ -33,7 +33,7 @@ from nsrecover.monitoring.outlook import FactImagination
 from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions
 from nsrecover.planning.symbolic.lookahead import FactLookahead
-from nsrecover.system import System
+from nsrecover.system import AnySystem, System
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.factories import is_factory, load_factory
 
@@ -226,7 +226,7 @@ def check_place(place: str | Path | None) -> None:
         )
 
 
-def system_at(place: str | Path | None) -> System[Any]:
+def system_at(place: str | Path | None) -> AnySystem:
     """A system that a command line names.
 
     Args:

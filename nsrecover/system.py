@@ -210,3 +210,7 @@ class System(Generic[SceneT]):
                 "expected a calibrated system, found none; use System.calibrated with good runs, or load(alpha=)"
             )
         return CalibrationWatch(self.calibration)
+
+
+AnySystem = System[Any]
+"""A system for scenes of any type."""

@@ -22,7 +22,7 @@ from nsrecover.core.episode import StepRecord
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
 from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.monitor import AnyMonitor
 from nsrecover.session import AnySession
 from nsrecover.util.python310 import StrEnum
 
@@ -181,7 +181,7 @@ class StepMonitor(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(
         self,
         env: Env,
-        monitor: Callable[[Plan, Any], Monitor[Any]],
+        monitor: Callable[[Plan, Any], AnyMonitor],
         scene_of: SceneOf,
         action_of: Callable[[Any], Action | None],
         look: LookFor | None = None,
@@ -195,7 +195,7 @@ class StepMonitor(gymnasium.Wrapper[Any, Any, Any, Any]):
             )
         self._make, self._scene_of, self._action_of = monitor, scene_of, action_of
         self._look, self._response = look, Response(response)
-        self._monitor: Monitor[Any] | None = None
+        self._monitor: AnyMonitor | None = None
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Begin an episode with a fresh monitor; see `gymnasium.Env.reset`."""

@@ -7,7 +7,7 @@ import shutil
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -29,6 +29,7 @@ from nsrecover.cli.options import (
 from nsrecover.cli.printed import Printer
 from nsrecover.cli.segment import segment
 from nsrecover.cli.tell import fleet, tell
+from nsrecover.core.episode import AnyRecord
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.english import amount
 from nsrecover.util.progress import progress
@@ -318,7 +319,7 @@ def watch(
     needs `nsrecover[server]`; its address is printed on standard error.
     """
     from nsrecover.agent import RecoveryAgent
-    from nsrecover.core.episode import EpisodeStatus, StepRecord, StopCode
+    from nsrecover.core.episode import EpisodeStatus, StopCode
     from nsrecover.loading import system_at
     from nsrecover.onboarding import running_robot
     from nsrecover.records import episode_log
@@ -345,7 +346,7 @@ def watch(
             page.enter_context(running_robot.stopped_by_ctrl_c(agent))
             session, printer = agent.session(due), None if shown.as_json else Printer(Console())
 
-            def keep(record: StepRecord[Any]) -> None:
+            def keep(record: AnyRecord) -> None:
                 episode_log.save(session.episode, shown.out, judges.domain)  # whatever ends the program
                 if printer is not None:
                     printer.recorded(record)

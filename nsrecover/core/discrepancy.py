@@ -284,3 +284,7 @@ class Discrepancy(Generic[SceneT_co]):
     def total(self) -> float:
         """D = N - sum of the probabilities (Kalithasan et al., section IV-C)."""
         return float(len(self.probabilities) - self.probabilities.sum())
+
+
+AnyDiscrepancy = Discrepancy[Any]
+"""A comparison of scenes of any type."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic
+from typing import Any, Generic
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Discrepancy
@@ -154,3 +154,11 @@ class Episode(Generic[SceneT_co]):
             if later.fate is Fate.ACCEPTED and later.recovery is not None:
                 left = later.recovery.in_place_of(left)
         return tuple(sorted(done))
+
+
+AnyRecord = StepRecord[Any]
+"""One turn, of scenes of any type."""
+
+
+AnyEpisode = Episode[Any]
+"""An episode of scenes of any type."""

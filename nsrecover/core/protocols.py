@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Discrepancy, Unseen
+from nsrecover.core.discrepancy import AnyDiscrepancy, Cause, Unseen
 from nsrecover.core.explanation import Explanation, Fact
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
 from nsrecover.core.prompts import Completion, Listener, Prompt
-from nsrecover.core.recovery import Recovery
+from nsrecover.core.recovery import AnyRecovery, Recovery
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.util.python310 import Self
@@ -245,7 +245,7 @@ class WorldModel(Protocol[State, Step]):
 class Explainer(Protocol):
     """Explains a discrepancy and its recovery."""
 
-    def __call__(self, discrepancy: Discrepancy[Any], recovery: Recovery[Any] | None) -> Explanation:
+    def __call__(self, discrepancy: AnyDiscrepancy, recovery: AnyRecovery | None) -> Explanation:
         """The explanation, with the facts each sentence rests on."""
         ...
 
@@ -301,3 +301,7 @@ class PlacingOperator(CustomOperator, Protocol):
     def place(self, graph: SceneGraph, action: Action) -> Box:
         """The moved object's box after a well-formed action in a scene, metres."""
         ...
+
+
+AnyWorld = World[Any]
+"""A world whose observations are of any type."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from nsrecover.core.actions import Action
 from nsrecover.core.scene import SceneT_co
@@ -135,3 +135,7 @@ class Recovery(Generic[SceneT_co]):
     def actions_left(self, num_actions: int) -> int:
         """Number of actions until the end of a plan of that many actions, those of the recovery included."""
         return len(self.actions) + num_actions - self.resumes_at(num_actions)
+
+
+AnyRecovery = Recovery[Any]
+"""A recovery of scenes of any type."""

@@ -324,3 +324,7 @@ def check_done(num_executed: int, plan: Plan) -> None:
         raise InvalidPlan(
             f"expected num_executed to be from 0 to the {len(plan)} actions of the plan, found {num_executed}"
         )
+
+
+AnyMonitor = Monitor[Any]
+"""A monitor of scenes of any type."""

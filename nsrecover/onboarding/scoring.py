@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
 from nsrecover.core import FloatArray, SceneGraph, Verdict
 from nsrecover.monitoring.imagination import as_expected
-from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.monitor import AnyMonitor
 from nsrecover.perception.objects.association import FEWEST_PAIRS, LooksGate
 from nsrecover.records.runs import Run
 from nsrecover.system import System
@@ -76,7 +75,7 @@ def scored_steps(
         UnknownObject: the plan names an object that is not in the first scene.
     """
     rng = np.random.default_rng([seed, number])
-    monitor: Monitor[Any] = system.monitor(run.plan, run.observations[0], check_sensors=check_sensors)
+    monitor: AnyMonitor = system.monitor(run.plan, run.observations[0], check_sensors=check_sensors)
     steps = []
     for step, (action, seen) in enumerate(zip(run.plan, run.observations[1:], strict=True), start=1):
         before = monitor.graph

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nsrecover.core.discrepancy import UnseenReason
 from nsrecover.core.episode import StopCode
 from nsrecover.core.sessions.requests import Done, Look, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.domains.domain import Domain
-from nsrecover.monitoring.monitor import Monitor
+from nsrecover.monitoring.monitor import AnyMonitor
 from nsrecover.util.english import objects
 
 
-def at_the_end(monitor: Monitor[Any], looks: int, settings: SessionSettings, domain: Domain) -> Done | Look | Stopped:
+def at_the_end(monitor: AnyMonitor, looks: int, settings: SessionSettings, domain: Domain) -> Done | Look | Stopped:
     """What to request once every action is done.
 
     Args:
@@ -39,7 +37,7 @@ def at_the_end(monitor: Monitor[Any], looks: int, settings: SessionSettings, dom
     return Done()
 
 
-def _hidden(monitor: Monitor[Any], names: tuple[str, ...]) -> bool:
+def _hidden(monitor: AnyMonitor, names: tuple[str, ...]) -> bool:
     """Whether the last look did not show some objects; those on which looks disagree were seen."""
     found = monitor.last_found
     missing = () if found is None else (*found.missing_to_tell, *found.unseen)

@@ -26,6 +26,7 @@ from nsrecover.core import (
     StateFact,
     Visibility,
 )
+from nsrecover.core.episode import AnyEpisode
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration
@@ -49,7 +50,7 @@ _WORDS = ("name", "kinds", "traits", "variables", "relations", "operators", "wor
 """The fields of a domain that are needed to put its facts and actions into words."""
 
 
-def save(episode: Episode[Any], path: str | Path, domain: Domain | None = None) -> None:
+def save(episode: AnyEpisode, path: str | Path, domain: Domain | None = None) -> None:
     """Write the log of an episode atomically.
 
     Args:
@@ -65,7 +66,7 @@ def save(episode: Episode[Any], path: str | Path, domain: Domain | None = None) 
         file.write(json.dumps(document, ensure_ascii=False).encode())
 
 
-def load(path: str | Path) -> Episode[Any]:
+def load(path: str | Path) -> AnyEpisode:
     """Read the log of an episode.
 
     Args:
@@ -85,7 +86,7 @@ def is_episode(document: object) -> bool:
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
-def to_document(episode: Episode[Any], domain: Domain | None = None) -> dict[str, Json]:
+def to_document(episode: AnyEpisode, domain: Domain | None = None) -> dict[str, Json]:
     """Return the JSON document of an episode; arguments and errors as for `save`."""
     scenes: dict[int, Json] = {}
 
@@ -112,7 +113,7 @@ def domain_of(document: object, source: str = "log") -> Domain:
         return from_json(Domain, words, where="domain")
 
 
-def from_document(document: object, source: str = "log") -> Episode[Any]:
+def from_document(document: object, source: str = "log") -> AnyEpisode:
     """Return the episode of a JSON document: the inverse of `to_document`.
 
     Args:

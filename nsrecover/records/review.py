@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from nsrecover.core import Episode, SceneT
 from nsrecover.core.sessions.settings import SessionSettings
@@ -11,10 +10,10 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.loading import geometric, load, system_at
 from nsrecover.records.recording import Recording
 from nsrecover.records.runs import Kind, Run
-from nsrecover.system import System
+from nsrecover.system import AnySystem, System
 
 
-def system_for(runs: Sequence[Run], place: str | Path | None, tolerance_m: float | None = None) -> System[Any]:
+def system_for(runs: Sequence[Run], place: str | Path | None, tolerance_m: float | None = None) -> AnySystem:
     """The system for what was seen in some runs; other arguments and errors as for `system_for_kind`."""
     kinds = sorted({run.seen for run in runs})
     if len(kinds) > 1:
@@ -22,7 +21,7 @@ def system_for(runs: Sequence[Run], place: str | Path | None, tolerance_m: float
     return system_for_kind(kinds[0], place, tolerance_m)
 
 
-def system_for_kind(kind: Kind, place: str | Path | None, tolerance_m: float | None = None) -> System[Any]:
+def system_for_kind(kind: Kind, place: str | Path | None, tolerance_m: float | None = None) -> AnySystem:
     """The system for what is seen: learned parts for images, geometry for boxes.
 
     Args:

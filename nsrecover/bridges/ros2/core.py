@@ -16,7 +16,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nsrecover.bridges.ros2 import answers
 from nsrecover.bridges.ros2.answers import Fields
@@ -32,7 +31,7 @@ from nsrecover.records.bags.images import Message
 from nsrecover.records.bags.messages import PLAN, PlanDocument, plan_document, type_of
 from nsrecover.records.reading import readable
 from nsrecover.session import AnySession
-from nsrecover.system import System
+from nsrecover.system import AnySystem
 from nsrecover.util.atomic_write import atomic_write_bytes, read_private
 
 WAITING = 4
@@ -101,7 +100,7 @@ class SessionCore(Listener):
 
     def __init__(
         self,
-        system: System[Any],
+        system: AnySystem,
         settings: CoreSettings | None = None,
         publish: Callable[[str, Fields], None] = lambda topic, fields: None,
         now: Callable[[], float] = time.time,

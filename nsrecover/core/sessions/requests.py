@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Generic
+from typing import Any, ClassVar, Generic
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Decided, StopCode
@@ -148,3 +148,7 @@ class Stopped:
 
 Request = Act | Interrupt | Look | Ask[SceneT_co] | Done | Stopped
 """What a session asks for; `final` says whether it was the last one."""
+
+
+AnyDecision = Decision[Any]
+"""A question to a person, about scenes of any type."""

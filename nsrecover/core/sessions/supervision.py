@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import Decided, Episode, StepRecord
-from nsrecover.core.recovery import Recovery
-from nsrecover.core.sessions.requests import Answer, Decision, Question, Stopped
+from nsrecover.core.discrepancy import AnyDiscrepancy
+from nsrecover.core.episode import AnyEpisode, AnyRecord, Decided
+from nsrecover.core.recovery import AnyRecovery
+from nsrecover.core.sessions.requests import Answer, AnyDecision, Question, Stopped
 
 
 class Listener:
@@ -17,22 +17,22 @@ class Listener:
     It may not change anything. A session that is pickled loses its listener.
     """
 
-    def compares(self, discrepancy: Discrepancy[Any]) -> None:
+    def compares(self, discrepancy: AnyDiscrepancy) -> None:
         """The scene was compared with the expected one; if it deviates, a recovery is searched for next."""
 
     def searches(self) -> None:
         """A search for a recovery begins, which may take as long as its budget."""
 
-    def improves(self, recovery: Recovery[Any]) -> None:
+    def improves(self, recovery: AnyRecovery) -> None:
         """The search has found a recovery, or a better one."""
 
-    def turned(self, record: StepRecord[Any]) -> None:
+    def turned(self, record: AnyRecord) -> None:
         """A turn is over, but for a person's decision about its recovery."""
 
-    def reconsiders(self, record: StepRecord[Any]) -> None:
+    def reconsiders(self, record: AnyRecord) -> None:
         """The last turn again, with another recovery, as the one before was vetoed."""
 
-    def recorded(self, record: StepRecord[Any]) -> None:
+    def recorded(self, record: AnyRecord) -> None:
         """A turn is over and belongs to the episode."""
 
     def cancels(self) -> bool:
@@ -87,7 +87,7 @@ class Supervisor(Listener):
         """
         return False
 
-    def decides(self, decision: Decision[Any]) -> Answer | Decided:
+    def decides(self, decision: AnyDecision) -> Answer | Decided:
         """A person's answer, and whose it is; this one takes every recovery, and gives nothing up."""
         return Answer.YES if decision.question is Question.APPROVE else Answer.NO
 
@@ -98,5 +98,5 @@ class Supervisor(Listener):
     def stops(self) -> None:
         """The run should end: what waits for a person returns. Called from any thread."""
 
-    def ended(self, episode: Episode[Any]) -> None:
+    def ended(self, episode: AnyEpisode) -> None:
         """The run is over."""

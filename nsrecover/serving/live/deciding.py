@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import Decided
-from nsrecover.core.sessions.requests import Answer, Decision, Question
+from nsrecover.core.sessions.requests import Answer, AnyDecision, Question
 from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.serving.live.card import Card
 from nsrecover.serving.live.desk import Chosen, Desk
@@ -36,7 +35,7 @@ class Deciding(Supervisor):
 
     approves = True
 
-    def decides(self, decision: Decision[Any]) -> Decided:
+    def decides(self, decision: AnyDecision) -> Decided:
         """Ask the people; the robot stands still until they answer."""
         if decision.question is Question.APPROVE:
             return self.accepts(decision)
@@ -45,7 +44,7 @@ class Deciding(Supervisor):
         stake, limit_s = AGREES * len(actions), self._answer_s
         return self._decided(self.desk.decide(decision.text, YES_NO, actions, NO, limit_s, stake))
 
-    def accepts(self, decision: Decision[Any]) -> Decided:
+    def accepts(self, decision: AnyDecision) -> Decided:
         """Ask whether to take a recovery, if people want to be asked."""
         recovery, plan = decision.recovery, decision.plan
         if not self.desk.approve:
@@ -59,7 +58,7 @@ class Deciding(Supervisor):
             chosen = self.repaired("Put it right now: the robot stands still until you say that it may look.")
         return self._decided(chosen)
 
-    def card(self, decision: Decision[Any]) -> Card | None:
+    def card(self, decision: AnyDecision) -> Card | None:
         """What people need to know about a recovery; nothing is known here."""
         return None
 

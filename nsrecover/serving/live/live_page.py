@@ -17,7 +17,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Decided, Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.sessions.requests import Answer, Decision, Stopped
+from nsrecover.core.sessions.requests import Answer, AnyDecision, Stopped
 from nsrecover.core.sessions.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.run_questions import actions_left
@@ -163,7 +163,7 @@ class LivePage(Deciding):
             self._show_search(recovery, label, over=True)
             self._show_talk()
 
-    def accepts(self, decision: Decision[Any]) -> Decided:
+    def accepts(self, decision: AnyDecision) -> Decided:
         """Ask the viewers, if they want to be asked."""
         if self.desk.approve:
             self._say(Kind.DOUBT, "waiting", WAITS)
@@ -174,7 +174,7 @@ class LivePage(Deciding):
             self._say(Kind.OK, "running", NEXT[Answer(decided.answer)])
         return decided
 
-    def card(self, decision: Decision[Any]) -> Card | None:
+    def card(self, decision: AnyDecision) -> Card | None:
         """Cause, picture, and what the recovery does."""
         story = self._story
         return None if story is None else card_of(story.episode, story.words, decision.recovery, story.latest)

@@ -17,17 +17,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.serving.server.limits import Limits
+from nsrecover.system import AnySystem
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.processes import require_main_guard, require_picklable
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from nsrecover.system import System
 
 __all__ = ["Limits", "create_app", "serve"]
 
@@ -38,7 +38,7 @@ TOKEN_LENGTH = 16
 """Smallest length of a token; shorter ones can be guessed."""
 
 
-def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None, token: Token = None) -> FastAPI:
+def create_app(systems: Mapping[str, AnySystem], limits: Limits | None = None, token: Token = None) -> FastAPI:
     """Return the server as an ASGI application, for any ASGI server.
 
     Reports to sessions are worked on in `Limits.workers` processes, which begin with the first session; a script that
@@ -61,7 +61,7 @@ def create_app(systems: Mapping[str, System[Any]], limits: Limits | None = None,
     if not systems:
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")
     tokens = check_token(token)
-    load: Callable[[], dict[str, System[Any]]] = partial(dict, systems)
+    load: Callable[[], dict[str, AnySystem]] = partial(dict, systems)
     require_picklable(load, "systems", "use module-level functions and classes for their parts")
     preload = sorted({type(system.model).__module__ for system in systems.values()})
     return application(tuple(systems), load, preload, limits or Limits(), tokens)

@@ -32,11 +32,11 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.serving.server.answers import compared_event, improvement_event, session_answer, turn_event
 from nsrecover.serving.server.limits import VIEWS
 from nsrecover.session import AnySession, Session
-from nsrecover.system import System
+from nsrecover.system import AnySystem
 from nsrecover.util.json_data import Json
 from nsrecover.util.processes import start_worker
 
-Systems = Mapping[str, System[Any]]
+Systems = Mapping[str, AnySystem]
 """The systems that all sessions share: name, as clients request it -> system, the default one first."""
 Load = Callable[[], Systems]
 """Loads them in a worker process; can be pickled."""
