@@ -49,7 +49,7 @@ def test_a_larger_table_is_for_larger_scenes_only() -> None:
     system = load()
     assert enlarged(system, 10) is system
     width = system.model.bundle.workspace[3] - system.model.bundle.workspace[1]
-    larger = enlarged(system, 40).bundle.workspace
+    larger = enlarged(system, 40).model.bundle.workspace
     assert larger[3] - larger[1] == pytest.approx(2 * width)
     assert system.model.bundle.workspace[3] - system.model.bundle.workspace[1] == width, "the original is left alone"
 
