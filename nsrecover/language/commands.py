@@ -714,7 +714,7 @@ class _Discourse:
                 self.clauses.remove(wish)
         found = [each for k, each in enumerate(self.clauses) if not k or not _again(each, self.clauses[k - 1])]
         found = _joined(found)
-        return Reading(self.sentence, tuple(found), (), self.operator_at, (), tuple(self.background))
+        return Reading(self.sentence, tuple(found), (), self.operator_at, tuple(self.background))
 
     def _place_found(self) -> None:
         """As in "bring me my keys, you can find them on the desk": finding says where to bring them from."""

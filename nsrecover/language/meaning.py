@@ -152,7 +152,6 @@ class Reading:
         clauses: what to do, in order.
         corrected: pairs of words and what they were taken for.
         operator_at: where the operator says to be later ("I will be at the sofa"); None if nothing is said.
-        doubts: where the sentence may mean two things.
         background: statements that change nothing, as they were said.
     """
 
@@ -160,7 +159,6 @@ class Reading:
     clauses: tuple[Clause, ...]
     corrected: tuple[tuple[str, str], ...] = ()
     operator_at: Phrase | None = None
-    doubts: tuple[str, ...] = ()
     background: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""The words of commands and of one home, and the repair of misspelt ones."""
+"""The words of commands and of one home."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ def table(name: str) -> dict[str, str]:
 
 
 VERBS = table("verbs")
-SPEECH = table("speech")
-UNSERVED = frozenset(listed(WORDS["unserved"]))
 PREPOSITIONS = table("prepositions")
-CONDITIONS = frozenset(listed(WORDS["conditions"]))
 COMMON = frozenset(WORDS["common"].split())
 """Frequent English words without a meaning for the robot: they are no misspelt words of the home."""
 
