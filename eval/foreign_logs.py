@@ -23,7 +23,7 @@ from eval.metrics import Metric, share, summary, transposed
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.logs import HouseholdLog, document_of, log_of, read_logs
-from nsrecover.logs.reading.records import KeyFrame, Observation
+from nsrecover.logs.reading.records import KeyFrame, LogObservation
 
 
 @dataclass
@@ -68,7 +68,7 @@ def without_a_line(log: HouseholdLog, count: int) -> Iterator[HouseholdLog]:
 
 def plan_alone(log: HouseholdLog) -> HouseholdLog:
     """The log with its lines, and with nothing that was observed."""
-    nothing = Observation((), (), "")
+    nothing = LogObservation((), (), "")
 
     def frames(found: Sequence[KeyFrame]) -> tuple[KeyFrame, ...]:
         return tuple(replace(frame, observation=nothing) for frame in found)

@@ -22,7 +22,7 @@ from nsrecover.inspection.appearance import features_of
 from nsrecover.inspection.inspecting import eyes_for, label_of
 from nsrecover.inspection.labels import Label
 from nsrecover.inspection.subtasks import learn
-from nsrecover.inspection.watching import Watched
+from nsrecover.inspection.watching import WatchedEpisode
 from nsrecover.models.conformal import conformal_threshold
 from sim.policies.command import GOOD, OTHERS, TRUTH
 from sim.policies.recording import Truth
@@ -67,12 +67,12 @@ class Look:
     last: list[int]
     moments: list[list[float]]
 
-    def watched(self, index: int) -> Watched:
+    def watched(self, index: int) -> WatchedEpisode:
         """The same for `nsrecover.inspection`."""
         times, boxes = (np.array(each, np.float32) for each in (self.times_s, self.boxes))
         seen, missing = (np.array(each, np.bool_) for each in (self.seen, self.missing))
         none = np.zeros((len(self.names), 0), np.float32)
-        return Watched(index, self.task, self.names, none, times, boxes, seen, missing)
+        return WatchedEpisode(index, self.task, self.names, none, times, boxes, seen, missing)
 
 
 def look(item: tuple[str, int], config: InspectConfig) -> Look:

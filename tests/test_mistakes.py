@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from nsrecover import (
     BoxesPerceiver,
 )
-from nsrecover.serving.server import Limits, create_app
+from nsrecover.serving.server import ServerLimits, create_app
 from tests.commands import run
 from tests.mistakes import (
     BOX_PLAN,
@@ -202,7 +202,7 @@ POSTED_SCENES: Rows = {
 @pytest.fixture(scope="module")
 def http() -> Any:
     """A server for boxes."""
-    with TestClient(create_app({"tabletop": SYSTEM}, Limits(), None), base_url="http://127.0.0.1") as client:
+    with TestClient(create_app({"tabletop": SYSTEM}, ServerLimits(), None), base_url="http://127.0.0.1") as client:
         yield client
 
 

@@ -1,6 +1,7 @@
 """Limits of the code's size: lines of packages and functions, parameters, and uses of `Any`."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -101,3 +102,13 @@ def test_parameters_are_counted_without_self(source: str, count: int) -> None:
     (function,) = ast.parse(source).body
     assert isinstance(function, ast.FunctionDef)
     assert len(parameters(function)) == count
+
+
+def test_no_class_of_the_library_has_the_name_of_another_one() -> None:
+    places = defaultdict[str, list[str]](list)
+    for path, (_, tree) in modules().items():
+        if path.startswith("nsrecover/"):
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef):
+                    places[node.name].append(path)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

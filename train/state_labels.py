@@ -9,7 +9,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.domains.base import State, StateVariable
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import is_slice, operated_by
-from nsrecover.domains.household.scene import Household, household
+from nsrecover.domains.household.scene import HouseholdScene, household
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.recording import Recording
 
@@ -19,7 +19,7 @@ def visible_variables() -> dict[str, StateVariable]:
     return {name: variable for name, variable in HOUSEHOLD.variables.items() if variable.visible}
 
 
-def home_of(recording: Recording) -> tuple[Household, State]:
+def home_of(recording: Recording) -> tuple[HouseholdScene, State]:
     """The household of a demonstration, and the facts that hold at its start.
 
     Raises:

@@ -33,7 +33,7 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.model import MarkedAs
 from nsrecover.serving.reports.wording import kind_of
 from nsrecover.system import System
 from nsrecover.util.english import amount
@@ -171,7 +171,7 @@ class _Printer:
             self._progress.advance(self._task)
         found, words = record.discrepancy, "" if record.explanation is None else record.explanation.text
         colour, said = "yellow" if record.recovering else "green", "[green]as expected[/]"
-        helped = kind_of(found) is Kind.HELP
+        helped = kind_of(found) is MarkedAs.HELP
         if found.verdict is Verdict.CANNOT_TELL:
             colour, said = "yellow", f"[yellow]cannot tell[/]  {words}"
         elif found.deviates:

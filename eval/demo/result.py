@@ -19,7 +19,7 @@ from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.records import episode_log
 from nsrecover.serving.reports.build import report_of
-from nsrecover.serving.reports.media import Extra, Judgement, Media
+from nsrecover.serving.reports.media import Extra, GoalJudgement, Media
 from nsrecover.serving.reports.model import Report
 from nsrecover.serving.reports.page import write_page
 
@@ -68,7 +68,7 @@ def _broken_off(result: DemoResult) -> Episode:
     return Episode(result.plan, EpisodeStatus.ASKED_FOR_HELP, result.reason, empty, records, why=why)
 
 
-def _judgement(result: DemoResult) -> Judgement:
+def _judgement(result: DemoResult) -> GoalJudgement:
     """The outcome by ground truth, in sentences."""
     if result.goal_reached:
         text = (
@@ -81,7 +81,7 @@ def _judgement(result: DemoResult) -> Judgement:
         text = f"The simulator says: {'; '.join(wrong)}."
     if result.undetected:
         text += f" Not noticed when it happened: {', '.join(result.undetected)}."
-    return Judgement(result.goal_reached, text)
+    return GoalJudgement(result.goal_reached, text)
 
 
 def _metrics(result: DemoResult) -> bytes:

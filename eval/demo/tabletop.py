@@ -19,7 +19,7 @@ from nsrecover.core.protocols import World
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.phrases import instruction
 from nsrecover.serving.reports.media import Media, Photo
-from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.model import MarkedAs
 from nsrecover.serving.reports.wording import Wording, kind_of
 from nsrecover.system import System
 from nsrecover.util.english import capital, counted
@@ -191,7 +191,7 @@ class _Stage:
         still = self.still()
         what = capital(WORDS.in_short(record.discrepancy))
         why = " ".join(each.text for each in WORDS.explain(record.discrepancy, None).sentences[1:])
-        good = kind_of(record.discrepancy) is Kind.HELP
+        good = kind_of(record.discrepancy) is MarkedAs.HELP
         self._video.caption(what, why, video.DONE if good else video.WRONG)
         self._video.add(still, 2.5)
         recovery = record.recovery

@@ -20,7 +20,7 @@ from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Question
+from nsrecover.instructions.task import TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 
 
@@ -135,7 +135,7 @@ def judged_commands(rows: Iterable[Mapping[str, Any]]) -> list[Judged]:
 def judged_scene(scene: Scene) -> tuple[str, bool]:
     """How a request is answered: right, wrong, asked or refused; and whether a question is due."""
     answer = Understanding(scene.home).plan(scene.request)
-    if isinstance(answer, Question):
+    if isinstance(answer, TaskQuestion):
         return "asked", scene.ask
     if not isinstance(answer, TaskPlan):
         return "refused", scene.ask

@@ -12,7 +12,7 @@ from eval.foreign_sentences.frames import WORDS, Wish
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Question, Refusal, Stage
+from nsrecover.instructions.task import Refusal, Stage, TaskQuestion
 
 Entity = Mapping[str, Any]
 
@@ -92,13 +92,13 @@ _ALSO_BRING = ("get", "fetch", "grab")
 _NOTHING = ("no command", "nothing to do")
 
 
-def verdict(found: TaskPlan | Question | Refusal, wishes: Sequence[Wish], home: Home) -> Verdict:
+def verdict(found: TaskPlan | TaskQuestion | Refusal, wishes: Sequence[Wish], home: Home) -> Verdict:
     """Judge what a command led to."""
     unserved = [words for wish in wishes for words in _unserved(wish, home)]
     if isinstance(found, TaskPlan):
         right = bool(wishes) and not unserved and _agree(_stages(found), list(wishes), home)
         return Verdict.RIGHT if right else Verdict.WRONG
-    if isinstance(found, Question):
+    if isinstance(found, TaskQuestion):
         return Verdict.ASKED
     if not wishes:
         return Verdict.NAMED if any(text in found.text for text in _NOTHING) else Verdict.REFUSED

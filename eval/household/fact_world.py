@@ -10,7 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.domains.base import State
-from nsrecover.domains.household import LASTING, Household, Trait
+from nsrecover.domains.household import LASTING, HouseholdScene, Trait
 from nsrecover.domains.properties import by_property, property_of, values_of
 from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
 from sim.datasets.household import HouseholdEpisode
@@ -45,7 +45,7 @@ class FactWorld:
             wrong: probability that it shows another value.
             seed: of these errors.
         """
-        self.home: Household = replace(episode.spec.home, domain=LASTING)
+        self.home: HouseholdScene = replace(episode.spec.home, domain=LASTING)
         self.expected_start, self.goal = episode.spec.start, goal_of(episode.spec)
         self._episode, self._hidden, self._wrong = episode, hidden, wrong
         self._rng = np.random.default_rng([seed, episode.number, 17])

@@ -13,7 +13,7 @@ import yaml
 from eval.common.statistics import share_of
 from eval.instructions.understood import REPHRASED, agrees, paraphrases, stages_of
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.instructions.task import Question, Refusal, Task
+from nsrecover.instructions.task import Refusal, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.language.meaning import Phrase
 
@@ -67,21 +67,21 @@ def asked(half: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _asks(found: Task | Question | Refusal) -> bool:
-    return isinstance(found, Question) or (isinstance(found, Refusal) and found.code in REPHRASED)
+def _asks(found: Task | TaskQuestion | Refusal) -> bool:
+    return isinstance(found, TaskQuestion) or (isinstance(found, Refusal) and found.code in REPHRASED)
 
 
-def _wrong(found: Task | Question | Refusal, said: Said) -> float:
+def _wrong(found: Task | TaskQuestion | Refusal, said: Said) -> float:
     """The share of what a sentence may mean that a task is not; 0 if there is no task."""
     return float(np.mean([not agrees(found, want) for want in said.means])) if isinstance(found, Task) else 0.0
 
 
-def _answered(robot: Understanding, text: str) -> Task | Question | Refusal:
+def _answered(robot: Understanding, text: str) -> Task | TaskQuestion | Refusal:
     """What a robot does that takes the first option instead of asking."""
     choices: dict[Phrase, str] = {}
     for _ in range(4):
         found = robot.task(text, choices)
-        if not isinstance(found, Question) or not found.options:
+        if not isinstance(found, TaskQuestion) or not found.options:
             return found
         choices[found.phrase] = found.options[0]
     return found

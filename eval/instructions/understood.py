@@ -20,7 +20,7 @@ from nsrecover.errors import ModelFailure, require_known
 from nsrecover.instructions.choosing import MEANING
 from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Question, RefusalCode, Stage, Task
+from nsrecover.instructions.task import RefusalCode, Stage, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home
 
@@ -195,7 +195,7 @@ def understood_with(half: str, readers: Mapping[str, ModelReader | None], most: 
             began = time.perf_counter()
             first = understanding.task(sentence)
             seconds.append(time.perf_counter() - began)
-            options = first.options if isinstance(first, Question) and first.phrase == MEANING else ()
+            options = first.options if isinstance(first, TaskQuestion) and first.phrase == MEANING else ()
             tasks = [first, *(understanding.task(sentence, {MEANING: option}) for option in options)]
             right.append(any(isinstance(each, Task) and agrees(each, want) for each in tasks))
             wrong.append(isinstance(first, Task) and not right[-1])

@@ -11,7 +11,7 @@ from nsrecover.core.facts import FactScene
 from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
 from nsrecover.domains.base import State
-from nsrecover.domains.household import LASTING, Household
+from nsrecover.domains.household import LASTING, HouseholdScene
 from nsrecover.domains.properties import by_property, drifts
 from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
@@ -85,7 +85,7 @@ class KitchenRobot(ClosedByWith):
             frame_steps: see `KitchenWorld`.
             sensor: through which it sees.
         """
-        self.home: Household = replace(spec.home, domain=LASTING)
+        self.home: HouseholdScene = replace(spec.home, domain=LASTING)
         self.goal, self.assumed = goal_of(spec), spec.start
         self._drives, self._facts = looks, facts
         self.world = KitchenWorld(

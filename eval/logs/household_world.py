@@ -16,7 +16,7 @@ import yaml
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import normal, noun
-from nsrecover.logs.reading.records import HouseholdLog, Observation
+from nsrecover.logs.reading.records import HouseholdLog, LogObservation
 from nsrecover.logs.reading.things import named
 from sim.logs.things import carried
 from sim.logs.world import World
@@ -28,7 +28,7 @@ _IN_EVERY_HOME = ("sink", "faucet", "countertop")
 def world_at_the_end(log: HouseholdLog) -> World:
     """Return the household at the end of a log: its final state, and the last observation of other objects."""
     world = World()
-    seen: dict[str, Observation] = {}
+    seen: dict[str, LogObservation] = {}
     for observation in [*(frame.observation for frame in log.events), log.final]:
         for name in observation.states():
             seen[name] = observation
@@ -73,7 +73,7 @@ def _last_places(log: HouseholdLog) -> dict[str, set[str]]:
     return where
 
 
-def _look(where: dict[str, set[str]], observation: Observation, held: str) -> None:
+def _look(where: dict[str, set[str]], observation: LogObservation, held: str) -> None:
     fresh: dict[str, set[str]] = {}
     for subject, relation, place in observation.relations():
         carried_before = place in where.get(subject, ())

@@ -14,7 +14,7 @@ from eval.kitchen.read_back import KNOWN
 from nsrecover.domains.base import Atom
 from nsrecover.domains.household import Trait
 from nsrecover.domains.household.scene import shut_in
-from nsrecover.logs.writing import Moment, document_of_run
+from nsrecover.logs.writing import LogMoment, document_of_run
 from sim.datasets.household import HouseholdEpisode
 from sim.datasets.shipped import shipped_lines
 
@@ -75,12 +75,12 @@ def log_of_episode(episode: HouseholdEpisode, hidden: float, wrong: float, rng: 
         wrong: probability that a property is misread.
         rng: draws the errors.
     """
-    world, moments = FactWorld(episode, hidden, wrong, int(rng.integers(2**31))), list[Moment]()
+    world, moments = FactWorld(episode, hidden, wrong, int(rng.integers(2**31))), list[LogMoment]()
     for number, action in enumerate(episode.robots_plan, 1):
         world.execute(action)
         near = {name for name in world.home.objects if rng.random() >= hidden} | {*action.arguments}
         seen = frozenset(name for name in near if _in_sight(world, name))
-        moments.append(Moment(ACTION_S * number, action, world.observe(), seen, ends=True))
+        moments.append(LogMoment(ACTION_S * number, action, world.observe(), seen, ends=True))
     task, plan = episode.spec.task, episode.robots_plan
     fault = next(iter(episode.faults), None)
     truth: dict[str, Any] = {"causes": ["none"], "steps": []}

@@ -22,7 +22,7 @@ from nsrecover.domains.base import Parameter, Words
 from nsrecover.domains.tabletop.operators import CLEAR, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialOperator
 from nsrecover.models.effects.context import Shown
-from nsrecover.models.effects.effect import Effect, fit
+from nsrecover.models.effects.effect import LearnedEffect, fit
 from nsrecover.models.effects.operator import operator_with
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from sim.datasets.own_operators.conventions import Array, Boxes, Convention, convention
@@ -189,7 +189,7 @@ def measure_world(config: OwnOperatorsConfig, number_: int) -> list[dict[str, An
     ]
     for count in config.shown:
         shown = every[:count]
-        effect: Effect = fit([
+        effect: LearnedEffect = fit([
             Shown(scene_of_boxes(each.before), each.arguments, as_box(each.after[each.arguments[0]])) for each in shown
         ])  # fmt: skip
         rule = write_rule(shown)

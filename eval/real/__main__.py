@@ -20,14 +20,14 @@ from nsrecover.core import Action, Camera, Observation, Plan
 from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import NsrecoverError
 from nsrecover.loading import load
-from nsrecover.perception.masks.table import Table, find_table, masks_on
+from nsrecover.perception.masks.table import SeenTable, find_table, masks_on
 from nsrecover.system import System
 
 SHIFT_M = 0.03
 """How far an object is moved, along the table and across the line of sight."""
 
 
-def removed(seen: Observation, number: int, table: Table) -> Observation:
+def removed(seen: Observation, number: int, table: SeenTable) -> Observation:
     """The observation of one camera without an object: the table shows where it was.
 
     Args:
@@ -50,7 +50,7 @@ def removed(seen: Observation, number: int, table: Table) -> Observation:
     return replace(seen, rgb=rgb, depth_m=depth, instances=instances, labels=labels)
 
 
-def moved(seen: Observation, number: int, table: Table) -> Observation:
+def moved(seen: Observation, number: int, table: SeenTable) -> Observation:
     """The observation with an object moved to the left; what is behind it is the table."""
     own = seen.instances[0] == number
     shown = own & (seen.depth_m[0] > 0)

@@ -1,7 +1,7 @@
 """Plans of PlanSys2 and PDDL planners: lines such as `0.000: (stack green red) [1.000]`, to our plans and back.
 
 Nothing here needs PlanSys2. PDDL does not tell upper from lower case, and its names
-have no blanks; `Vocabulary` translates.
+have no blanks; `PlanVocabulary` translates.
 """
 
 import re
@@ -54,7 +54,7 @@ class PlanItem:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class PlanVocabulary:
     """Meaning of PDDL actions for the monitor.
 
     Attributes:
@@ -119,7 +119,7 @@ def read_plan(text: str) -> tuple[PlanItem, ...]:
     return tuple(sorted(items, key=lambda item: (item.time_s + item.duration_s, item.time_s)))
 
 
-def translate(items: Sequence[PlanItem], vocabulary: Vocabulary | None = None) -> TranslatedPlan:
+def translate(items: Sequence[PlanItem], vocabulary: PlanVocabulary | None = None) -> TranslatedPlan:
     """The monitor's plan.
 
     Args:
@@ -151,7 +151,7 @@ def translate(items: Sequence[PlanItem], vocabulary: Vocabulary | None = None) -
     return TranslatedPlan(tuple(items), Plan(tuple(actions)), tuple(ends))
 
 
-def write_plan(plan: Plan | Sequence[Action], vocabulary: Vocabulary | None = None, duration_s: float = 1.0) -> str:
+def write_plan(plan: Plan | Sequence[Action], vocabulary: PlanVocabulary | None = None, duration_s: float = 1.0) -> str:
     """The text of a plan, one action after another; what an operator contains is left out.
 
     Args:
@@ -163,7 +163,7 @@ def write_plan(plan: Plan | Sequence[Action], vocabulary: Vocabulary | None = No
         InvalidPlan: an operator has no action in the vocabulary, or a name would be read as another one.
     """
     if vocabulary is None:
-        vocabulary = Vocabulary(
+        vocabulary = PlanVocabulary(
             {action.operator: (action.operator, tuple(range(len(action.arguments)))) for action in plan},
             {name: name for action in plan for name in action.arguments},
         )

@@ -236,7 +236,7 @@ def check_world(
         domain = HOUSEHOLD if household else TABLETOP
         report = testing.check_world(factory, skip=[rules[name] for name in skip or ()], domain=domain)
     except WorldNotConforming as error:
-        broken, report = error, cast(testing.Report, error.report)
+        broken, report = error, cast(testing.ConformanceReport, error.report)
     table = Table("rule", "", "asked", "meaning", box=None, header_style="bold")
     colours = {"passed": "green", "skipped": "yellow", "failed": "red"}
     for each in report.checks:
@@ -313,7 +313,7 @@ def serve(given: Served) -> None:
         given.port,
         {} if given.boxes_only else systems or {"tabletop": None},
         token=server.read_tokens(given.token_file),
-        limits=server.Limits(
+        limits=server.ServerLimits(
             sessions=given.sessions,
             sessions_of_client=min(given.client_sessions, given.sessions),
             idle_s=given.idle_s,

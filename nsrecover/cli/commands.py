@@ -71,10 +71,10 @@ def calibrate(
     from nsrecover.models.conformal import Calibration, lowest
     from nsrecover.onboarding import calibration, report, scoring
     from nsrecover.records.review import system_for
-    from nsrecover.records.runs import Kind, read_runs
+    from nsrecover.records.runs import SceneKind, read_runs
 
     runs = list(progress(read_runs(episodes), "reading"))
-    if {run.seen for run in runs} == {Kind.FACTS}:
+    if {run.seen for run in runs} == {SceneKind.FACTS}:
         learned = system_for(runs, checkpoint).calibrated(((run.plan, run.observations) for run in runs), alpha)
         learned.save(out)
         rates = learned.model.rates
@@ -291,7 +291,7 @@ def learn(
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchOptions:
     """What `nsrecover watch` writes and shows."""
 
     out: Annotated[Path, typer.Option(help="File for the log of the episode.")] = Path("watched.json")
@@ -310,7 +310,7 @@ def watch(
     system: SystemPlace = None,
     budget_s: Budget = 1.0,
     max_recoveries: MaxRecoveries = None,
-    shown: Watched = Watched(),
+    shown: WatchOptions = WatchOptions(),
 ) -> None:
     """Let a robot carry out its plan under the monitor: errors are detected, explained and recovered from.
 
@@ -386,7 +386,7 @@ def report(
     """
     from nsrecover.serving.reports.episodes import write_report
     from nsrecover.serving.reports.many_runs import files_of, write_runs
-    from nsrecover.serving.reports.model import Kind
+    from nsrecover.serving.reports.model import MarkedAs
     from nsrecover.serving.reports.rerun_file import need_rerun
 
     if len(episodes) > 1 or files_of(episodes[0]) != episodes:
@@ -398,7 +398,7 @@ def report(
     if rerun is not None:
         need_rerun(rerun)
     found = write_report(episodes[0], out, system, rerun)
-    errors = sum(step.kind is Kind.ERROR for step in found.steps)
+    errors = sum(step.kind is MarkedAs.ERROR for step in found.steps)
     lines = [out] if rerun is None else [out, rerun]
     show({"page": str(out), "steps": len(found.steps), "errors": errors}, lines, as_json)
 

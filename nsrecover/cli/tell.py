@@ -51,7 +51,7 @@ def fleet(
 
 
 @dataclass(frozen=True)
-class Told:
+class TellOptions:
     """How `nsrecover tell` goes about it."""
 
     plan: Annotated[bool, typer.Option("--plan", help="Print the plan and do nothing.")] = False
@@ -75,7 +75,7 @@ def tell(
         str,
         typer.Option(metavar="FACTORY", help="Factory of the robot's world, which takes the home; see check-world."),
     ] = SIMULATED,
-    how: Told = Told(),
+    how: TellOptions = TellOptions(),
 ) -> None:
     """Tell a service robot in a home what to do; exit with 1 if it does not get done.
 

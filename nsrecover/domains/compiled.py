@@ -29,7 +29,7 @@ _PARTS = {"S": "state", "O": "objects", "I": "index", "T": "static", "J": "stati
 """Name in the source of functions -> attribute of the view."""
 
 
-class Run:
+class Fixpoint:
     """Facts that refer to one another, while they are worked out: what they rest on, those found true, and the new."""
 
     def __init__(self) -> None:
@@ -239,7 +239,7 @@ class _Deriving(Protocol):
     """A view of a state: what is derived in it so far, and the fixpoints that are being worked out."""
 
     derived: dict[StateFact, bool]
-    runs: dict[str, Run]
+    runs: dict[str, Fixpoint]
 
 
 def _fixpoint(view: _Deriving, circle: str, key: StateFact, rests_on: Callable[[], bool]) -> bool:
@@ -253,7 +253,7 @@ def _fixpoint(view: _Deriving, circle: str, key: StateFact, rests_on: Callable[[
             run.rests_on[key] = rests_on
             run.waiting.append(key)
         return key in run.true
-    run = view.runs[circle] = Run()
+    run = view.runs[circle] = Fixpoint()
     run.rests_on[key] = rests_on
     run.waiting.append(key)
     try:

@@ -10,7 +10,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.core.names import MOST_SAID, MOST_WORDS, problem_of
 from nsrecover.domains.base import SAID, Atom, Binding, Formula, Operator, Role, State, bound, grounded
-from nsrecover.domains.compiled import CompiledDomain, Run, compiled
+from nsrecover.domains.compiled import CompiledDomain, Fixpoint, compiled
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.values import plain
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
@@ -31,7 +31,7 @@ class IndexedState:
         self.state = state | lasting
         self.objects, self.having = instance.objects, instance.having
         self.derived: dict[StateFact, bool] = {}
-        self.runs: dict[str, Run] = {}
+        self.runs: dict[str, Fixpoint] = {}
 
     @cached_property
     def index(self) -> Index:

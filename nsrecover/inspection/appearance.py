@@ -13,7 +13,7 @@ from PIL import Image
 from nsrecover.bridges.lerobot import EpisodeFiles, Listed
 from nsrecover.core import FloatArray
 from nsrecover.errors import InvalidRecording
-from nsrecover.inspection.judging import Judged
+from nsrecover.inspection.judging import LabelledEpisode
 from nsrecover.inspection.subtasks import FEWEST
 from nsrecover.models.conformal import conformal_threshold
 from nsrecover.perception.objects.colours import GREY
@@ -24,7 +24,7 @@ TILES = (3, 4)
 
 
 @dataclass(frozen=True, eq=False)
-class Pictures:
+class FrameFeatures:
     """Features (T, D) of the frames of an episode; see `features_of`."""
 
     index: int
@@ -43,14 +43,14 @@ def features_of(images: Sequence[npt.NDArray[np.generic]], appearance: Appearanc
     return appearance.embed(np.stack(crops), light).reshape(len(images), -1)
 
 
-def last_pictures(folder: Path, listed: Listed, colours: Sequence[str], appearance: AppearanceModel) -> Pictures:
+def last_pictures(folder: Path, listed: Listed, colours: Sequence[str], appearance: AppearanceModel) -> FrameFeatures:
     """The last frame of an episode, by some cameras."""
     files = EpisodeFiles(folder, listed.index)
     last = files.rows()[-1:]
     if not last:
         raise InvalidRecording(f"expected frames in episode {listed.index} of {folder}, found none")
     shown = [features_of(files.images(colour, last), appearance) for colour in colours]
-    return Pictures(listed.index, listed.task, np.concatenate(shown, axis=1))
+    return FrameFeatures(listed.index, listed.task, np.concatenate(shown, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +67,13 @@ class Likeness:
     limit: float
     alpha: float
 
-    def judge(self, pictures: Pictures) -> Judged:
+    def judge(self, pictures: FrameFeatures) -> LabelledEpisode:
         """Whether an episode succeeded; neither subtask nor object can be told."""
         score = float(np.linalg.norm(self.endings - pictures.features[-1], axis=1).min())
-        return Judged(pictures.index, score <= self.limit, score, ())
+        return LabelledEpisode(pictures.index, score <= self.limit, score, ())
 
 
-def learn_likeness(successes: Sequence[Pictures], alpha: float) -> Likeness:
+def learn_likeness(successes: Sequence[FrameFeatures], alpha: float) -> Likeness:
     """Learn how successes look in the end.
 
     Raises:

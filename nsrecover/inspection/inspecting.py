@@ -15,11 +15,11 @@ from nsrecover.core import Camera, FloatArray
 from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.phrases import instruction
-from nsrecover.inspection.appearance import Likeness, Pictures, last_pictures, learn_likeness
+from nsrecover.inspection.appearance import FrameFeatures, Likeness, last_pictures, learn_likeness
 from nsrecover.inspection.judging import judge
 from nsrecover.inspection.labels import SUCCESS, Label
-from nsrecover.inspection.subtasks import Subtask, Task, learn
-from nsrecover.inspection.watching import Setup, Watched, setup_of, watch
+from nsrecover.inspection.subtasks import Subtask, SubtaskOrder, learn
+from nsrecover.inspection.watching import Setup, WatchedEpisode, setup_of, watch
 from nsrecover.perception.masks.table import camera_over_table
 from nsrecover.system import System
 from nsrecover.util.english import the
@@ -45,12 +45,12 @@ class Eyes:
     colours: tuple[str, ...]
     rate_hz: float = RATE_HZ
 
-    def watch(self, folder: Path, listed: Listed) -> Watched:
+    def watch(self, folder: Path, listed: Listed) -> WatchedEpisode:
         """Perceive the objects of an episode."""
         assert self.setup is not None
         return watch(folder, listed, self.setup, self.system.model.bundle, self.rate_hz)
 
-    def picture(self, folder: Path, listed: Listed) -> Pictures:
+    def picture(self, folder: Path, listed: Listed) -> FrameFeatures:
         """The last frame of an episode."""
         return last_pictures(folder, listed, self.colours, self.system.model.bundle)
 
@@ -106,9 +106,9 @@ class Inspector:
     """
 
     eyes: Eyes
-    tasks: Mapping[str, Task]
+    tasks: Mapping[str, SubtaskOrder]
     looks: Mapping[str, Likeness]
-    first: Mapping[str, Watched]
+    first: Mapping[str, WatchedEpisode]
 
     @classmethod
     def learned(
@@ -127,7 +127,7 @@ class Inspector:
             InvalidRecording: a task has too few successes, or they have no subtasks in common.
         """
         words = dict.fromkeys(each.task for each in good)
-        tasks, looks, first = dict[str, Task](), dict[str, Likeness](), dict[str, Watched]()
+        tasks, looks, first = dict[str, SubtaskOrder](), dict[str, Likeness](), dict[str, WatchedEpisode]()
         for task in words:
             own = [each for each in good if each.task == task]
             if eyes.setup is not None:
@@ -173,7 +173,7 @@ def in_words(subtask: Subtask) -> str:
     return instruction(subtask.action)
 
 
-def label_of(task: Task, watched: Watched) -> Label:
+def label_of(task: SubtaskOrder, watched: WatchedEpisode) -> Label:
     """Judge an episode; one that never shows an object of the task has failed at its first subtask."""
     names, times = [in_words(each) for each in task.subtasks], watched.times_s
     for name in task.sizes:

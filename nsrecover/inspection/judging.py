@@ -12,8 +12,8 @@ from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.traces import Trace
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.templates import in_short
-from nsrecover.inspection.subtasks import ON_M, Step, Task, follow, left_at
-from nsrecover.inspection.watching import Watched
+from nsrecover.inspection.subtasks import ON_M, FrameStep, SubtaskOrder, follow, left_at
+from nsrecover.inspection.watching import WatchedEpisode
 from nsrecover.monitoring.box_causes import Situation, cause_of
 
 AHEAD = 2.0
@@ -21,7 +21,7 @@ AHEAD = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class LabelledEpisode:
     """The label of an episode.
 
     Attributes:
@@ -58,7 +58,7 @@ class Judged:
         return "" if self.discrepancy is None else in_short(facts_of(self.discrepancy, None))
 
 
-def judge(task: Task, watched: Watched) -> Judged:
+def judge(task: SubtaskOrder, watched: WatchedEpisode) -> LabelledEpisode:
     """Label an episode of a task; one that recovers from what went wrong succeeds."""
     scenes = task.scenes(watched)
     steps = list(follow(task, watched, task.limit))
@@ -69,16 +69,20 @@ def judge(task: Task, watched: Watched) -> Judged:
         first = steps[right + 1]
         number, objects = _blamed(task, watched, scenes, first, done)
     elif len(last.done) == len(task.subtasks):
-        return Judged(watched.index, True, last.score, done)
+        return LabelledEpisode(watched.index, True, last.score, done)
     else:
         first, number = last, task.enabled(last.done)[0]
         objects = [scenes[0].index(task.subtasks[number].action.arguments[0])]
     found = _discrepancy(task, scenes, first, number, objects)
-    return Judged(watched.index, False, first.score, done, number, first.frame, found)
+    return LabelledEpisode(watched.index, False, first.score, done, number, first.frame, found)
 
 
 def _blamed(
-    task: Task, watched: Watched, scenes: Sequence[SceneGraph], first: Step, done: Sequence[tuple[int, int]]
+    task: SubtaskOrder,
+    watched: WatchedEpisode,
+    scenes: Sequence[SceneGraph],
+    first: FrameStep,
+    done: Sequence[tuple[int, int]],
 ) -> tuple[int, list[int]]:
     """The subtask that failed, and the rows of its objects, first the one that the failure is about."""
     scene, possible = scenes[first.frame], task.enabled(first.done)
@@ -104,7 +108,7 @@ def _blamed(
     return number, wrong
 
 
-def _ahead(task: Task, scene: SceneGraph, number: int, row: int) -> bool:
+def _ahead(task: SubtaskOrder, scene: SceneGraph, number: int, row: int) -> bool:
     """Whether a subtask that cannot come yet has put an object where it belongs."""
     own = task.subtasks[number]
     if scene.names[row] != own.action.arguments[0]:
@@ -113,7 +117,7 @@ def _ahead(task: Task, scene: SceneGraph, number: int, row: int) -> bool:
 
 
 def _discrepancy(
-    task: Task, scenes: Sequence[SceneGraph], first: Step, number: int, objects: Sequence[int]
+    task: SubtaskOrder, scenes: Sequence[SceneGraph], first: FrameStep, number: int, objects: Sequence[int]
 ) -> Discrepancy[SceneGraph]:
     """What deviates from the scene after a subtask, with causes."""
     scene, own = scenes[first.frame], task.subtasks[number]

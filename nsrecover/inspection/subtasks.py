@@ -19,7 +19,7 @@ from nsrecover.core import Action, FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import OPERATORS, SET_ASIDE, STACK
 from nsrecover.domains.tabletop.relations import DIRECTIONS
 from nsrecover.errors import InvalidRecording
-from nsrecover.inspection.watching import Size, Watched
+from nsrecover.inspection.watching import Size, WatchedEpisode
 from nsrecover.models.conformal import conformal_threshold
 
 FEWEST = 5
@@ -69,7 +69,7 @@ class Subtask:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SubtaskOrder:
     """What successful episodes of a task have in common.
 
     Attributes:
@@ -90,7 +90,7 @@ class Task:
     alpha: float = 1.0
     successes: tuple[int, int] = (0, 0)
 
-    def scenes(self, watched: Watched) -> tuple[SceneGraph, ...]:
+    def scenes(self, watched: WatchedEpisode) -> tuple[SceneGraph, ...]:
         """The settled scenes of an episode that shows all objects of the task, with these in one order."""
         return tuple(scene.chosen(list(self.sizes)) for scene in watched.settled(self.sizes))
 
@@ -124,7 +124,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Step:
+class FrameStep:
     """What a frame says.
 
     Attributes:
@@ -140,7 +140,7 @@ class Step:
     accepted: SceneGraph
 
 
-def follow(task: Task, watched: Watched, limit: float = math.inf) -> Iterator[Step]:
+def follow(task: SubtaskOrder, watched: WatchedEpisode, limit: float = math.inf) -> Iterator[FrameStep]:
     """Follow an episode through the subtasks; a frame above the limit changes nothing."""
     scenes = task.scenes(watched)
     accepted, done = scenes[0], tuple[int, ...]()
@@ -158,7 +158,7 @@ def follow(task: Task, watched: Watched, limit: float = math.inf) -> Iterator[St
             for number in chain:
                 row = scene.index(task.subtasks[number].action.arguments[0])
                 accepted = accepted.with_node(row, scene.boxes[row])
-        yield Step(frame, done, score, accepted)
+        yield FrameStep(frame, done, score, accepted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ class _Change:
     after: SceneGraph
 
 
-def learn(episodes: Sequence[Watched], alpha: float) -> Task:
+def learn(episodes: Sequence[WatchedEpisode], alpha: float) -> SubtaskOrder:
     """Learn a task from successful episodes.
 
     Args:
@@ -195,7 +195,7 @@ def learn(episodes: Sequence[Watched], alpha: float) -> Task:
     return replace(task, limit=limit, alpha=promised, successes=(len(alike), len(episodes) - len(alike)))
 
 
-def _learned(episodes: Sequence[Watched]) -> tuple[Task, list[Watched]]:
+def _learned(episodes: Sequence[WatchedEpisode]) -> tuple[SubtaskOrder, list[WatchedEpisode]]:
     """A task without a limit, and the episodes that have its subtasks."""
     if len(episodes) < FEWEST:
         raise InvalidRecording(
@@ -224,11 +224,11 @@ def _learned(episodes: Sequence[Watched]) -> tuple[Task, list[Watched]]:
         action = _best_action(name, shown)
         empty = np.zeros(3, np.float32)
         subtasks.append(Subtask(action, empty, FINE_M, frozenset(before), (min(waits), max(waits)), begins))
-    bare = Task(alike[0].task, sizes, tuple(subtasks), FINE_M)
+    bare = SubtaskOrder(alike[0].task, sizes, tuple(subtasks), FINE_M)
     return _refitted(bare, alike), alike
 
 
-def _refitted(task: Task, episodes: Sequence[Watched]) -> Task:
+def _refitted(task: SubtaskOrder, episodes: Sequence[WatchedEpisode]) -> SubtaskOrder:
     """The task with places and spreads of other episodes."""
     every = [_changes(each, task.sizes) for each in episodes]
     subtasks = []
@@ -245,7 +245,7 @@ def _refitted(task: Task, episodes: Sequence[Watched]) -> Task:
     return replace(task, subtasks=tuple(subtasks), still_m=max(still, FINE_M))
 
 
-def _sizes(episodes: Sequence[Watched]) -> dict[str, Size]:
+def _sizes(episodes: Sequence[WatchedEpisode]) -> dict[str, Size]:
     """The usual sizes of the objects that most episodes show."""
     counts = Counter(name for each in episodes for name in each.names)
     sizes = {}
@@ -264,7 +264,7 @@ def _kind(changes: Sequence[_Change]) -> frozenset[str]:
     return moved if len(moved) == len(changes) else frozenset()
 
 
-def _changes(watched: Watched, sizes: Mapping[str, Size]) -> list[_Change]:
+def _changes(watched: WatchedEpisode, sizes: Mapping[str, Size]) -> list[_Change]:
     """The lasting changes of an episode, in their order; none if an object gets lost."""
     scenes = [scene.chosen(list(sizes)) for scene in watched.settled(sizes)]
     if scenes[-1].missing.any():
@@ -281,7 +281,7 @@ def _changes(watched: Watched, sizes: Mapping[str, Size]) -> list[_Change]:
     return found
 
 
-def left_at(watched: Watched, name: str, place: FloatArray, until: int) -> int:
+def left_at(watched: WatchedEpisode, name: str, place: FloatArray, until: int) -> int:
     """The last frame up to one in which an object is in a place (6,)."""
     boxes = watched.boxes[: until + 1, watched.names.index(name), :3]
     there = np.flatnonzero(np.linalg.norm(boxes - place[:3], axis=1) <= MOVED_M)

@@ -52,7 +52,7 @@ class Setup:
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
+class WatchedEpisode:
     """An episode of T frames with N objects.
 
     Attributes:
@@ -75,7 +75,7 @@ class Watched:
     seen: Flags
     missing: Flags
 
-    def named_after(self, other: Watched) -> Watched:
+    def named_after(self, other: WatchedEpisode) -> WatchedEpisode:
         """The same episode, whose objects are called after those of another one that look most like them."""
         own, theirs = linear_sum_assignment(-self.looks @ other.looks.T)
         return replace(
@@ -139,7 +139,7 @@ def _view(data: JsonMapping) -> LeRobotView:
     )
 
 
-def watch(folder: Path, listed: Listed, setup: Setup, appearance: AppearanceModel, rate_hz: float) -> Watched:
+def watch(folder: Path, listed: Listed, setup: Setup, appearance: AppearanceModel, rate_hz: float) -> WatchedEpisode:
     """Perceive the objects of an episode.
 
     Args:
@@ -168,7 +168,7 @@ def watch(folder: Path, listed: Listed, setup: Setup, appearance: AppearanceMode
     for number in range(len(graphs) - 1, 0, -1):  # what is seen later has been there
         graphs[number - 1] = graphs[number - 1].with_objects_of(graphs[number])
     graphs = [graph.chosen(names) for graph in graphs]
-    return Watched(
+    return WatchedEpisode(
         listed.index, listed.task, names, graphs[0].visual, np.array(times, np.float32),
         np.stack([graph.boxes for graph in graphs]),
         np.stack([graph.seen for graph in graphs]),

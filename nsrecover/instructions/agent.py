@@ -19,7 +19,7 @@ from nsrecover.instructions.goals import plain
 from nsrecover.instructions.person import Person
 from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
 from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
+from nsrecover.instructions.task import Refusal, RefusalCode, Stage, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.language.answers import Attitude, read_reply
 from nsrecover.language.meaning import Clause, Phrase, Sort, Verb
@@ -219,7 +219,7 @@ class ServiceAgent:
     def _corrected(self, task: Task, answer: str, choices: dict[Phrase, str | tuple[str, ...]]) -> Task | None:
         """The task as the operator has corrected it, after a question where that is not clear; None if it stays so."""
         found = corrected(self.understanding, task, answer, choices)
-        if isinstance(found, Question):
+        if isinstance(found, TaskQuestion):
             names = self.understanding.chosen(found, self._ask(found.text)).names
             if not names:
                 return None
@@ -414,7 +414,7 @@ class ServiceAgent:
         return episode.reason or "the goal is not reached"
 
 
-def _kind(question: Question) -> str:
+def _kind(question: TaskQuestion) -> str:
     """The kind of recovery that a question is: words that are not understood make a wrong plan, the rest is missing."""
     return "M2" if question.phrase.words else "M1"
 

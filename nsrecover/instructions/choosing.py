@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.task import Question, Refusal, Task
+from nsrecover.instructions.task import Refusal, Task, TaskQuestion
 from nsrecover.language.meaning import SWITCHED, Clause, Phrase, Reading, Sort, Verb
 
 MEANING = Phrase(Sort.PRONOUN, "the whole sentence")
@@ -21,7 +21,7 @@ class Candidate:
     task: Task
 
 
-def chosen_of(found: Sequence[Candidate], choice: str | tuple[str, ...] | None) -> Task | Question:
+def chosen_of(found: Sequence[Candidate], choice: str | tuple[str, ...] | None) -> Task | TaskQuestion:
     """The task of the only reading, or one short question between several.
 
     Args:
@@ -32,7 +32,7 @@ def chosen_of(found: Sequence[Candidate], choice: str | tuple[str, ...] | None) 
     if choice in texts:
         return found[texts.index(str(choice))].task
     options = tuple(dict.fromkeys(texts))
-    return Question(f"Should I {' or '.join(options)}?", MEANING, options) if len(options) > 1 else found[0].task
+    return TaskQuestion(f"Should I {' or '.join(options)}?", MEANING, options) if len(options) > 1 else found[0].task
 
 
 def meaning_of(task: Task) -> tuple[object, ...]:
@@ -48,7 +48,7 @@ def meaning_of(task: Task) -> tuple[object, ...]:
     return tuple(found)
 
 
-def agreed(first: Task | Refusal, second: Task, choice: str | tuple[str, ...] | None) -> Task | Question:
+def agreed(first: Task | Refusal, second: Task, choice: str | tuple[str, ...] | None) -> Task | TaskQuestion:
     """What two readers make of a sentence: a task on which they agree, or a question.
 
     Args:
@@ -62,7 +62,7 @@ def agreed(first: Task | Refusal, second: Task, choice: str | tuple[str, ...] | 
     options = tuple(dict.fromkeys(text_of(each.clauses) for each in tasks))
     if choice in options:
         return tasks[options.index(choice)]
-    return Question(f"Should I {' or '.join(options)}?", MEANING, options)
+    return TaskQuestion(f"Should I {' or '.join(options)}?", MEANING, options)
 
 
 def text_of(clauses: Sequence[Clause]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsrecover.domains.service.home import Home, Place
-from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode
+from nsrecover.instructions.task import Choices, Refusal, RefusalCode, TaskQuestion
 from nsrecover.language.meaning import Clause, Constraint, ConstraintKind, Phrase, Sort
 
 _TELLS_APART = (ConstraintKind.QUALITY, ConstraintKind.RELATION, ConstraintKind.SIDE, ConstraintKind.SIZE)
@@ -15,7 +15,7 @@ _TELLS_APART = (ConstraintKind.QUALITY, ConstraintKind.RELATION, ConstraintKind.
 class StopError(Exception):
     """Grounding ends with a question or a refusal."""
 
-    def __init__(self, result: Question | Refusal) -> None:
+    def __init__(self, result: TaskQuestion | Refusal) -> None:
         super().__init__(result.text)
         self.result = result
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from nsrecover.domains.service.home import Home
 from nsrecover.instructions.goals import ground
-from nsrecover.instructions.task import Choices, Question, Refusal, Task
+from nsrecover.instructions.task import Choices, Refusal, Task, TaskQuestion
 from nsrecover.language.answers import read_reply
 from nsrecover.language.commands import Change, alike, changes
 from nsrecover.language.lattice import Vocabulary
@@ -37,12 +37,12 @@ class Reader(Protocol):
 
     def task(
         self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
-    ) -> Task | Question | Refusal:
+    ) -> Task | TaskQuestion | Refusal:
         """What a sentence asks for."""
         ...
 
 
-def corrected(understanding: Reader, task: Task, answer: str, choices: Choices) -> Task | Question | None:
+def corrected(understanding: Reader, task: Task, answer: str, choices: Choices) -> Task | TaskQuestion | None:
     """The task as a person has corrected it.
 
     Args:
@@ -60,9 +60,9 @@ def corrected(understanding: Reader, task: Task, answer: str, choices: Choices) 
         clauses = _edited(understanding, clauses, change) if clauses is not None else None
     if clauses and tuple(clauses) != task.clauses:
         found = ground(Reading(task.sentence, tuple(clauses)), understanding.home, choices)
-        return found if isinstance(found, Task | Question) else None
+        return found if isinstance(found, Task | TaskQuestion) else None
     other = understanding.task(read_reply(answer).rest or answer, None, task.clauses) if not said else None
-    return other if isinstance(other, Task | Question) else None
+    return other if isinstance(other, Task | TaskQuestion) else None
 
 
 def _edited(understanding: Reader, clauses: Sequence[Clause], change: Change) -> Sequence[Clause] | None:

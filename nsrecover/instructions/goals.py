@@ -12,7 +12,7 @@ from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.constraints import StopError, check_constraints, in_room
 from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
-from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode, Stage, Task
+from nsrecover.instructions.task import Choices, Refusal, RefusalCode, Stage, Task, TaskQuestion
 from nsrecover.language.meaning import RESULT, Clause, Phrase, Reading, Sort, Verb
 
 LONGEST = 400
@@ -52,7 +52,7 @@ def refused(sentence: str, home: Home) -> Refusal | None:
     return None
 
 
-def ground(reading: Reading, home: Home, choices: Choices | None = None) -> Task | Question | Refusal:
+def ground(reading: Reading, home: Home, choices: Choices | None = None) -> Task | TaskQuestion | Refusal:
     """What a reading means in a home.
 
     Args:
@@ -64,13 +64,13 @@ def ground(reading: Reading, home: Home, choices: Choices | None = None) -> Task
         A task; one question if ambiguity would change the outcome; or one answer why nothing is done.
     """
     try:
-        return _Grounder(home, reading, choices or {}).task()
+        return _GoalGrounder(home, reading, choices or {}).task()
     except StopError as stop:
         return stop.result
 
 
 @dataclass
-class _Grounder:
+class _GoalGrounder:
     home: Home
     reading: Reading
     said: Choices
@@ -183,7 +183,7 @@ class _Grounder:
             return Stage((("holding", thing),), {thing: within})
         if clause.verb is Verb.PLACE:
             if clause.target is None:
-                raise StopError(Question(f"Where should I put the {thing}?", Phrase(Sort.PLACE, "?")))
+                raise StopError(TaskQuestion(f"Where should I put the {thing}?", Phrase(Sort.PLACE, "?")))
             place = self._surface(self._place(clause.target))
             if not self.home.places[place].is_room and not self.home.places[place].traits & _TAKES_THINGS:
                 self._refuse(RefusalCode.NO_SKILL, f"I cannot put anything in or on the {place}.")
@@ -201,7 +201,7 @@ class _Grounder:
         name, people, more, static = self._person(clause)
         if clause.verb in (Verb.FOLLOW, Verb.GUIDE):
             if clause.target is None and clause.verb is Verb.GUIDE:
-                raise StopError(Question(f"Where should I guide {_the(name)}?", Phrase(Sort.PLACE, "?")))
+                raise StopError(TaskQuestion(f"Where should I guide {_the(name)}?", Phrase(Sort.PLACE, "?")))
             place = self._place(clause.target) if clause.target is not None else self._followed_to(people[name])
             done = "followed" if clause.verb is Verb.FOLLOW else "guided"
             return Stage(((done, name), ("at", ROBOT, place)), {}, people, (place,), more, static)
@@ -214,7 +214,7 @@ class _Grounder:
 
     def _count(self, clause: Clause) -> Stage:
         if clause.source is None:
-            raise StopError(Question("Where should I count?", Phrase(Sort.PLACE, "?")))
+            raise StopError(TaskQuestion("Where should I count?", Phrase(Sort.PLACE, "?")))
         place = self._place(clause.source)
         if clause.person is not None or clause.thing is None:
             posed = clause.person is not None and clause.person.sort is Sort.POSED
@@ -286,7 +286,7 @@ class _Grounder:
             if not options:
                 self.notes.append(f"I know no {phrase.name}; I look for what is called so.")
                 return phrase.name, within
-            raise StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
+            raise StopError(TaskQuestion(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
         fitting = [item for item in self.home.items.values() if self.home.could_mean(phrase.name, item.name)]
         for word in phrase.words:
             told = [item for item in fitting if word in item.name.split() or word in item.notes]
@@ -302,7 +302,7 @@ class _Grounder:
         certain = phrase.sort is Sort.THING or (phrase.sort is Sort.CATEGORY and not phrase.plural)
         if len(fitting) > 1 and (phrase.definite or phrase.owner) and certain:
             options = tuple(item.name for item in fitting)
-            raise StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
+            raise StopError(TaskQuestion(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
         if phrase.sort is Sort.CATEGORY:
             self.notes.append(f"Any {phrase.name} will do.")
         return phrase.name, within
@@ -336,7 +336,7 @@ class _Grounder:
             strange = [word for word in phrase.words if word not in looks]
             if any(word.endswith("'s") for word in strange):
                 text = f"I do not know {strange[0]} {phrase.name}. Do you mean the {phrase.name}?"
-                raise StopError(Question(text, phrase, (phrase.name,)))
+                raise StopError(TaskQuestion(text, phrase, (phrase.name,)))
             self.notes += [
                 f"I do not know what '{word}' says about the {phrase.name} and left it out." for word in strange
             ]
@@ -355,7 +355,7 @@ class _Grounder:
             if in_that:
                 return alike[0]
             text = f"I know no {phrase.name}. Do you mean the {alike[0]}?"
-            raise StopError(Question(text, phrase, alike))
+            raise StopError(TaskQuestion(text, phrase, alike))
         if not fitting:
             known = _or((self.home.furniture or self.home.rooms)[:4])
             self._refuse(
@@ -364,7 +364,7 @@ class _Grounder:
         if len(fitting) > 1:
             options = tuple(each.name for each in fitting)
             said = f" I do not know what '{unclear[0]}' means." if unclear else ""
-            raise StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?{said}", phrase, options))
+            raise StopError(TaskQuestion(f"Which {phrase.name} do you mean: {_or(options)}?{said}", phrase, options))
         self.notes += [
             f"I do not know what '{word}' says about the {fitting[0].name} and left it out." for word in unclear
         ]

@@ -42,7 +42,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Question:
+class TaskQuestion:
     """One short question without whose answer the outcome would be open.
 
     Attributes:

@@ -11,7 +11,7 @@ from nsrecover.instructions.choosing import MEANING, Candidate, agreed, chosen_o
 from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.planning import TaskPlan, plan_task
-from nsrecover.instructions.task import Choices, Question, Refusal, RefusalCode, Task
+from nsrecover.instructions.task import Choices, Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.language.answers import Choice, read_choice
 from nsrecover.language.commands import Refused, Unclear, Unread, readings, vocabulary
 from nsrecover.language.lattice import Vocabulary, tokens
@@ -48,7 +48,7 @@ class Understanding:
 
     def task(
         self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
-    ) -> Task | Question | Refusal:
+    ) -> Task | TaskQuestion | Refusal:
         """What a sentence asks for: a task, one question, or one answer why nothing is done.
 
         Args:
@@ -65,7 +65,7 @@ class Understanding:
         first, found = self.candidates(sentence, choices, before)
         choice = (choices or {}).get(MEANING)
         result = chosen_of(found, choice) if found else first
-        if self.second is None or isinstance(result, Question):
+        if self.second is None or isinstance(result, TaskQuestion):
             return result
         if isinstance(result, Refusal) and result.code not in (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME):
             return result
@@ -75,9 +75,9 @@ class Understanding:
 
     def candidates(
         self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
-    ) -> tuple[Task | Question | Refusal, list[Candidate]]:
+    ) -> tuple[Task | TaskQuestion | Refusal, list[Candidate]]:
         """What the first reading of a sentence leads to, and the different tasks that it may as well mean."""
-        first: Task | Question | Refusal | None = None
+        first: Task | TaskQuestion | Refusal | None = None
         found: list[Candidate] = []
         least, unclear = 0.0, False
         for cost, read in readings(sentence, self.lexicon, self.vocabulary, before):
@@ -96,19 +96,19 @@ class Understanding:
                 found.append(Candidate(read, result))
         return first or Refusal(RefusalCode.NOT_UNDERSTOOD, _NOT_UNDERSTOOD.format("that")), found
 
-    def _refused(self, read: Refused | Unclear | Unread) -> Question | Refusal:
+    def _refused(self, read: Refused | Unclear | Unread) -> TaskQuestion | Refusal:
         if isinstance(read, Unclear):
-            return Question(f"What do you mean by '{read.said}'?", Phrase(Sort.PRONOUN, read.said))
+            return TaskQuestion(f"What do you mean by '{read.said}'?", Phrase(Sort.PRONOUN, read.said))
         if isinstance(read, Refused):
             return Refusal(RefusalCode.NO_SKILL, f"{read.text} I did nothing.")
         return Refusal(RefusalCode.NOT_UNDERSTOOD, _NOT_UNDERSTOOD.format(f"'{read.text}'"))
 
-    def plan(self, sentence: str, choices: Choices | None = None) -> TaskPlan | Question | Refusal:
+    def plan(self, sentence: str, choices: Choices | None = None) -> TaskPlan | TaskQuestion | Refusal:
         """The plan for a sentence."""
         found = self.task(sentence, choices)
         return plan_task(found, self.home) if isinstance(found, Task) else found
 
-    def chosen(self, question: Question, answer: str) -> Choice:
+    def chosen(self, question: TaskQuestion, answer: str) -> Choice:
         """Which options of a question an answer means; without options, what of the home it names."""
         options = question.options or tuple(self.home.places)
         if question.phrase.sort is Sort.PRONOUN and not question.options:

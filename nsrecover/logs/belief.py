@@ -17,11 +17,11 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
-from nsrecover.domains.household.scene import Household, holding
+from nsrecover.domains.household.scene import HouseholdScene, holding
 from nsrecover.logs.observer import BLIND, Observer
 from nsrecover.logs.reading.records import HouseholdLog
 from nsrecover.logs.reading.timeline import Slot
-from nsrecover.logs.simulation import DEFECT, FINAL, PUTTING, Course, Deviation, Simulator
+from nsrecover.logs.simulation import DEFECT, FINAL, PUTTING, Course, CourseDeviation, Simulator
 
 _ENCLOSED = {Trait.DOOR, Trait.MACHINE}
 _WIDTH, _ATTEMPTS, _DEPTH, _READINGS = 40, 200, 12.0, 25
@@ -36,7 +36,7 @@ class _Node:
     cost: float
     state: State
     previous: State
-    deviations: tuple[Deviation, ...] = ()
+    deviations: tuple[CourseDeviation, ...] = ()
     when: tuple[int, ...] = ()
     defect: bool = False
 
@@ -167,7 +167,7 @@ class Believer(Starts):
         observer: how far observations are trusted.
     """
 
-    def __init__(self, log: HouseholdLog, home: Household, slots: Sequence[Slot], observer: Observer) -> None:
+    def __init__(self, log: HouseholdLog, home: HouseholdScene, slots: Sequence[Slot], observer: Observer) -> None:
         super().__init__(log, home, slots, observer)
         self._places_of, self._others = lru_cache(None)(self._found_at), lru_cache(None)(self._instead_of)
 
@@ -183,7 +183,7 @@ class Believer(Starts):
             beam = [_Node(self._unusual(start), start, start)]
             for event in range(len(self.views) + 1):
                 beam = self._observed([*self._moments(beam, event)], event, observer)
-            best = dict[tuple[Deviation, ...], _Node]()
+            best = dict[tuple[CourseDeviation, ...], _Node]()
             for node in sorted(beam, key=lambda one: one.cost):
                 best.setdefault(node.deviations, node)
             found += [self.course(start, node.deviations, node.when) for node in list(best.values())[:_READINGS]]
@@ -225,10 +225,10 @@ class Believer(Starts):
         ]
         again = any(step.arguments[:1] == (carried,) for step in self.steps[number + 1 :])
         for place, lost in (("", False), *((each, False) for each in places), *([("", True)] if again else [])):
-            one = Deviation("dropped", number, event, None, place, lost=lost)
+            one = CourseDeviation("dropped", number, event, None, place, lost=lost)
             yield self._deviated(node, one, self._dropped(node.state, place, lost))
 
-    def _deviated(self, node: _Node, one: Deviation, state: State) -> _Node:
+    def _deviated(self, node: _Node, one: CourseDeviation, state: State) -> _Node:
         cost = node.cost + self._price(one, node.state)
         return _Node(cost, state, node.previous, (*node.deviations, one), node.when, node.defect)
 
@@ -250,22 +250,22 @@ class Believer(Starts):
             yield _Node(changed.cost + DEFECT * late, state, node.previous, changed.deviations, tried.when,
                         node.defect or late)  # fmt: skip
 
-    def _deviations(self, node: _Node, number: int, event: int, refused: bool) -> Iterator[Deviation]:
+    def _deviations(self, node: _Node, number: int, event: int, refused: bool) -> Iterator[CourseDeviation]:
         slot, step = self.slots[number], self.steps[number]
         if not slot.told:
             if slot.last == len(self.views):
-                yield Deviation("stopped", number, event)
+                yield CourseDeviation("stopped", number, event)
             elif not refused:
-                yield Deviation("skipped", number, event)
+                yield CourseDeviation("skipped", number, event)
         if refused:
-            yield Deviation("forced", number, event)
+            yield CourseDeviation("forced", number, event)
         elif slot.told:
-            yield Deviation("no_effect", number, event)
+            yield CourseDeviation("no_effect", number, event)
         thing = step.arguments[0]
         others, held = self._others(step, event), holding(node.state)
         if refused and step.operator in PUTTING and held not in (None, thing):
             # Whatever is in the gripper is put down.
-            yield Deviation("aside", number, event, Action(step.operator, (str(held), step.arguments[1])))
+            yield CourseDeviation("aside", number, event, Action(step.operator, (str(held), step.arguments[1])))
         if refused and step.operator in PUTTING and not others:
             others = self.home.all(Trait.SURFACE)[:1]
         for other in others:
@@ -273,12 +273,14 @@ class Believer(Starts):
                 on_top = self.home.has(other, Trait.FLAT) or other == step.arguments[1]
                 operator = "put_on" if on_top else "put_in"
                 if not refused or held == thing:
-                    yield Deviation("aside" if refused else "instead", number, event, Action(operator, (thing, other)))
+                    yield CourseDeviation(
+                        "aside" if refused else "instead", number, event, Action(operator, (thing, other))
+                    )
             elif other != held and (not refused or step.operator == "pick_up"):
                 instead = Action(step.operator, (other, *step.arguments[1:]))
-                yield Deviation("instead", number, event, instead)
+                yield CourseDeviation("instead", number, event, instead)
                 if step.operator == "pick_up":
-                    yield Deviation("instead", number, event, instead, lasting=True)
+                    yield CourseDeviation("instead", number, event, instead, lasting=True)
 
     def _found_at(self, thing: str, begin: int) -> list[str]:
         found = Counter(
@@ -333,7 +335,7 @@ class Believer(Starts):
             if not fresh:
                 break
             found += self.search(list(dict.fromkeys(fresh))[:2], self.observer)
-        best = dict[tuple[Deviation, ...], Course]()
+        best = dict[tuple[CourseDeviation, ...], Course]()
         for one in sorted(found, key=lambda each: each.cost):
             best.setdefault(one.deviations, one)
         return list(best.values())

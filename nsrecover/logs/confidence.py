@@ -10,7 +10,7 @@ from pathlib import Path
 from nsrecover.logs.diagnosis import PLAN_CAUSES, Diagnosis
 from nsrecover.logs.findings import RootCause
 from nsrecover.logs.reading.records import HouseholdLog
-from nsrecover.logs.run import Run
+from nsrecover.logs.run import LogRun
 from nsrecover.util.untrusted_json import read_json
 
 FITTED = Path(__file__).with_name("confidence.json")
@@ -21,7 +21,7 @@ _STRANGE = 0.8
 _MOSTLY = 0.75
 
 
-def features(run: Run, diagnosis: Diagnosis) -> tuple[float, ...]:
+def features(run: LogRun, diagnosis: Diagnosis) -> tuple[float, ...]:
     """What confidence depends on; the first is constant.
 
     Args:
@@ -48,7 +48,7 @@ def features(run: Run, diagnosis: Diagnosis) -> tuple[float, ...]:
     )
 
 
-def confidence(run: Run, diagnosis: Diagnosis) -> float:
+def confidence(run: LogRun, diagnosis: Diagnosis) -> float:
     """The probability that step and kind of a diagnosis are right, less the share of events that are not readable."""
     if not run.wanted or diagnosis.finding.cause is RootCause.UNKNOWN:
         return 0.0
@@ -68,7 +68,7 @@ def chance_of(values: Sequence[float], weights: Sequence[float]) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-def open_question(run: Run, diagnosis: Diagnosis) -> str:
+def open_question(run: LogRun, diagnosis: Diagnosis) -> str:
     """What keeps a diagnosis from being sure; empty if it is sure enough."""
     if confidence(run, diagnosis) >= SURE_ENOUGH:
         return ""

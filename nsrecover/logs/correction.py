@@ -10,7 +10,7 @@ from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import IMPLIED, Trait
 from nsrecover.domains.household.names import is_slice, noun, whole
-from nsrecover.domains.household.scene import Household, formula_of, holds, places
+from nsrecover.domains.household.scene import HouseholdScene, formula_of, holds, places
 from nsrecover.logs.effects import SWITCHES
 from nsrecover.logs.reading.things import state_after
 from nsrecover.planning.symbolic.solving import Limits, solve
@@ -25,7 +25,7 @@ MAX_EXPANSIONS, MOST_EXPANSIONS = 150, 600
 def correct(
     start: State,
     conditions: Sequence[StateFact],
-    home: Household,
+    home: HouseholdScene,
     plan: Sequence[Action] = (),
     forbidden: Collection[Action] = (),
     order: Sequence[Action] = (),
@@ -71,7 +71,7 @@ def correct(
     return None
 
 
-def _familiar(conditions: Sequence[StateFact], home: Household, plan: Sequence[Action]) -> tuple[str, ...]:
+def _familiar(conditions: Sequence[StateFact], home: HouseholdScene, plan: Sequence[Action]) -> tuple[str, ...]:
     """Objects of the plan and the goal, and the appliances that a household has for them."""
     found = dict.fromkeys(name for step in plan for name in step.arguments)
     found |= dict.fromkeys(name for condition in conditions for name in condition[1:])
@@ -80,7 +80,7 @@ def _familiar(conditions: Sequence[StateFact], home: Household, plan: Sequence[A
     return tuple(name for name in (*found, *(n for n in home.objects if noun(n) in needed)) if name in home.objects)
 
 
-def _relevant(start: State, familiar: Collection[str], usable: Collection[str], home: Household) -> frozenset[str]:
+def _relevant(start: State, familiar: Collection[str], usable: Collection[str], home: HouseholdScene) -> frozenset[str]:
     """Familiar objects, what is held, liquids, surfaces, the places of all these and what is in their way."""
     found = {*familiar, *(fact[1] for fact in start if fact[0] == "holding")}
     found |= {name for name in usable if home.traits(name) & {Trait.LIQUID, Trait.SURFACE}}
@@ -93,7 +93,7 @@ def _relevant(start: State, familiar: Collection[str], usable: Collection[str], 
     return frozenset(found & home.objects.keys())
 
 
-def _usable(start: State, familiar: Collection[str], home: Household) -> list[str]:
+def _usable(start: State, familiar: Collection[str], home: HouseholdScene) -> list[str]:
     """Objects that a plan may need: no slices of what is not sliced, no liquids that are nowhere."""
     present = {*familiar, *(name for fact in start for name in fact[1:])}
     present |= {name for law in home.domain.laws for fact in law.effect.adds for name in fact[2:]}
@@ -106,7 +106,7 @@ def _usable(start: State, familiar: Collection[str], home: Household) -> list[st
 
 
 def _in_order(
-    start: State, steps: Sequence[Action], conditions: Sequence[StateFact], home: Household, plan: Sequence[Action]
+    start: State, steps: Sequence[Action], conditions: Sequence[StateFact], home: HouseholdScene, plan: Sequence[Action]
 ) -> tuple[Action, ...]:
     """The same steps in the order of the original plan, doors closed and switches turned off early, where possible."""
     rank = {step: number for number, step in reversed(list(enumerate(plan)))}
@@ -122,7 +122,9 @@ def _in_order(
     return tuple(kept)
 
 
-def _tidy(start: State, conditions: Sequence[StateFact], home: Household, objects: Collection[str]) -> list[StateFact]:
+def _tidy(
+    start: State, conditions: Sequence[StateFact], home: HouseholdScene, objects: Collection[str]
+) -> list[StateFact]:
     """Conditions that objects that are closed or off are so in the end, too."""
     wanted = {condition[:2] for condition in conditions}
     return [
@@ -136,7 +138,7 @@ def _tidy(start: State, conditions: Sequence[StateFact], home: Household, object
     ]
 
 
-def reaches(start: State, steps: Sequence[Action], conditions: Sequence[StateFact], home: Household) -> bool:
+def reaches(start: State, steps: Sequence[Action], conditions: Sequence[StateFact], home: HouseholdScene) -> bool:
     """Whether steps can be executed one after the other and achieve the conditions."""
     state = state_after(home, start, tuple(steps))
     return state is not None and all(holds(state, condition, home) for condition in conditions)

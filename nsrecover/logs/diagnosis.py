@@ -15,8 +15,8 @@ from nsrecover.logs.edits import Edit, Editor
 from nsrecover.logs.effects import OPERATORS, literal_of
 from nsrecover.logs.findings import Finding, RootCause
 from nsrecover.logs.observer import Observer
-from nsrecover.logs.run import Run
-from nsrecover.logs.simulation import Course, Deviation
+from nsrecover.logs.run import LogRun
+from nsrecover.logs.simulation import Course, CourseDeviation
 
 _PUTTING = ("put_in", "put_on")
 PLAN_CAUSES = (RootCause.MISSING_STEP, RootCause.NEVER_OPENED, RootCause.WRONG_ORDER, RootCause.WRONG_ACTION,
@@ -46,7 +46,7 @@ class Diagnosis:
     rivals: tuple[tuple[Course, float], ...]
 
 
-def diagnose(run: Run) -> Diagnosis:
+def diagnose(run: LogRun) -> Diagnosis:
     """Diagnose a log.
 
     Args:
@@ -65,11 +65,11 @@ def diagnose(run: Run) -> Diagnosis:
     return Diagnosis(finding, same, edits, run.course.cost / max(1, len(run.log.events)), tuple(rivals[:4]))
 
 
-def _achieved(run: Run, course: Course) -> bool:
+def _achieved(run: LogRun, course: Course) -> bool:
     return bool(run.wanted) and all(holds(course.final, condition, run.home) for condition in run.goal)
 
 
-def _finding(run: Run) -> tuple[Finding, int]:
+def _finding(run: LogRun) -> tuple[Finding, int]:
     """The root cause, and how many edits of the plan are as good as the chosen one."""
     course = run.course
     failures = [one for one in course.deviations if one.mode not in _SCENE]
@@ -110,7 +110,7 @@ def _finding(run: Run) -> tuple[Finding, int]:
     return _unachieved(run, plain), 0
 
 
-def _in_spite(run: Run, failures: Sequence[Deviation]) -> Finding:
+def _in_spite(run: LogRun, failures: Sequence[CourseDeviation]) -> Finding:
     """What went wrong although the success condition holds: an obstacle, or a failure that is not in doubt."""
     scene = _in_scene(run, run.course) if run.course.refused else None
     if scene is not None and (scene.cause is RootCause.BLOCKED or run.course.deviations):
@@ -120,7 +120,9 @@ def _in_spite(run: Run, failures: Sequence[Deviation]) -> Finding:
     return replace(_in_execution(run, failures[0]), reason="holds")
 
 
-def _culprit(run: Run, base: tuple[Deviation, ...], failures: Sequence[Deviation], sound: bool) -> Deviation | None:
+def _culprit(
+    run: LogRun, base: tuple[CourseDeviation, ...], failures: Sequence[CourseDeviation], sound: bool
+) -> CourseDeviation | None:
     """The first failure after which the goal is not achieved; the first one if the plan would not achieve it either."""
     start, when = run.course.start, run.course.when
     for count in range(1, len(failures) + 1 if sound else 0):
@@ -130,7 +132,7 @@ def _culprit(run: Run, base: tuple[Deviation, ...], failures: Sequence[Deviation
     return failures[0] if failures else None
 
 
-def _vague(run: Run) -> Finding | None:
+def _vague(run: LogRun) -> Finding | None:
     """A word of the plan that leaves open what is meant."""
     changed = {one.number for one in run.course.deviations}
     for number, item in sorted(enumerate(run.subgoals), key=lambda each: each[0] not in changed):
@@ -140,7 +142,7 @@ def _vague(run: Run) -> Finding | None:
     return None
 
 
-def _reached(run: Run, number: int, word: str) -> str:
+def _reached(run: LogRun, number: int, word: str) -> str:
     """The object that a step with an ambiguous word was carried out with, by what was seen afterwards, or changed."""
     item = run.subgoals[number]
     found = list[str]()
@@ -152,7 +154,7 @@ def _reached(run: Run, number: int, word: str) -> str:
     return next((name for name in found if name != word and could_mean(word, name)), "")
 
 
-def _in_execution(run: Run, happened: Deviation) -> Finding:
+def _in_execution(run: LogRun, happened: CourseDeviation) -> Finding:
     """A failed execution, something dropped, or another object or place."""
     number, item = happened.number, run.subgoals[happened.number]
     event = min(happened.event, len(run.log.events) - 1)
@@ -188,7 +190,7 @@ def _in_execution(run: Run, happened: Deviation) -> Finding:
     return run.finding(RootCause.ACTION_FAILED, number, *names, since=since)
 
 
-def _in_the_place(run: Run, number: int) -> str:
+def _in_the_place(run: LogRun, number: int) -> str:
     """What was in a small place before the plan put something there."""
     place = run.steps[number].arguments[1]
     roomy = run.home.has(place, Trait.DOOR) and not run.home.has(place, Trait.ONE_PLACE)
@@ -199,7 +201,7 @@ def _in_the_place(run: Run, number: int) -> str:
     return next(iter(inside), "")
 
 
-def _obstacle(run: Run, number: int, thing: str) -> str:
+def _obstacle(run: LogRun, number: int, thing: str) -> str:
     """What two frames show in front of an object around an attempt to take it; or on it, if that was repeated."""
     end, counts = run.subgoals[number].event, dict[str, int]()
     begin = run.subgoals[number - 1].event + 1 if number else 0
@@ -216,7 +218,7 @@ def _obstacle(run: Run, number: int, thing: str) -> str:
     return best if counts.get(best, 0) >= 2 else ""
 
 
-def _in_scene(run: Run, course: Course) -> Finding | None:
+def _in_scene(run: LogRun, course: Course) -> Finding | None:
     """What the plan did not reckon with: an obstacle, a running machine, an object that is not suitable."""
     home, start = run.home, course.start
     number = min(course.refused, default=len(run.subgoals))
@@ -256,13 +258,13 @@ def _in_scene(run: Run, course: Course) -> Finding | None:
     return None
 
 
-def _already_filled(run: Run, number: int, target: str, course: Course, need: StateFact) -> Finding:
+def _already_filled(run: LogRun, number: int, target: str, course: Course, need: StateFact) -> Finding:
     liquid = next(fact[2] for fact in course.start if fact[:2] == ("filled", target))
     emptying = (Action("pour", (target, "sink")),)
     return run.finding(RootCause.ALREADY_FILLED, number, target, missing=emptying, liquid=liquid, unmet=need)
 
 
-def _unsuitable(run: Run, thing: str, reason: str, place: str) -> Finding:
+def _unsuitable(run: LogRun, thing: str, reason: str, place: str) -> Finding:
     """An object that was not suitable, at the step that chose it, with another one that is."""
     number = next((n for n, step in enumerate(run.steps) if thing in step.arguments), 0)
     kind = noun(thing).split()[-1]
@@ -278,13 +280,13 @@ def _unsuitable(run: Run, thing: str, reason: str, place: str) -> Finding:
     return run.finding(RootCause.UNSUITABLE, number, thing, *fits[:1], reason=reason)
 
 
-def _is_refused(run: Run, name: str, place: str) -> bool:
+def _is_refused(run: LogRun, name: str, place: str) -> bool:
     """Whether an object is not suitable for a place, either."""
     inside = frozenset({("at", name, place), ("holding", name)})
     return not holds(inside, ("fits", name, place), run.home) or not holds(inside, ("safe", place), run.home)
 
 
-def _in_plan(run: Run, edit: Edit, first: int, plain: Course) -> Finding:
+def _in_plan(run: LogRun, edit: Edit, first: int, plain: Course) -> Finding:
     """An edit of the plan as a finding."""
     count = len(run.subgoals)
     number = min(edit.number, count - 1)
@@ -316,7 +318,7 @@ def _in_plan(run: Run, edit: Edit, first: int, plain: Course) -> Finding:
     return _lacking(run, number, lacking, need)
 
 
-def _lacking(run: Run, number: int, lacking: Action, need: StateFact | None) -> Finding:
+def _lacking(run: LogRun, number: int, lacking: Action, need: StateFact | None) -> Finding:
     """A step that the plan lacks before another one."""
     if lacking.operator == "open_obj":
         names = (*lacking.arguments, *run.steps[number].arguments[:1])
@@ -324,7 +326,7 @@ def _lacking(run: Run, number: int, lacking: Action, need: StateFact | None) -> 
     return run.finding(RootCause.MISSING_STEP, number, *lacking.arguments, missing=(lacking,), unmet=need)
 
 
-def _refused(run: Run, number: int, needs: Sequence[StateFact]) -> Finding:
+def _refused(run: LogRun, number: int, needs: Sequence[StateFact]) -> Finding:
     """A step that was not possible, where no edit of the plan would do: what it needs first."""
     state, need = run.before(number), needs[0]
     match need:
@@ -351,7 +353,7 @@ def _refused(run: Run, number: int, needs: Sequence[StateFact]) -> Finding:
     return run.finding(RootCause.ACTION_FAILED, number, *run.steps[number].arguments, unmet=need)
 
 
-def _unachieved(run: Run, plain: Course) -> Finding:
+def _unachieved(run: LogRun, plain: Course) -> Finding:
     """A condition that does not hold in the end, where no edit of the plan would do."""
     unmet = next((c for c in run.goal if not holds(plain.final, c, run.home)), None)
     number = len(run.subgoals) - 1

@@ -11,7 +11,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff, slice_of, whole
-from nsrecover.domains.household.scene import Household, holding, holds
+from nsrecover.domains.household.scene import HouseholdScene, holding, holds
 from nsrecover.logs.belief import Believer
 from nsrecover.logs.correction import correct
 from nsrecover.logs.effects import SWITCHES, opposite
@@ -59,7 +59,7 @@ class Editor:
     steps: tuple[Action, ...]
 
     @property
-    def home(self) -> Household:
+    def home(self) -> HouseholdScene:
         """The objects of the log."""
         return self.believer.home
 

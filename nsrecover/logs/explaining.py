@@ -23,7 +23,7 @@ from nsrecover.logs.own_domain import diagnosed, reading_of
 from nsrecover.logs.reading.records import HouseholdLog
 from nsrecover.logs.reading.things import named
 from nsrecover.logs.reading.wanted import goal_of
-from nsrecover.logs.run import Run, run_of
+from nsrecover.logs.run import LogRun, run_of
 from nsrecover.logs.simulation import Course
 
 
@@ -86,7 +86,7 @@ def _in_own_words(log: HouseholdLog, scene: Instance) -> LogExplanation:
     )  # fmt: skip
 
 
-def explain_run(run: Run) -> LogExplanation:
+def explain_run(run: LogRun) -> LogExplanation:
     """Explain a prepared log."""
     diagnosis = diagnose(run)
     finding = diagnosis.finding
@@ -114,14 +114,14 @@ def _assumed(log: HouseholdLog, steps: Sequence[Action]) -> tuple[str, ...]:
     return tuple(name for name in names if not any(same_stuff(name, one) for one in known))
 
 
-def _doors(run: Run) -> list[StateFact]:
+def _doors(run: LogRun) -> list[StateFact]:
     """Doors of places that the goal fills and that the plan closes at the end have to be closed."""
     shut = {item.planned.arguments[0] for item in run.subgoals if item.step.operator == "close_obj"}
     kept = {fact[2] for fact in run.wanted if fact[0] == "at" and run.home.has(fact[2], Trait.DOOR)}
     return [("closed", door) for door in sorted(kept & shut) if ("closed", door) not in run.wanted]
 
 
-def _mistaken_away(run: Run, finding: Finding) -> list[StateFact]:
+def _mistaken_away(run: LogRun, finding: Finding) -> list[StateFact]:
     """An object that was taken by mistake must not stay on the dish that the right one goes to."""
     if finding.cause is not RootCause.MISTAKEN_OBJECT or len(finding.objects) < 2:
         return []
@@ -130,7 +130,7 @@ def _mistaken_away(run: Run, finding: Finding) -> list[StateFact]:
     return [("away_from", other, dish) for dish in dishes if other in contents(run.final, dish)]
 
 
-def _start(run: Run, finding: Finding) -> State:
+def _start(run: LogRun, finding: Finding) -> State:
     """The state from which to go on: the final one, with what follows from the cause."""
     state = run.final
     if finding.cause is not RootCause.NONE:
@@ -156,7 +156,7 @@ def _start(run: Run, finding: Finding) -> State:
     return state
 
 
-def _behind_doors(run: Run) -> set[StateFact]:
+def _behind_doors(run: LogRun) -> set[StateFact]:
     """Objects that were never seen are taken to be behind a door that was never open, if there is one."""
     seen = {name for frame in run.log.events for name in frame.observation.states()} | set(run.log.final.states())
     seen |= {fact[1] for state in run.course.states for fact in state if fact[0] in ("at", "holding")}

@@ -16,9 +16,9 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of
-from nsrecover.domains.household.scene import Household
+from nsrecover.domains.household.scene import HouseholdScene
 from nsrecover.logs.effects import SEEN, liquid_of
-from nsrecover.logs.reading.records import HouseholdLog, KeyFrame, Observation
+from nsrecover.logs.reading.records import HouseholdLog, KeyFrame, LogObservation
 
 STATE, GRIPPER, PLACE, BEHIND, MISSED = range(5)
 """Channels: states of objects, something else in the gripper, contact with a place, contact with something that may be
@@ -42,7 +42,7 @@ _COVERED = ("above", "occluding", "blocking", "in front of")
 
 
 @dataclass(frozen=True)
-class Sighting:
+class LogSighting:
     """One observation, with objects for names.
 
     Attributes:
@@ -78,7 +78,7 @@ class Sighting:
         return (len(self.states) + len(self.liquids), int(self.held is not None), placed - near, near)
 
 
-def sighting_of(observation: Observation, home: Household) -> Sighting:
+def sighting_of(observation: LogObservation, home: HouseholdScene) -> LogSighting:
     """An observation as evidence.
 
     Args:
@@ -115,11 +115,11 @@ def sighting_of(observation: Observation, home: Household) -> Sighting:
     # Of several places that are said of one object some are not in view.
     said = Counter(name for name, *_ in places)
     shown |= {meant[0] for name, meant, *_ in places if said[name] == 1}
-    return Sighting(tuple(states), tuple(liquids), tuple(places), held, frozenset(seen), frozenset(shown),
+    return LogSighting(tuple(states), tuple(liquids), tuple(places), held, frozenset(seen), frozenset(shown),
                     tuple(covers))  # fmt: skip
 
 
-def _meant(word: str, home: Household) -> tuple[str, ...]:
+def _meant(word: str, home: HouseholdScene) -> tuple[str, ...]:
     """The objects that a word of an observation can mean."""
     return (word,) if noun(word) != word else tuple(home.instances(word))
 
@@ -127,7 +127,7 @@ def _meant(word: str, home: Household) -> tuple[str, ...]:
 class Snapshot:
     """A state, indexed for comparison with views."""
 
-    def __init__(self, state: State, home: Household) -> None:
+    def __init__(self, state: State, home: HouseholdScene) -> None:
         self.state, self._home = state, home
         self.at: dict[str, list[str]] = {}
         self.atop, self.liquid, self.held = set[tuple[str, str]](), dict[str, str](), ""
@@ -169,7 +169,7 @@ Tally = tuple[float, float, float, float, float, float, float]
 NO_ERRORS: Tally = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def tally(view: Sighting, now: Snapshot, watched: Collection[str], home: Household) -> Tally:
+def tally(view: LogSighting, now: Snapshot, watched: Collection[str], home: HouseholdScene) -> Tally:
     """What is wrong with an observation in a state.
 
     Args:
@@ -257,7 +257,7 @@ def _beta(one: float, other: float) -> float:
     return math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)
 
 
-def contradicted(observation: Observation, home: Household) -> bool:
+def contradicted(observation: LogObservation, home: HouseholdScene) -> bool:
     """Whether an observation cannot be true: two things in one another, or what is held lies somewhere, too."""
     pairs = {(one, other) for one, how, other in observation.relations() if how in ("inside", "on top of")}
     held = observation.held
@@ -281,7 +281,7 @@ def flickers(frames: Sequence[KeyFrame]) -> int:
     return count
 
 
-def trusted(log: HouseholdLog, home: Household) -> Observer:
+def trusted(log: HouseholdLog, home: HouseholdScene) -> Observer:
     """The observer of a log, by how often its observations cannot be true.
 
     Args:

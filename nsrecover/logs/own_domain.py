@@ -17,7 +17,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Atom, Formula, Not, Role, State, facts_of, spaced
 from nsrecover.domains.instance import Instance
 from nsrecover.logs.findings import Checked, Finding, RootCause
-from nsrecover.logs.reading.own_words import Claims, Vocabulary, claims_of, goal_in
+from nsrecover.logs.reading.own_words import Claims, OwnWords, claims_of, goal_in
 from nsrecover.logs.reading.records import HouseholdLog
 from nsrecover.planning.symbolic.solving import solve
 
@@ -29,7 +29,7 @@ _MOVES = {"move", "go", "navigate", "drive", "walk", "approach", "travel"}
 
 
 @dataclass(frozen=True)
-class _Node:
+class _OwnNode:
     cost: float
     state: State
     previous: State
@@ -53,7 +53,7 @@ class OwnReading:
     """
 
     log: HouseholdLog
-    words: Vocabulary
+    words: OwnWords
     steps: tuple[Action, ...]
     when: tuple[tuple[int, int], ...]
     told: tuple[bool, ...]
@@ -102,9 +102,9 @@ class OwnReading:
                 if variable is None or len(fact) == 2 or fact[2] != variable.values[0]:
                     facts.add(fact)
 
-    def courses(self) -> list[_Node]:
+    def courses(self) -> list[_OwnNode]:
         """Courses of events, the most likely first, by a beam search over the events."""
-        beam = [_Node(0.0, self.start(), self.start())]
+        beam = [_OwnNode(0.0, self.start(), self.start())]
         for event in range(len(self.claims)):
             due = [number for number in range(len(self.steps)) if self.when[number][1] == event]
             beam += [dropped for node in beam for dropped in self._drops(node, event)]
@@ -112,13 +112,13 @@ class OwnReading:
                 beam = [after for node in beam for after in self._tried(node, number, event)]
             last = event == len(self.claims) - 1
             beam = [self._seen(node, event, _FINAL if last else 1.0) for node in beam]
-            best = dict[tuple[object, ...], _Node]()
+            best = dict[tuple[object, ...], _OwnNode]()
             for node in sorted(beam, key=lambda one: one.cost):
                 best.setdefault((node.state, node.deviations), node)
             beam = list(best.values())[:_WIDTH]
         return beam
 
-    def _seen(self, node: _Node, event: int, weight: float) -> _Node:
+    def _seen(self, node: _OwnNode, event: int, weight: float) -> _OwnNode:
         claims = self.claims[event]
         cost = min(
             _WRONG * claims.wrong(node.state, self.words),
@@ -126,7 +126,7 @@ class OwnReading:
         )
         return replace(node, cost=node.cost + weight * cost, previous=node.state)
 
-    def _drops(self, node: _Node, event: int) -> Iterator[_Node]:
+    def _drops(self, node: _OwnNode, event: int) -> Iterator[_OwnNode]:
         held = self.words.held(node.state)
         number = len(node.states)
         if held is None or number == len(self.steps) or event == len(self.claims) - 1:
@@ -143,11 +143,11 @@ class OwnReading:
         yield replace(node, cost=node.cost + _PRIOR["dropped"], state=state,
                       deviations=(*node.deviations, ("dropped", number, event, Action("drop", (held,)))))  # fmt: skip
 
-    def _tried(self, node: _Node, number: int, event: int) -> Iterator[_Node]:
+    def _tried(self, node: _OwnNode, number: int, event: int) -> Iterator[_OwnNode]:
         """What may come of a step."""
         step = self.steps[number]
 
-        def came(state: State, mode: str = "", instead: Action | None = None, refused: bool = False) -> _Node:
+        def came(state: State, mode: str = "", instead: Action | None = None, refused: bool = False) -> _OwnNode:
             more = ((mode, number, event, instead),) if mode else ()
             return replace(
                 node, cost=node.cost + _PRIOR.get(mode, 0.0), state=state, deviations=(*node.deviations, *more),
@@ -181,7 +181,7 @@ def reading_of(log: HouseholdLog, scene: Instance) -> OwnReading:
         log: from `nsrecover.logs.reading.format.log_of`.
         scene: the domain and its objects, from `nsrecover.domains.scene_of`.
     """
-    words, unknown = Vocabulary(scene), [each for each in log.unread if "unknown action" not in each]
+    words, unknown = OwnWords(scene), [each for each in log.unread if "unknown action" not in each]
     steps = list[Action]()
     for number, line in enumerate(log.plan_lines, start=1):
         name, *rest = (part.strip() for part in re.split(r"[(,)]", line.strip().lstrip("(").rstrip(") ")))
@@ -203,7 +203,7 @@ def reading_of(log: HouseholdLog, scene: Instance) -> OwnReading:
 
 
 def _when(
-    log: HouseholdLog, steps: Sequence[Action], words: Vocabulary, unknown: list[str]
+    log: HouseholdLog, steps: Sequence[Action], words: OwnWords, unknown: list[str]
 ) -> tuple[tuple[tuple[int, int], ...], tuple[bool, ...]]:
     """The events about each step, in order, and whether there is one."""
     found, done, before = dict[int, tuple[int, int]](), 0, ""
@@ -255,7 +255,7 @@ def diagnosed(reading: OwnReading) -> tuple[Finding, list[Checked], float, list[
     return finding, checked, share if goal else 0.0, way
 
 
-def _key(course: _Node) -> tuple[object, ...]:
+def _key(course: _OwnNode) -> tuple[object, ...]:
     return (*course.deviations[:1], *course.refused[:1])
 
 
@@ -269,7 +269,7 @@ def _time(reading: OwnReading, event: int) -> str:
     return events[min(event, len(events) - 1)].time if events else "00:00"
 
 
-def _finding(reading: OwnReading, course: _Node, goal: Sequence[Formula]) -> Finding:
+def _finding(reading: OwnReading, course: _OwnNode, goal: Sequence[Formula]) -> Finding:
     """The first failure, or what the plan lacks."""
     first = min(course.refused, default=len(reading.steps))
     failed = next((one for one in course.deviations if one[0] != "forced" and one[1] <= first), None)

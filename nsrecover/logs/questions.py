@@ -10,7 +10,7 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.household.scene import apply, holds, unmet
 from nsrecover.explanation.answers.questions import (
-    Answer,
+    QuestionAnswer,
     asks_what_if,
     asks_what_was_done,
     asks_what_went_wrong,
@@ -22,7 +22,7 @@ from nsrecover.logs.explaining import LogExplanation, explain_run
 from nsrecover.logs.findings import Checked
 from nsrecover.logs.reading.records import HouseholdLog
 from nsrecover.logs.reading.things import alike
-from nsrecover.logs.run import Run, run_of
+from nsrecover.logs.run import LogRun, run_of
 from nsrecover.logs.templates import act, verbalize
 from nsrecover.util.english import capital, counted, listed
 
@@ -39,7 +39,9 @@ _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[Answer, ...]:
+def ask_log(
+    log: HouseholdLog, questions: Sequence[str], audience: Audience = Audience.LAY
+) -> tuple[QuestionAnswer, ...]:
     """Answer questions about a log; a "what if" that names no action is about that of the question before.
 
     Args:
@@ -49,7 +51,7 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
     """
     run = run_of(log)
     explanation = explain_run(run)
-    answers: list[Answer] = []
+    answers: list[QuestionAnswer] = []
     about: Action | None = None
     for question in questions:
         step = _step_of(question, _steps(run, explanation))
@@ -64,13 +66,13 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
             way = explanation.correction
             text = "No way to put it right was found." if way is None else _way_text(way)
         else:
-            answers.append(Answer(question, _help(run, explanation), understood=False))
+            answers.append(QuestionAnswer(question, _help(run, explanation), understood=False))
             continue
-        answers.append(Answer(question, text, objects=about.arguments if about is not None else ()))
+        answers.append(QuestionAnswer(question, text, objects=about.arguments if about is not None else ()))
     return tuple(answers)
 
 
-def _steps(run: Run, explanation: LogExplanation) -> list[Action]:
+def _steps(run: LogRun, explanation: LogExplanation) -> list[Action]:
     """The executed and the proposed steps."""
     return list(dict.fromkeys([*run.steps, *(explanation.correction or ())]))
 
@@ -95,7 +97,7 @@ def _step_of(question: str, steps: Sequence[Action]) -> Action | None:
     return max(fitting, key=fit, default=None)
 
 
-def _why(run: Run, explanation: LogExplanation, step: Action) -> str:
+def _why(run: LogRun, explanation: LogExplanation, step: Action) -> str:
     if step not in run.steps:
         return f"It is part of the way to put things right: {_way_text(explanation.correction or ())}"
     number = run.steps.index(step)
@@ -110,7 +112,7 @@ def _why(run: Run, explanation: LogExplanation, step: Action) -> str:
     return f"{place} Nothing later in the plan rests on it.{tail}"
 
 
-def _first_needing(run: Run, number: int) -> Checked | None:
+def _first_needing(run: LogRun, number: int) -> Checked | None:
     """The first later subgoal whose step can be executed after a step, and not without it."""
     without, home = run.before(number), run.home
     if run.steps[number].operator not in HOUSEHOLD.operators:
@@ -126,7 +128,7 @@ def _first_needing(run: Run, number: int) -> Checked | None:
     return None
 
 
-def _what_if(run: Run, step: Action) -> str:
+def _what_if(run: LogRun, step: Action) -> str:
     """Plan again without a step, from where it was taken, or from the end if it is only proposed."""
     had_not = f"Had the robot not come to {act(step)},"
     start = run.before(run.steps.index(step)) if step in run.steps else run.final
@@ -143,7 +145,7 @@ def _way_text(way: Sequence[Action]) -> str:
     return f"{capital(listed(list(map(act, way))))}." if way else "Nothing is left to be done."
 
 
-def _help(run: Run, explanation: LogExplanation) -> str:
+def _help(run: LogRun, explanation: LogExplanation) -> str:
     actions = list(map(act, _steps(run, explanation)))
     example = next(iter(actions), "do that")
     return (

@@ -20,7 +20,7 @@ from nsrecover.explanation.language_model.judge import UNREADABLE, Judgement
 from nsrecover.explanation.language_model.prompting import PromptStrategy, StructuredPrompt
 from nsrecover.explanation.language_model.rewording import reword
 from nsrecover.explanation.language_model.rewording_task import RewordingTask, RobotExperience
-from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, Vocabulary, sentences_of
+from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, RewordingVocabulary, sentences_of
 from nsrecover.logs.explaining import LogExplanation
 from nsrecover.logs.reading.format import line_of, seen_text
 from nsrecover.logs.reading.records import HouseholdLog
@@ -116,7 +116,7 @@ class PhraseJudge:
         forms: normal form -> the grounded sentence that it states; None for the main clause of one.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: RewordingVocabulary
     forms: dict[str, str | None]
 
     def __call__(self, sentence: str) -> Judgement:
@@ -128,7 +128,7 @@ class PhraseJudge:
         return Judgement("", frozenset({point} if point else ()))
 
 
-def normal_form(sentence: str, vocabulary: Vocabulary) -> str | None:
+def normal_form(sentence: str, vocabulary: RewordingVocabulary) -> str | None:
     """The normal form of a sentence; None if it is too long or has unusual characters."""
     masked = vocabulary.mask(sentence) if len(sentence) <= LONGEST else None
     if masked is None:
@@ -164,7 +164,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Aud
     names = dict.fromkeys(
         (*household_of(log).names, *finding.objects, *(name for step in steps for name in step.arguments))
     )
-    vocabulary = Vocabulary(tuple(name for name in names if name))
+    vocabulary = RewordingVocabulary(tuple(name for name in names if name))
     facts = (Fact(finding.cause.value, finding.objects), *(Fact("at", (time,)) for time in finding.times))
     way = tuple(Fact("then", (str(step),)) for step in explanation.correction or ())
     sentences = [
@@ -174,7 +174,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Aud
     return RewordingTask(tuple(sentences), _judge(sentences, vocabulary), vocabulary.names, _story(log, explanation))
 
 
-def _judge(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> PhraseJudge:
+def _judge(sentences: Sequence[Sentence], vocabulary: RewordingVocabulary) -> PhraseJudge:
     forms = dict[str, str | None]()
     for sentence in sentences:
         main = re.split(r"[,:;] (?!and\b)", re.sub(r"^(At \d+:\d{2}),", r"\1", sentence.text), maxsplit=1)[0]

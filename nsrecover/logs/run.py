@@ -11,7 +11,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff
-from nsrecover.domains.household.scene import Household, contents, holding, holds
+from nsrecover.domains.household.scene import HouseholdScene, contents, holding, holds
 from nsrecover.logs.belief import Believer
 from nsrecover.logs.findings import Checked, Finding, RootCause
 from nsrecover.logs.observer import trusted
@@ -29,7 +29,7 @@ _FOOD = {Trait.SLICEABLE, Trait.CRACKABLE, Trait.COOKS}
 
 
 @dataclass(frozen=True)
-class Run:
+class LogRun:
     """A log, read.
 
     Attributes:
@@ -43,7 +43,7 @@ class Run:
     """
 
     log: HouseholdLog
-    home: Household
+    home: HouseholdScene
     believer: Believer
     courses: tuple[tuple[Course, float], ...]
     subgoals: tuple[Checked, ...]
@@ -85,7 +85,7 @@ class Run:
         return Finding(cause, times, tuple(dict.fromkeys(filter(None, objects))), **{"step": item.step, **details})
 
 
-def run_of(log: HouseholdLog) -> Run:
+def run_of(log: HouseholdLog) -> LogRun:
     """Read a log.
 
     Args:
@@ -97,13 +97,13 @@ def run_of(log: HouseholdLog) -> Run:
     courses = believer.courses()
     goal = goal_of(log, named(log))
     wanted = goal.bound(courses[0].final, home, believer.steps)
-    run = Run(log, home, believer, tuple((one, 0.0) for one in courses), (), wanted, goal.unread)
+    run = LogRun(log, home, believer, tuple((one, 0.0) for one in courses), (), wanted, goal.unread)
     courses = sorted((_weighed(run, one) for one in courses), key=lambda one: one.cost)
     weighed = tuple(zip(courses, posterior(courses), strict=True))
     return replace(run, courses=weighed, subgoals=tuple(_checked(log, slots, weighed)))
 
 
-def _weighed(run: Run, course: Course) -> Course:
+def _weighed(run: LogRun, course: Course) -> Course:
     """A course with the cost of success, if nothing went wrong in it."""
     if course.deviations or course.refused or not run.wanted:
         return course
@@ -153,7 +153,7 @@ def _done(step: Action, state: State) -> bool | None:
     return None
 
 
-def implied(run: Run, start: State) -> tuple[StateFact, ...]:
+def implied(run: LogRun, start: State) -> tuple[StateFact, ...]:
     """What has to hold without being said: what food and drink is in is clean, and holds nothing else."""
     home, found = run.home, dict[StateFact, None]()
     vessels = list[str]()

@@ -14,8 +14,8 @@ from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff, whole
-from nsrecover.domains.household.scene import Household, holding, unmet
-from nsrecover.logs.observer import LATE, NO_ERRORS, Observer, Sighting, Snapshot, Tally, sighting_of, tally
+from nsrecover.domains.household.scene import HouseholdScene, holding, unmet
+from nsrecover.logs.observer import LATE, NO_ERRORS, LogSighting, Observer, Snapshot, Tally, sighting_of, tally
 from nsrecover.logs.reading.records import HouseholdLog
 from nsrecover.logs.reading.timeline import Slot
 
@@ -40,7 +40,7 @@ FINAL = 1.5
 
 
 @dataclass(frozen=True)
-class Deviation:
+class CourseDeviation:
     """Something that did not go as planned.
 
     Attributes:
@@ -79,7 +79,7 @@ class Course:
         cost: negative logarithm of its probability, up to a constant.
     """
 
-    deviations: tuple[Deviation, ...]
+    deviations: tuple[CourseDeviation, ...]
     when: tuple[int, ...]
     start: State
     states: tuple[State, ...]
@@ -89,7 +89,7 @@ class Course:
     final: State
     cost: float
 
-    def first(self) -> Deviation | None:
+    def first(self) -> CourseDeviation | None:
         """The first thing that did not go as planned."""
         return next(iter(self.deviations), None)
 
@@ -111,7 +111,7 @@ class Simulator:
         observer: how far observations are trusted.
     """
 
-    def __init__(self, log: HouseholdLog, home: Household, slots: Sequence[Slot], observer: Observer) -> None:
+    def __init__(self, log: HouseholdLog, home: HouseholdScene, slots: Sequence[Slot], observer: Observer) -> None:
         self.log, self.home, self.slots = log, home, list(slots)
         self.steps = [slot.step for slot in slots]
         self.views = [sighting_of(frame.observation, home) for frame in log.events]
@@ -136,7 +136,7 @@ class Simulator:
 
     # -- simulation
 
-    def _view(self, event: int) -> Sighting:
+    def _view(self, event: int) -> LogSighting:
         return self.views[event] if 0 <= event < len(self.views) else self.last
 
     def _tally_of(self, event: int, state: State) -> Tally:
@@ -174,7 +174,9 @@ class Simulator:
         gone |= {fact for fact in state if fact[0] in ("at", "atop") and fact[2] == thing}
         return (state - gone) | ({("at", thing, place)} if place else set()) | ({("broken", thing)} if lost else set())
 
-    def _tried(self, state: State, number: int, deviations: Sequence[Deviation]) -> tuple[State, tuple[StateFact, ...]]:
+    def _tried(
+        self, state: State, number: int, deviations: Sequence[CourseDeviation]
+    ) -> tuple[State, tuple[StateFact, ...]]:
         """The state after a step was tried, and the conditions that were not met."""
         step = self.steps[number]
         for one in deviations:
@@ -223,7 +225,7 @@ class Simulator:
         )
         return LATE + UNSHOWN * unseen
 
-    def _price(self, one: Deviation, state: State) -> float:
+    def _price(self, one: CourseDeviation, state: State) -> float:
         """The cost of a deviation in a state."""
         cost = _PRIOR[one.mode]
         fell = self.fell(one.event)
@@ -240,7 +242,7 @@ class Simulator:
         return cost
 
     def course(
-        self, start: State, deviations: tuple[Deviation, ...] = (), when: tuple[int, ...] = (),
+        self, start: State, deviations: tuple[CourseDeviation, ...] = (), when: tuple[int, ...] = (),
         observer: Observer | None = None,
     ) -> Course:  # fmt: skip
         """Simulate a course of events.

@@ -32,7 +32,7 @@ SOUNDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Moment:
+class LogMoment:
     """What the robot perceives at a time.
 
     Attributes:
@@ -52,7 +52,7 @@ class Moment:
     ends: bool = False
 
 
-def document_of_run(task: str, plan: Plan, goal: str, moments: Sequence[Moment], home: Instance) -> dict[str, Any]:
+def document_of_run(task: str, plan: Plan, goal: str, moments: Sequence[LogMoment], home: Instance) -> dict[str, Any]:
     """A log that `log_of` reads, as JSON.
 
     Args:
@@ -91,7 +91,7 @@ def document_of_run(task: str, plan: Plan, goal: str, moments: Sequence[Moment],
     }
 
 
-def _seen(moment: Moment, home: Instance) -> dict[Property, frozenset[StateFact]]:
+def _seen(moment: LogMoment, home: Instance) -> dict[Property, frozenset[StateFact]]:
     """The properties that are known, with their facts; no fact: the normal value, or the place is not known."""
     groups = by_property(moment.scene.facts, home.domain)
     every = {*groups, *((variable, name) for variable in STATES for name in moment.names)}

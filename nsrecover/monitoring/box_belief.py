@@ -27,8 +27,8 @@ from nsrecover.models.conformal import Calibration, check_rate, conformal_thresh
 from nsrecover.models.effects.operator import save_operators
 from nsrecover.models.geometric import GeometricModels, save_geometric
 from nsrecover.models.protocols import SceneModels
-from nsrecover.monitoring.box_goal import Goal, named
-from nsrecover.monitoring.box_looks import JudgedBoxes, Look, MonitorState, agreement
+from nsrecover.monitoring.box_goal import GoalScene, named
+from nsrecover.monitoring.box_looks import JudgedBoxes, MonitorState, SettledLook, agreement
 from nsrecover.monitoring.comparison import Circumstances, Comparison
 from nsrecover.monitoring.expected_trace import ExpectedTrace
 from nsrecover.monitoring.imagination import Imagination
@@ -96,7 +96,7 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
         check_reserved(graph.names, (TABLE,))
         self._domain.check(plan, graph)
         trace = replace(self._imagination.trace(graph, plan), named=named(plan))
-        goal = Goal.of(trace, self._domain)
+        goal = GoalScene.of(trace, self._domain)
         expected, doubts = ExpectedTrace(self._imagination, trace), goal.believed({}, (), [graph], ())
         self._now = MonitorState(perceiver, graph, expected, RestingPlaces(graph), goal, doubts)
         # what appears later, a hand for instance, or has no name may leave again without being missed
@@ -145,7 +145,7 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
 
     def begin(self, phase: Phase, action: Action | None, observation: object, last: object = None) -> JudgedBoxes:
         """Judge the first observation of a step or check, or no observation at all."""
-        before, looks = self._now.fork(), list[Look]()
+        before, looks = self._now.fork(), list[SettledLook]()
         if observation is None:
             self.expected.start_from(self.expected.num_executed, self.scene)
             found = self._concluded(self._now, phase, action)
@@ -193,7 +193,7 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
         now.expected.replan(plan, num_executed, now.graph)
         now.expected.edit(lambda trace: replace(trace, named=named(plan)))
         if fresh:
-            now.goal = Goal.of(now.expected.complete(), self._domain)
+            now.goal = GoalScene.of(now.expected.complete(), self._domain)
             now.doubts = now.goal.believed({}, (), [now.graph], self._newcomers(now.graph))
         now.places = RestingPlaces(now.graph)
         self._belonging |= set(named(plan))
@@ -211,7 +211,7 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
 
     def _look(
         self, state: MonitorState, phase: Phase, action: Action | None, observation: object
-    ) -> tuple[Look, MonitorState]:
+    ) -> tuple[SettledLook, MonitorState]:
         """What one observation says alone, and the state after it."""
         step = state.expected.num_executed
         state.expected.start_from(step, state.graph)
@@ -219,7 +219,7 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
             state.expected.change_action(step, action)
         self._perceive(state, observation, step + 1 if phase is Phase.AFTER else step)
         concluded = state.copy()
-        return Look(state, self._concluded(concluded, phase, action)), concluded
+        return SettledLook(state, self._concluded(concluded, phase, action)), concluded
 
     def _perceive(self, state: MonitorState, observation: object, number: int) -> None:
         """Perceive the scene, which should be like scene `number` of the expected trace."""

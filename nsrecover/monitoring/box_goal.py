@@ -25,7 +25,7 @@ IN_PLACE, UPRIGHT = "in_place", "upright"
 
 
 @dataclass(frozen=True, eq=False)
-class Goal:
+class GoalScene:
     """What the objects of a plan are like in its own last scene.
 
     Attributes:
@@ -39,7 +39,7 @@ class Goal:
     targets: Mapping[str, Box]
 
     @classmethod
-    def of(cls, trace: Trace, domain: SpatialDomain) -> Goal:
+    def of(cls, trace: Trace, domain: SpatialDomain) -> GoalScene:
         """The goal of a trace: what its actions promise and later ones do not end, and what its objects stand on."""
         scene, moves = trace.graphs[-1], {action.arguments[0]: action for action in trace.plan}
         found: dict[str, tuple[StateFact, ...]] = {}
@@ -53,7 +53,7 @@ class Goal:
                 found[name] += (promised,)
         return cls(scene, found, {name: action.target for name, action in moves.items() if action.target})
 
-    def without(self, conditions: Collection[StateFact]) -> Goal:
+    def without(self, conditions: Collection[StateFact]) -> GoalScene:
         """The goal without conditions that were given up."""
         kept = {name: tuple(fact for fact in facts if fact not in conditions) for name, facts in self.relations.items()}
         return replace(self, relations={name: facts for name, facts in kept.items() if facts or not conditions})

@@ -16,7 +16,7 @@ from nsrecover.core.discrepancy import Cause, Discrepancy, Phase, Unseen, Unseen
 from nsrecover.core.protocols import ReportingPerceiver
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
-from nsrecover.monitoring.box_goal import Goal
+from nsrecover.monitoring.box_goal import GoalScene
 from nsrecover.monitoring.expected_trace import ExpectedTrace
 from nsrecover.monitoring.resting_places import RestingPlaces
 from nsrecover.util.python310 import Self
@@ -44,7 +44,7 @@ class MonitorState:
     graph: SceneGraph
     expected: ExpectedTrace[SceneGraph]
     places: RestingPlaces
-    goal: Goal
+    goal: GoalScene
     doubts: Mapping[str, float] = field(default_factory=dict)
     errors: tuple[Discrepancy, ...] = ()
     unconfirmed: frozenset[str] = frozenset()
@@ -62,7 +62,7 @@ class MonitorState:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class SettledLook:
     """One observation and what it says alone.
 
     Attributes:
@@ -105,7 +105,7 @@ class JudgedBoxes:
     before: MonitorState
     phase: Phase
     action: Action | None
-    looks: list[Look]
+    looks: list[SettledLook]
     found: Discrepancy
     alarm: float
     made: int = 1
@@ -194,12 +194,12 @@ def _doubt(told: Sequence[float | None], moved: bool) -> float:
     return after_looks(changed(moved=moved), known) if known else 0.0
 
 
-def _told(looks: Sequence[Look], name: str) -> list[float | None]:
+def _told(looks: Sequence[SettledLook], name: str) -> list[float | None]:
     """What each observation of a scene says of an object."""
     return [_evidence(look, name, looks) for look in looks]
 
 
-def _evidence(look: Look, name: str, looks: Sequence[Look]) -> float | None:
+def _evidence(look: SettledLook, name: str, looks: Sequence[SettledLook]) -> float | None:
     """What one observation says of an object, positive if it is as expected; None if that does not tell."""
     if name not in look.graph.names:
         return None

@@ -48,7 +48,7 @@ RATES = "rates.json"
 """File of the learned rates, in a folder that `System.save` has written."""
 
 
-class Stage(Enum):
+class BeliefStage(Enum):
     """What further observations of a step or check are for."""
 
     VISIT = auto()
@@ -83,7 +83,7 @@ class JudgedFacts:
     looks: list[FactScene]
     found: Discrepancy[FactScene] = field(init=False)
     doubtful: tuple[Property, ...] = ()
-    stage: Stage = Stage.VISIT
+    stage: BeliefStage = BeliefStage.VISIT
     places: tuple[str, ...] = ()
     made: int = 1
 
@@ -201,7 +201,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         """Where to look next, the most important first; None: the verdict is settled."""
         if self.passing and not judged.found.deviates:
             return None
-        if judged.stage is not Stage.DOUBT:
+        if judged.stage is not BeliefStage.DOUBT:
             return judged.places[:1] or None
         if self._settled(judged):
             return None
@@ -259,7 +259,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
     def look_again(self, judged: JudgedFacts, observation: object) -> None:
         """Judge the same with one more observation; None: one was made that cannot be used."""
         if observation is not None:
-            if judged.stage is Stage.VISIT and judged.places:  # a place is compared with what is believed now
+            if judged.stage is BeliefStage.VISIT and judged.places:  # a place is compared with what is believed now
                 seen = self._seen(observation, self.scene, self.scene)
                 judged.before = judged.expected = self.scene
                 judged.looks = self._looks = []
@@ -269,7 +269,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
                     self.tracker.trust_readings()  # the goal is looked at: its conditions have to be read
             self._take(seen)
             judged.looks.append(seen)
-        if judged.stage is Stage.DOUBT:
+        if judged.stage is BeliefStage.DOUBT:
             self._near += (self.wanted(judged) or ())[:1]
             judged.made += 1
         else:
@@ -334,7 +334,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
     def _opened(self, judged: JudgedFacts) -> JudgedFacts:
         """The same, judged by its first observation."""
         judged.found = self._concluded(judged)
-        judged.stage, judged.places = Stage.VISIT, ()
+        judged.stage, judged.places = BeliefStage.VISIT, ()
         due = next(iter(self.expected.rest), None)
         if self._model.visits and judged.found.as_expected and (due is None or judged.phase is Phase.BEFORE):
             names = due.arguments if due is not None else [name for _, name in self._wanted]
@@ -344,15 +344,15 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
 
     def _plan_looks(self, judged: JudgedFacts) -> None:
         """Go on to the next place, or to the next stage, if there is nothing more to look at in this one."""
-        if judged.stage is Stage.VISIT:
+        if judged.stage is BeliefStage.VISIT:
             judged.places = tuple(place for place in judged.places if place not in self._near)
             if judged.places and not judged.found.deviates:
                 return
-            judged.stage, judged.places = Stage.DOUBT, ()
-        if judged.stage is Stage.DOUBT:
+            judged.stage, judged.places = BeliefStage.DOUBT, ()
+        if judged.stage is BeliefStage.DOUBT:
             if not self._settled(judged):
                 return
-            judged.stage = Stage.SEARCH
+            judged.stage = BeliefStage.SEARCH
             if self._model.visits and judged.found.deviates:
                 facts = self.scene.facts
                 judged.places = self._places(sorted(supports(facts, self.instance.domain)), facts)

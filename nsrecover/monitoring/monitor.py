@@ -326,5 +326,5 @@ def check_done(num_executed: int, plan: Plan) -> None:
         )
 
 
-AnyMonitor = Monitor[Any]
+AnyMonitor = Monitor[Any, Any]
 """A monitor of scenes of any type."""

@@ -14,11 +14,11 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidRecording
 from nsrecover.loading import geometric, load, of_boxes
 from nsrecover.models.effects.context import Shown
-from nsrecover.models.effects.effect import Effect
-from nsrecover.models.effects.law import Cases, Law, Term
+from nsrecover.models.effects.effect import LearnedEffect
+from nsrecover.models.effects.law import Cases, PlacementLaw, Term
 from nsrecover.models.effects.operator import learn, with_operators
 from nsrecover.perception.objects.boxes import BoxesPerceiver
-from nsrecover.records.runs import Kind, Run
+from nsrecover.records.runs import RecordedRun, SceneKind
 from nsrecover.system import System
 from nsrecover.util.english import amount
 
@@ -26,7 +26,7 @@ WORST_MM = 10.0
 """An effect is good enough if nine of ten held-out demonstrations are imagined this exactly."""
 
 
-def demonstrations_of(name: str, runs: Iterable[Run], system: System[SceneGraph]) -> list[Shown]:
+def demonstrations_of(name: str, runs: Iterable[RecordedRun], system: System[SceneGraph]) -> list[Shown]:
     """The actions of one operator in recorded runs whose arguments are seen before and after.
 
     Args:
@@ -40,10 +40,10 @@ def demonstrations_of(name: str, runs: Iterable[Run], system: System[SceneGraph]
     return [shown for run in runs for shown in _in_run(name, run, system)]
 
 
-def _in_run(name: str, run: Run, system: System[SceneGraph]) -> Iterator[Shown]:
-    if run.seen is Kind.FACTS:
+def _in_run(name: str, run: RecordedRun, system: System[SceneGraph]) -> Iterator[Shown]:
+    if run.seen is SceneKind.FACTS:
         raise InvalidRecording(f"expected boxes or images to learn an operator from, found facts in {run.name}")
-    perceiver = system.perceiver() if run.seen is Kind.IMAGES else BoxesPerceiver()
+    perceiver = system.perceiver() if run.seen is SceneKind.IMAGES else BoxesPerceiver()
     scenes: list[SceneGraph] = []
     for seen in run.observations:
         assert not isinstance(seen, FactScene)
@@ -63,7 +63,9 @@ def _in_run(name: str, run: Run, system: System[SceneGraph]) -> Iterator[Shown]:
             yield Shown(before, action.arguments, as_box(after.boxes[moved].astype(np.float64)))
 
 
-def learned_system(name: str, runs: list[Run], checkpoint: Path | None) -> tuple[System[SceneGraph], Effect, int]:
+def learned_system(
+    name: str, runs: list[RecordedRun], checkpoint: Path | None
+) -> tuple[System[SceneGraph], LearnedEffect, int]:
     """A system that knows an operator, its effect, and from how many demonstrations.
 
     Args:
@@ -74,17 +76,17 @@ def learned_system(name: str, runs: list[Run], checkpoint: Path | None) -> tuple
     Raises:
         InvalidConfiguration: there are too few demonstrations, or the name is taken.
     """
-    images = any(run.seen is Kind.IMAGES for run in runs)
+    images = any(run.seen is SceneKind.IMAGES for run in runs)
     base = load(checkpoint) if checkpoint is not None or images else geometric()
     shown = demonstrations_of(name, runs, base)
     operator = learn(name, shown)
-    assert isinstance(operator.place, Effect)
+    assert isinstance(operator.place, LearnedEffect)
     assert isinstance(base.domain, SpatialDomain)
     domain = with_operators(base.domain, [operator])
     return of_boxes(base.model.models, replace(domain), base.calibration), operator.place, len(shown)
 
 
-def lines_of(name: str, effect: Effect, count: int) -> list[str]:
+def lines_of(name: str, effect: LearnedEffect, count: int) -> list[str]:
     """What was learned, for people."""
     errors = 1000 * np.array(effect.errors_m)
     lines = [
@@ -103,8 +105,8 @@ def lines_of(name: str, effect: Effect, count: int) -> list[str]:
     return lines
 
 
-def _law_lines(law: Law | Cases, indent: str) -> Iterator[str]:
-    if isinstance(law, Law):
+def _law_lines(law: PlacementLaw | Cases, indent: str) -> Iterator[str]:
+    if isinstance(law, PlacementLaw):
         yield f"{indent}in the frame '{law.frame}': x = {_term_text(law.first)}; y = {_term_text(law.second)}"
         return
     yield f"{indent}if {law.condition} is at most {law.level:.3g}:"

@@ -13,7 +13,7 @@ from nsrecover.core import FloatArray, SceneGraph, Verdict
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import AnyMonitor
 from nsrecover.perception.objects.association import FEWEST_PAIRS, LooksGate
-from nsrecover.records.runs import Run
+from nsrecover.records.runs import RecordedRun
 from nsrecover.system import System
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.json_data import from_json, to_json
@@ -57,7 +57,12 @@ class ScoredStep:
 
 
 def scored_steps(
-    system: System, run: Run, number: int, distances_mm: Sequence[float], seed: int = 0, check_sensors: bool = True
+    system: System,
+    run: RecordedRun,
+    number: int,
+    distances_mm: Sequence[float],
+    seed: int = 0,
+    check_sensors: bool = True,
 ) -> list[ScoredStep]:
     """Follow a run with the monitor.
 
@@ -106,7 +111,7 @@ def scored_steps(
 
 def all_steps(
     system: System,
-    runs: Sequence[Run],
+    runs: Sequence[RecordedRun],
     distances_mm: Sequence[float],
     kept_in: Path,
     what: str,

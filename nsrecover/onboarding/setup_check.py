@@ -19,7 +19,7 @@ from nsrecover.perception.masks.table import TableMasks
 from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.records.check_file import checked
 from nsrecover.records.review import system_for
-from nsrecover.records.runs import Run
+from nsrecover.records.runs import RecordedRun
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.english import amount
 
@@ -52,7 +52,7 @@ class SetupCheck:
     drawings: tuple[Path, ...] = ()
 
 
-def check_run(run: Run, out: Path | None = None, place: str | None = None) -> SetupCheck:
+def check_run(run: RecordedRun, out: Path | None = None, place: str | None = None) -> SetupCheck:
     """Check the observations of a recorded run.
 
     Args:
@@ -211,7 +211,7 @@ def _pixels(camera: Camera, points: npt.NDArray[np.floating]) -> npt.NDArray[np.
     return np.asarray(projected[:, :2] / projected[:, 2:])
 
 
-def _unnamed(run: Run) -> Sequence[str]:
+def _unnamed(run: RecordedRun) -> Sequence[str]:
     """Objects of the plan that the first observation does not name."""
     first = run.observations[0]
     if isinstance(first, FactScene):

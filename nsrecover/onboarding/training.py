@@ -18,7 +18,7 @@ from nsrecover.onboarding.calibration import Share
 from nsrecover.onboarding.scoring import ScoredStep
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
-from nsrecover.records.runs import Kind, Run
+from nsrecover.records.runs import RecordedRun, SceneKind
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.progress import left_text
@@ -105,7 +105,7 @@ def quality_of(steps: Sequence[ScoredStep], tolerance_m: float) -> Quality:
     )
 
 
-def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+def divided(runs: Sequence[RecordedRun]) -> tuple[list[RecordedRun], list[RecordedRun]]:
     """Runs to learn from, and to compare the models on.
 
     Raises:
@@ -115,7 +115,7 @@ def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
         raise InvalidConfiguration(
             f"expected at least {RUNS} successful runs to train on, found {len(runs)}; record more"
         )
-    if not all(run.seen is Kind.IMAGES for run in runs):
+    if not all(run.seen is SceneKind.IMAGES for run in runs):
         raise InvalidConfiguration(
             "expected runs with camera images, found boxes; boxes need no training: `nsrecover calibrate` is enough"
         )
@@ -123,8 +123,8 @@ def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
 
 
 def train_on(
-    learning: Sequence[Run],
-    comparison: Sequence[Run],
+    learning: Sequence[RecordedRun],
+    comparison: Sequence[RecordedRun],
     start: Path | None,
     out: Path,
     seed: int,
@@ -224,7 +224,7 @@ def _require_setting(place: Any, name: str, setting: str) -> None:
         )
 
 
-def _open(out: Path, parts: Mapping[str, Sequence[Run]]) -> None:
+def _open(out: Path, parts: Mapping[str, Sequence[RecordedRun]]) -> None:
     """Remember which runs a folder is for, and refuse others."""
     wanted = {name: [run.fingerprint() for run in runs] for name, runs in parts.items()}
     note = out / "runs.json"

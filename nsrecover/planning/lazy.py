@@ -22,7 +22,7 @@ from nsrecover.planning.search_tree import (
     CostArray,
     IndexArray,
     Node,
-    Phase,
+    SearchPhase,
     SearchTree,
     State,
     Step,
@@ -86,22 +86,22 @@ class LazySearchTree(SearchTree[State, Step]):
     _first: int | None = None  # expansions when the first way was found
     _pending = False  # whether the incumbent is not announced yet
 
-    def phases(self) -> Iterator[Phase]:
+    def phases(self) -> Iterator[SearchPhase]:
         """All subgoals at once, since one evaluation covers them all: first a way, then proofs and better ways."""
-        yield Phase(EVERY, GREEDY_WEIGHT, PATIENCE, until_better=True)
+        yield SearchPhase(EVERY, GREEDY_WEIGHT, PATIENCE, until_better=True)
         if self.incumbent is None and not self.model.solvable():
             self.frontier, self.parked = [], []  # nothing is left to be searched
             return
-        yield Phase(EVERY, GREEDY_WEIGHT, until_better=True)
-        yield Phase(EVERY, 1.0, 1)  # often the start's own bound is proof enough
+        yield SearchPhase(EVERY, GREEDY_WEIGHT, until_better=True)
+        yield SearchPhase(EVERY, 1.0, 1)  # often the start's own bound is proof enough
         half = PHASE_EXPANSIONS // 2
         for weight, spend in ((2.0, half), (1.0, half), (1.5, 4 * half), (1.0, 8 * half)):
-            yield Phase(EVERY, weight, spend)
+            yield SearchPhase(EVERY, weight, spend)
         if self.frontier and self.model.use_symmetries():  # the proof is not a short one
             self.merge()
         for weight, spend in ((1.0, 56 * half), (1.5, 16 * half)):
-            yield Phase(EVERY, weight, spend)
-        yield Phase(EVERY, 1.0)
+            yield SearchPhase(EVERY, weight, spend)
+        yield SearchPhase(EVERY, 1.0)
 
     @property
     def limit(self) -> float:
@@ -111,7 +111,7 @@ class LazySearchTree(SearchTree[State, Step]):
         node, subgoal = self.incumbent
         return node.cost + float(self.to_go[subgoal]) - ROUNDING
 
-    def start_phase(self, phase: Phase) -> None:
+    def start_phase(self, phase: SearchPhase) -> None:
         """Sort all open nodes again; before proofs begin, raise their bounds by the start's tight bound."""
         if phase.weight == 1.0 and self.tightened(self.root):
             for node in [entry[3] for entry in self.frontier] + self.parked:

@@ -29,7 +29,7 @@ from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
 from nsrecover.planning.move_order import Blocking, MoveOrder
-from nsrecover.planning.places import BoolArray, Place, carried, carriers_along, contained, masks, pairwise
+from nsrecover.planning.places import BoolArray, OwnedBox, carried, carriers_along, contained, masks, pairwise
 from nsrecover.planning.setting_aside import PlacementSampler, nearest_place
 from nsrecover.planning.subgoals import Subgoal
 from nsrecover.planning.symbolic.strips import bits_of
@@ -138,7 +138,7 @@ class NeuralModel:
         self.no_room: set[int] = set()
         self._ranks = [order.get(name, len(order)) for name in graph.names]
         # place i is where object i is seen
-        self.places = [Place(i, graph.boxes[i], graph.visual[i]) for i in range(len(graph))]
+        self.places = [OwnedBox(i, graph.boxes[i], graph.visual[i]) for i in range(len(graph))]
         self.start = State(tuple(range(len(graph))), (1 << len(graph)) - 1)
         self._free: list[list[int]] = [[] for _ in range(len(graph))]
         self._goal_place = self._add_goal_places()
@@ -158,7 +158,7 @@ class NeuralModel:
                 key = graph.boxes[i].tobytes()
                 if key not in known:
                     known[key] = len(self.places)
-                    self.places.append(Place(i, graph.boxes[i], graph.visual[i]))
+                    self.places.append(OwnedBox(i, graph.boxes[i], graph.visual[i]))
                 goal_place[t, i] = known[key]
         return goal_place
 
@@ -385,7 +385,7 @@ class NeuralModel:
         # keep clear of all places, present and future; failing that, of the present ones
         everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
         found = self.placement_sampler(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
-        known, self.places = len(self.places), self.places + [Place(i, box, here.visual) for box in found]
+        known, self.places = len(self.places), self.places + [OwnedBox(i, box, here.visual) for box in found]
         probability = self._compare(range(known, len(self.places)))
         # a place that is right for a subgoal is not free space: bounds that were computed without it stay true
         aside = np.all(probability[:, self._wanted] < self.models.threshold, axis=1)

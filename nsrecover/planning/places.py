@@ -27,7 +27,7 @@ MAX_SAG_M = 0.05
 BoolArray = npt.NDArray[np.bool_]
 
 
-class Place(NamedTuple):
+class OwnedBox(NamedTuple):
     """An object with a box (6,) and an appearance (D,)."""
 
     owner: int

@@ -39,7 +39,7 @@ EVERY = slice(None)
 """All subgoals."""
 
 
-class Phase(NamedTuple):
+class SearchPhase(NamedTuple):
     """A part of the search.
 
     Attributes:
@@ -169,7 +169,7 @@ class SearchTree(Generic[State, Step]):
         self.frontier: list[tuple[float, float, int, Node[State, Step]]] = []
         self.parked: list[Node[State, Step]] = []  # open, but of no use to the subgoals of this phase
         self.best: dict[Hashable, Node[State, Step]] = {}
-        self.phase = Phase(EVERY, 1.0)
+        self.phase = SearchPhase(EVERY, 1.0)
         self.numbers = np.arange(len(self.to_go))
         discrepancy, bound = model.discrepancy([start])
         if bound.shape != (1, len(self.to_go)):
@@ -180,16 +180,16 @@ class SearchTree(Generic[State, Step]):
         self.root = Node[State, Step](start, None, None, 0.0, discrepancy[0], plain, plain)
         self.best[model.key(start)] = self.root
 
-    def phases(self) -> Iterator[Phase]:
+    def phases(self) -> Iterator[SearchPhase]:
         """The phases of the search: the nearest 1, 3, 5, ... subgoals, then all of them, then the proof."""
         # nearest first: by the least that going there and on to the goal can cost, then by the discrepancy
         order = np.lexsort((self.root.discrepancy, self.root.bound + self.to_go))
         spend = PHASE_EXPANSIONS
         for count in range(1, len(order), 2):
-            yield Phase(np.sort(order[:count]), GREEDY_WEIGHT, spend, until_better=True)
+            yield SearchPhase(np.sort(order[:count]), GREEDY_WEIGHT, spend, until_better=True)
             spend *= 2
-        yield Phase(EVERY, GREEDY_WEIGHT, spend, until_better=True)
-        yield Phase(EVERY, 1.0)
+        yield SearchPhase(EVERY, GREEDY_WEIGHT, spend, until_better=True)
+        yield SearchPhase(EVERY, 1.0)
 
     @property
     def limit(self) -> float:
@@ -222,7 +222,7 @@ class SearchTree(Generic[State, Step]):
         self.count += 1
         heapq.heappush(self.frontier, (*self.priority(node), self.count, node))
 
-    def start_phase(self, phase: Phase) -> None:
+    def start_phase(self, phase: SearchPhase) -> None:
         """Sort all open nodes again for other subgoals and another weight."""
         # by order of creation, so that the outcome does not depend on the order within the heap
         waiting = [entry[3] for entry in sorted(self.frontier, key=lambda entry: entry[2])] + self.parked

@@ -8,7 +8,7 @@ from nsrecover.core import Episode, LanguageModel
 from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.answers.episodes import report_of_episode
-from nsrecover.explanation.answers.questions import Answer, ask
+from nsrecover.explanation.answers.questions import QuestionAnswer, ask
 from nsrecover.explanation.audience import Audience
 from nsrecover.logs import explain_log, is_household_log, read_logs, report_of
 from nsrecover.logs.questions import ask_log
@@ -99,7 +99,7 @@ def _of_episode(episode: Episode, domain: Domain, audience: Audience, questions:
     return report
 
 
-def _answers(answers: Sequence[Answer]) -> list[JsonObject]:
+def _answers(answers: Sequence[QuestionAnswer]) -> list[JsonObject]:
     return [vars(answer) | {"objects": list(answer.objects)} for answer in answers]
 
 

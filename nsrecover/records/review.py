@@ -9,11 +9,11 @@ from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.loading import geometric, load, system_at
 from nsrecover.records.recording import Recording
-from nsrecover.records.runs import Kind, Run
+from nsrecover.records.runs import RecordedRun, SceneKind
 from nsrecover.system import AnySystem, System
 
 
-def system_for(runs: Sequence[Run], place: str | Path | None, tolerance_m: float | None = None) -> AnySystem:
+def system_for(runs: Sequence[RecordedRun], place: str | Path | None, tolerance_m: float | None = None) -> AnySystem:
     """The system for what was seen in some runs; other arguments and errors as for `system_for_kind`."""
     kinds = sorted({run.seen for run in runs})
     if len(kinds) > 1:
@@ -21,7 +21,7 @@ def system_for(runs: Sequence[Run], place: str | Path | None, tolerance_m: float
     return system_for_kind(kinds[0], place, tolerance_m)
 
 
-def system_for_kind(kind: Kind, place: str | Path | None, tolerance_m: float | None = None) -> AnySystem:
+def system_for_kind(kind: SceneKind, place: str | Path | None, tolerance_m: float | None = None) -> AnySystem:
     """The system for what is seen: learned parts for images, geometry for boxes.
 
     Args:
@@ -33,19 +33,19 @@ def system_for_kind(kind: Kind, place: str | Path | None, tolerance_m: float | N
         InvalidConfiguration: images need torch, or facts have no system.
         InvalidCheckpoint: the checkpoint cannot be used.
     """
-    if kind is Kind.FACTS and (place is None or tolerance_m is not None):
+    if kind is SceneKind.FACTS and (place is None or tolerance_m is not None):
         raise InvalidConfiguration(
             "expected a system for facts, found none; give --system file.py:factory, a function that returns "
             "nsrecover.symbolic(...)"
         )
-    if kind is Kind.BOXES and place is None:
+    if kind is SceneKind.BOXES and place is None:
         return geometric() if tolerance_m is None else geometric(tolerance_m)
     return system_at(place) if tolerance_m is None else load(place, tolerance_m=tolerance_m)
 
 
 def review(
     system: System[SceneT],
-    recording: Recording | Run,
+    recording: Recording | RecordedRun,
     budget_s: float = 1.0,
     check_sensors: bool = True,
     listener: Listener | None = None,

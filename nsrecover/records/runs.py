@@ -22,7 +22,7 @@ Seen = Observation | FactScene | scenes_recording.Boxes
 """What was seen at one moment: camera images, facts, or boxes by name."""
 
 
-class Kind(StrEnum):
+class SceneKind(StrEnum):
     """What was seen in a run."""
 
     IMAGES = "images"
@@ -30,11 +30,11 @@ class Kind(StrEnum):
     FACTS = "facts"
 
 
-def kind_of(observation: object) -> Kind:
+def kind_of(observation: object) -> SceneKind:
     """What an observation shows."""
     if isinstance(observation, Observation):
-        return Kind.IMAGES
-    return Kind.FACTS if isinstance(observation, FactScene) else Kind.BOXES
+        return SceneKind.IMAGES
+    return SceneKind.FACTS if isinstance(observation, FactScene) else SceneKind.BOXES
 
 
 BAGS = (".mcap", ".db3", ".mcap.zstd", ".db3.zstd", ".bag")
@@ -45,7 +45,7 @@ LAYOUT: ContextVar[Layout] = ContextVar("layout of bags", default=Layout())  # n
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class RecordedRun:
     """One recorded run.
 
     Attributes:
@@ -61,7 +61,7 @@ class Run:
     notes: JsonMapping = field(default_factory=dict)
 
     @property
-    def seen(self) -> Kind:
+    def seen(self) -> SceneKind:
         """What was seen."""
         return kind_of(self.observations[0])
 
@@ -84,7 +84,7 @@ def bags_laid_out(layout: Layout) -> Iterator[None]:
         LAYOUT.reset(before)
 
 
-def read_runs(places: Iterable[str | Path]) -> Iterator[Run]:
+def read_runs(places: Iterable[str | Path]) -> Iterator[RecordedRun]:
     """Read runs one by one.
 
     Args:
@@ -98,7 +98,7 @@ def read_runs(places: Iterable[str | Path]) -> Iterator[Run]:
         yield from _runs_at(Path(place))
 
 
-def read_run(place: str | Path) -> Run:
+def read_run(place: str | Path) -> RecordedRun:
     """Read the only run of a place.
 
     Raises:
@@ -117,7 +117,7 @@ def is_bag(path: Path) -> bool:
     return path.name.endswith(BAGS) or (path / "metadata.yaml").is_file()
 
 
-def _runs_at(path: Path) -> Iterator[Run]:
+def _runs_at(path: Path) -> Iterator[RecordedRun]:
     if str(path) == "example" and not path.exists():
         yield _of_recording("example", recording.example())
     elif not path.exists():
@@ -143,7 +143,7 @@ def _runs_at(path: Path) -> Iterator[Run]:
         yield _of_recording(str(path), recording.load(path))
     elif path.suffix == ".json":
         scenes = scenes_recording.load(path)
-        yield Run(str(path), scenes.plan, scenes.scenes, scenes.notes)
+        yield RecordedRun(str(path), scenes.plan, scenes.scenes, scenes.notes)
     else:
         raise InvalidRecording(
             f"expected recorded runs as .npz, .h5, .json (boxes or facts), .mcap or .db3, found {path.name}; convert "
@@ -160,5 +160,5 @@ def _is_run(path: Path) -> bool:
     return path.suffix in (".npz", ".h5", ".hdf5") or is_bag(path)
 
 
-def _of_recording(name: str, found: recording.Recording) -> Run:
-    return Run(name, found.plan, found.observations, found.notes)
+def _of_recording(name: str, found: recording.Recording) -> RecordedRun:
+    return RecordedRun(name, found.plan, found.observations, found.notes)

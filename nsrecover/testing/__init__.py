@@ -9,15 +9,15 @@ print(check_world(make_world))  # one line per rule; WorldNotConforming names th
 
 from nsrecover.errors import WorldNotConforming
 from nsrecover.testing.kit import check_world
-from nsrecover.testing.rules import Check, Limits, Report, Rule, Status
+from nsrecover.testing.rules import Check, CheckStatus, ConformanceReport, Rule, Tolerances
 from nsrecover.util.factories import load_factory
 
 __all__ = [
     "Check",
-    "Limits",
-    "Report",
+    "CheckStatus",
+    "ConformanceReport",
     "Rule",
-    "Status",
+    "Tolerances",
     "WorldNotConforming",
     "check_world",
     "load_factory",

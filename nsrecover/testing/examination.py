@@ -10,7 +10,7 @@ from nsrecover.perception.perceiver import object_names
 from nsrecover.testing import observation_rules
 from nsrecover.testing.lifted import LiftedObservation, covered, digest, displaced, lift, lost, renamed, shifted
 from nsrecover.testing.moving_cameras import check_poses_follow
-from nsrecover.testing.rules import Limits, Rule, RuleLog
+from nsrecover.testing.rules import Rule, RuleLog, Tolerances
 from nsrecover.testing.settings import Setting
 from nsrecover.util.english import amount
 
@@ -27,7 +27,7 @@ class Examination:
         setting: what the scenes of its domain are like.
     """
 
-    def __init__(self, world: World[Observation], log: RuleLog, limits: Limits, setting: Setting) -> None:
+    def __init__(self, world: World[Observation], log: RuleLog, limits: Tolerances, setting: Setting) -> None:
         self.world, self.log, self.limits, self.setting = world, log, limits, setting
         self._acted = False
         self.seen: list[LiftedObservation] = []

@@ -10,7 +10,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.testing.examination import Examination
 from nsrecover.testing.lifted import LiftedObservation
-from nsrecover.testing.rules import Limits, Report, Rule, RuleLog
+from nsrecover.testing.rules import ConformanceReport, Rule, RuleLog, Tolerances
 from nsrecover.testing.settings import setting_of
 
 MakeWorld = Callable[[], World[Observation]]
@@ -22,10 +22,10 @@ def check_world(
     *,
     action: Action | None = None,
     provoke_failure: bool = True,
-    limits: Limits | None = None,
+    limits: Tolerances | None = None,
     skip: Collection[Rule] = (),
     domain: SpatialDomain | Domain = TABLETOP,
-) -> Report:
+) -> ConformanceReport:
     """Check that a world keeps all rules of `Rule`.
 
     The kit takes several observations. It gives the robot actions that it has to refuse, lets it move one object (and

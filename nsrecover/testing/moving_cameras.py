@@ -9,7 +9,7 @@ import numpy.typing as npt
 from nsrecover.core.observation import Observation
 from nsrecover.perception.cameras.visibility import readings
 from nsrecover.perception.lifting import to_world
-from nsrecover.testing.rules import Limits, Rule, RuleLog
+from nsrecover.testing.rules import Rule, RuleLog, Tolerances
 
 _EVERY = 4
 """Every fourth row and column is looked at."""
@@ -19,7 +19,7 @@ _ENOUGH = 300
 
 
 def check_poses_follow(
-    log: RuleLog, before: Observation, after: Observation, portable: Callable[[str], bool], limits: Limits
+    log: RuleLog, before: Observation, after: Observation, portable: Callable[[str], bool], limits: Tolerances
 ) -> None:
     """Compare the furniture in two observations: a camera whose pose is wrong sees it where there was nothing.
 

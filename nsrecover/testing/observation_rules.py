@@ -16,7 +16,7 @@ from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.checks import check_observation
 from nsrecover.perception.lifting import MIN_PIXELS, box_around, lift_points, view_points
 from nsrecover.testing.lifted import LiftedObservation
-from nsrecover.testing.rules import Limits, Rule, RuleLog
+from nsrecover.testing.rules import Rule, RuleLog, Tolerances
 from nsrecover.testing.settings import tells_state
 
 Points = npt.NDArray[np.float64]
@@ -104,7 +104,7 @@ def check_fields(log: RuleLog, observation: Observation, known: Mapping[str, obj
     )  # fmt: skip
 
 
-def check_audio(log: RuleLog, before: Observation, observation: Observation, limits: Limits) -> None:
+def check_audio(log: RuleLog, before: Observation, observation: Observation, limits: Tolerances) -> None:
     """Check that audio goes on from the observation before."""
     found = ""
     if (before.audio is None) != (observation.audio is None):
@@ -121,7 +121,7 @@ def check_audio(log: RuleLog, before: Observation, observation: Observation, lim
     )  # fmt: skip
 
 
-def check_depth(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
+def check_depth(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> None:
     """Check missing readings, the unit of depth, and the direction in which it is measured."""
     observation = lifted.observation
     odd, distances = "", []
@@ -186,7 +186,7 @@ def check_intrinsics(log: RuleLog, observation: Observation) -> None:
     )  # fmt: skip
 
 
-def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits, grounded: bool = True) -> None:
+def check_table(log: RuleLog, lifted: LiftedObservation, limits: Tolerances, grounded: bool = True) -> None:
     """Check for every camera that the objects stand on the table; if not `grounded`, that none is below the floor."""
     observation = lifted.observation
     for view, camera in enumerate(observation.cameras):
@@ -219,7 +219,7 @@ def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits, grounde
         )  # fmt: skip
 
 
-def check_agreement(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
+def check_agreement(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> None:
     """Check that all views show the same objects at the same places."""
     observation = lifted.observation
     by_view = [_own_boxes(observation, *view_points(observation, view)) for view in range(len(observation.cameras))]
@@ -250,7 +250,7 @@ def check_agreement(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> 
         log.skip("no object is seen well by two cameras", Rule.INSTANCES_AGREE, Rule.CAMERAS_AGREE)
 
 
-def check_sizes(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
+def check_sizes(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> None:
     """Check that the objects have the size of things on a table."""
     observation, (low, high) = lifted.observation, limits.size_m
     whole_masks = (lift_points(observation, view) for view in range(len(observation.cameras)))
@@ -296,7 +296,7 @@ def _heights(observation: Observation, view: int, camera: Camera) -> list[tuple[
     return [(float(np.percentile(own, 2)), float(np.percentile(own, 98))) for own in heights if len(own) >= MIN_PIXELS]
 
 
-def _on_table(heights: list[tuple[float, float]], limits: Limits, grounded: bool) -> bool:
+def _on_table(heights: list[tuple[float, float]], limits: Tolerances, grounded: bool) -> bool:
     low, high = min(low for low, _ in heights), max(high for _, high in heights)
     return low >= -limits.table_m and (low <= limits.table_m or not grounded) and high <= limits.height_m
 

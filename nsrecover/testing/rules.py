@@ -118,7 +118,7 @@ class Rule(CodeWithMeaning):
     CLOSE_TWICE = "close-twice", "close() can be called twice, if it exists."
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     """Result of checking a rule."""
 
     PASSED = "passed"
@@ -138,13 +138,13 @@ class Check:
     """
 
     rule: Rule
-    status: Status
+    status: CheckStatus
     times: int = 0
     reason: str = ""
 
 
 @dataclass(frozen=True)
-class Report:
+class ConformanceReport:
     """Results of all rules, in their order.
 
     Attributes:
@@ -162,12 +162,12 @@ class Report:
     @property
     def passed(self) -> tuple[Rule, ...]:
         """The rules that passed."""
-        return tuple(check.rule for check in self.checks if check.status is Status.PASSED)
+        return tuple(check.rule for check in self.checks if check.status is CheckStatus.PASSED)
 
     @property
     def skipped(self) -> tuple[Rule, ...]:
         """The rules that were skipped."""
-        return tuple(check.rule for check in self.checks if check.status is Status.SKIPPED)
+        return tuple(check.rule for check in self.checks if check.status is CheckStatus.SKIPPED)
 
     def __str__(self) -> str:
         """Return one line per rule."""
@@ -177,7 +177,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Limits:
+class Tolerances:
     """Tolerances of the rules; the defaults suit a simulator, real sensors may need larger ones.
 
     Attributes:
@@ -232,7 +232,9 @@ class RuleLog:
         if not kept:
             reason = f"expected {expected}, found {found}; {advice}"
             checks = [self._result(each) for each in Rule if each is not rule and self._times[each]]
-            report = Report((*checks, Check(rule, Status.FAILED, self._times[rule], reason)), tuple(self.actions))
+            report = ConformanceReport(
+                (*checks, Check(rule, CheckStatus.FAILED, self._times[rule], reason)), tuple(self.actions)
+            )
             raise WorldNotConforming(rule.value, reason, report)
 
     def skip(self, reason: str, *rules: Rule) -> None:
@@ -240,11 +242,11 @@ class RuleLog:
         for rule in rules:
             self._why.setdefault(rule, reason)
 
-    def report(self) -> Report:
+    def report(self) -> ConformanceReport:
         """Return the results of all rules."""
-        return Report(tuple(self._result(rule) for rule in Rule), tuple(self.actions))
+        return ConformanceReport(tuple(self._result(rule) for rule in Rule), tuple(self.actions))
 
     def _result(self, rule: Rule) -> Check:
         if self._times[rule]:
-            return Check(rule, Status.PASSED, self._times[rule])
-        return Check(rule, Status.SKIPPED, 0, self._why.get(rule, "there was no occasion to ask"))
+            return Check(rule, CheckStatus.PASSED, self._times[rule])
+        return Check(rule, CheckStatus.SKIPPED, 0, self._why.get(rule, "there was no occasion to ask"))

@@ -15,7 +15,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, UnknownObject, did_you_mean
 from nsrecover.testing.lifted import LiftedObservation, graph_of
 from nsrecover.testing.probe_actions import action_back_to, choose_action, promise_holds, unreachable_action
-from nsrecover.testing.rules import Limits, Rule
+from nsrecover.testing.rules import Rule, Tolerances
 from nsrecover.util.english import amount
 
 NOWHERE = "nowhere"
@@ -25,7 +25,7 @@ _AWAY_M = 0.06
 _ON_M, _BESIDE_M = 0.05, 0.03
 """How far the bottom of a thing may be from the top of what it stands on, and its middle outside of its sides."""
 
-_TABLETOP_LIMITS, _HOUSEHOLD_LIMITS = Limits(), Limits(agree_m=0.04)
+_TABLETOP_LIMITS, _HOUSEHOLD_LIMITS = Tolerances(), Tolerances(agree_m=0.04)
 """Two cameras on one mast see different parts of what stands in between other things."""
 
 Refusal = tuple[Rule, Action, type[Exception]]
@@ -47,7 +47,7 @@ class Setting(Protocol):
         """First words of names that would tell a state."""
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> Tolerances:
         """Tolerances, if none are given."""
 
     def portable(self, name: str) -> bool:
@@ -75,14 +75,14 @@ class Setting(Protocol):
 
 
 @dataclass(frozen=True)
-class Tabletop:
+class TabletopSetting:
     """Objects on a table, cameras that do not move."""
 
     domain: SpatialDomain
     cameras_move: bool = False
     grounded: bool = True
     state_words: frozenset[str] = frozenset()
-    limits: Limits = _TABLETOP_LIMITS
+    limits: Tolerances = _TABLETOP_LIMITS
 
     def portable(self, name: str) -> bool:
         """Everything on the table."""
@@ -122,7 +122,7 @@ class Tabletop:
 
 
 @dataclass
-class Household:
+class HouseholdSetting:
     """Things on furniture, a robot that drives with its cameras.
 
     Attributes:
@@ -133,7 +133,7 @@ class Household:
     domain: Domain
     cameras_move: bool = True
     grounded: bool = False
-    limits: Limits = _HOUSEHOLD_LIMITS
+    limits: Tolerances = _HOUSEHOLD_LIMITS
     places: dict[str, FloatArray] = field(default_factory=dict)
 
     @property
@@ -209,14 +209,14 @@ def setting_of(domain: SpatialDomain | Domain) -> Setting:
         InvalidAction: a symbolic domain lacks the operators that the kit tries.
     """
     if isinstance(domain, SpatialDomain):
-        return Tabletop(domain)
+        return TabletopSetting(domain)
     missing = sorted({"pick_up", "put_on"} - set(domain.operators))
     if missing:
         raise InvalidAction(
             f"expected pick_up and put_on among the operators of {domain.name}, found no {' and no '.join(missing)}; "
             "the kit tries a world with them"
         )
-    return Household(domain)
+    return HouseholdSetting(domain)
 
 
 def tells_state(name: str, words: frozenset[str]) -> bool:

@@ -6,7 +6,7 @@ from nsrecover.util.python310 import StrEnum
 from nsrecover.util.untrusted_json import JsonObject
 
 
-class Stage(StrEnum):
+class TrainingStage(StrEnum):
     """Which part to train."""
 
     all = "all"
@@ -121,7 +121,7 @@ class TrainSettings:
     out: str
     checkpoint: str | None = None
     start: str | None = None
-    stage: Stage = Stage.all
+    stage: TrainingStage = TrainingStage.all
     seed: int = 0
     alpha: float = 0.01
     restart: bool = False

@@ -31,7 +31,7 @@ from nsrecover.training.demonstrations import (
 from nsrecover.training.loggers import no_logger
 from nsrecover.training.processes import Processes, check_trainer_settings, start_processes
 from nsrecover.training.schedule import OptimizerFactory, adamw
-from nsrecover.training.settings import Stage, TrainSettings
+from nsrecover.training.settings import TrainingStage, TrainSettings
 from nsrecover.training.stages import STAGES, TrainingRun, set_seed
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject, parse_json, read_json
@@ -121,11 +121,11 @@ def train(config: TrainSettings, command: Command) -> JsonObject:
         processes=processes,
         tell=command.tell,
     )
-    chosen = list(STAGES) if config.stage is Stage.all else [config.stage.value]
+    chosen = list(STAGES) if config.stage is TrainingStage.all else [config.stage.value]
     for stage in chosen:
         if getattr(config, stage).epochs == 0:
             continue
-        if config.stage is Stage.all and stage in progress["done"]:
+        if config.stage is TrainingStage.all and stage in progress["done"]:
             continue
         started = time.perf_counter()
         metrics = STAGES[stage][0](run, getattr(config, stage))

@@ -20,7 +20,7 @@ from nsrecover.domains.base import State
 from nsrecover.domains.entrances import check_goal
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of
-from nsrecover.domains.household.scene import Household, formula_of, holds
+from nsrecover.domains.household.scene import HouseholdScene, formula_of, holds
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.symbolic.solving import Limits, solve
 from sim.kitchen.scenes import DEFAULT_THINGS, NUM_LAYOUTS, TRAINING_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
@@ -56,7 +56,7 @@ class TaskSpec:
     plan: Plan
 
     @cached_property
-    def home(self) -> Household:
+    def home(self) -> HouseholdScene:
         """The household domain over the objects of the kitchen."""
         return household_of(self.kitchen)
 
@@ -145,7 +145,7 @@ def _bound_goal(task: Task, kitchen: KitchenSpec, rng: np.random.Generator) -> t
     return tuple((condition[0], *(names.get(term, term) for term in condition[1:])) for condition in task.goal)
 
 
-def usable(task: Task, home: Household, goal: Sequence[StateFact]) -> frozenset[str]:
+def usable(task: Task, home: HouseholdScene, goal: Sequence[StateFact]) -> frozenset[str]:
     """The objects with which a plan for a task is made.
 
     They are what the task and its goal name, where things can be set down, and liquids. Of several fixtures of a noun,
@@ -166,7 +166,7 @@ def usable(task: Task, home: Household, goal: Sequence[StateFact]) -> frozenset[
 
 
 def plan_for(
-    home: Household, start: State, goal: Sequence[StateFact], objects: frozenset[str] | None = None
+    home: HouseholdScene, start: State, goal: Sequence[StateFact], objects: frozenset[str] | None = None
 ) -> Plan | None:
     """A plan of the household domain from a state to a goal, by the common search; None if there is none.
 
@@ -199,7 +199,7 @@ def plan_for(
     return None
 
 
-def _nesting(home: Household, names: Sequence[str], goal: Sequence[StateFact]) -> frozenset[Action]:
+def _nesting(home: HouseholdScene, names: Sequence[str], goal: Sequence[StateFact]) -> frozenset[Action]:
     """Steps that put something on a dish or into a vessel although the goal does not say so: a pan into a pot."""
     return frozenset(
         Action(operator, (thing, dish))
@@ -212,7 +212,7 @@ def _nesting(home: Household, names: Sequence[str], goal: Sequence[StateFact]) -
 
 
 def _shortest(
-    home: Household, start: State, goal: Sequence[StateFact], names: tuple[str, ...], forbidden: frozenset[Action]
+    home: HouseholdScene, start: State, goal: Sequence[StateFact], names: tuple[str, ...], forbidden: frozenset[Action]
 ) -> Sequence[Action] | None:
     """The shortest plan of several searches: a larger budget is spent in another order, which is not always better."""
     best: Sequence[Action] | None = None
@@ -227,7 +227,7 @@ def _shortest(
 
 
 def _well_ordered(
-    home: Household, start: State, steps: Sequence[Action], goal: Sequence[StateFact]
+    home: HouseholdScene, start: State, steps: Sequence[Action], goal: Sequence[StateFact]
 ) -> Sequence[Action]:
     """The same steps with doors opened and switches turned on late, and closed and turned off early."""
     kept = list(steps)
@@ -241,7 +241,7 @@ def _well_ordered(
 
 
 def _moved(
-    home: Household, start: State, steps: list[Action], step: Action, goal: Sequence[StateFact], late: bool
+    home: HouseholdScene, start: State, steps: list[Action], step: Action, goal: Sequence[StateFact], late: bool
 ) -> list[Action]:
     """Steps with one of them as late, or as early, as the goal is still reached."""
     at = steps.index(step)
@@ -253,7 +253,7 @@ def _moved(
     return steps
 
 
-def reaches(home: Household, start: State, steps: Sequence[Action], goal: Sequence[StateFact]) -> bool:
+def reaches(home: HouseholdScene, start: State, steps: Sequence[Action], goal: Sequence[StateFact]) -> bool:
     """Whether steps can be carried out one after the other and achieve a goal, in the domain."""
     state = start
     for step in steps:
@@ -263,11 +263,11 @@ def reaches(home: Household, start: State, steps: Sequence[Action], goal: Sequen
     return all(holds(state, condition, home) for condition in goal)
 
 
-def _in_the_way(fact: StateFact, used: set[str], home: Household) -> bool:
+def _in_the_way(fact: StateFact, used: set[str], home: HouseholdScene) -> bool:
     return fact[2] in used and not home.has(fact[2], Trait.SURFACE)
 
 
-def _restored(home: Household, start: State, goal: Sequence[StateFact], used: set[str]) -> Iterator[StateFact]:
+def _restored(home: HouseholdScene, start: State, goal: Sequence[StateFact], used: set[str]) -> Iterator[StateFact]:
     """Conditions that doors are closed and switches off in the end that are so at the start."""
     mentioned = {condition[:2] for condition in goal}
     for name in home.objects:

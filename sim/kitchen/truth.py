@@ -10,7 +10,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.household.names import is_slice, noun, whole
-from nsrecover.domains.household.scene import Household, holds, household
+from nsrecover.domains.household.scene import HouseholdScene, holds, household
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.laws import is_hot
 from sim.kitchen.scenes import KitchenSpec
@@ -25,7 +25,7 @@ _UPWARDS = 0.5
 """A contact supports a thing if its normal is within 60 degrees of the vertical; what stands is as upright."""
 
 
-def household_of(kitchen: KitchenSpec) -> Household:
+def household_of(kitchen: KitchenSpec) -> HouseholdScene:
     """The household domain over the fixtures and things of a kitchen, for its robot with one gripper."""
     return household(_names(kitchen), complete=True, one_handed=True)
 
@@ -84,7 +84,7 @@ def place_of(cell: KitchenCell, name: str) -> str:
     return cell.stands_on(name) or _support(cell, name) or FLOOR
 
 
-def unmet_goal(cell: KitchenCell, goal: Iterable[StateFact], home: Household) -> tuple[StateFact, ...]:
+def unmet_goal(cell: KitchenCell, goal: Iterable[StateFact], home: HouseholdScene) -> tuple[StateFact, ...]:
     """The conditions of a goal that do not hold in a kitchen now."""
     state = true_state(cell)
     return tuple(condition for condition in goal if not holds(state, condition, home))

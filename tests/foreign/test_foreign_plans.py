@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nsrecover import Action, Plan
-from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate, write_plan
+from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate, write_plan
 from nsrecover.errors import InvalidPlan
 
 PLANS = {
@@ -95,7 +95,7 @@ def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
 
 
 def test_names_come_back_as_they_were() -> None:
-    words = Vocabulary({"put-on": ("put_on", (0, 1))}, {"box_2": "box_2", "robot1": "Robot 1"})
+    words = PlanVocabulary({"put-on": ("put_on", (0, 1))}, {"box_2": "box_2", "robot1": "Robot 1"})
     plan = Plan((Action("put_on", ("box_2", "red-cube")), Action("put_on", ("Robot 1", "blue cube"))))
     assert translate(read_plan(write_plan(plan, words)), words).plan == plan
     for name in ("blue_cube", "Blue", "a(b"):

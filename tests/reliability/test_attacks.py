@@ -34,7 +34,7 @@ from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.explain_file import explain_file
 from nsrecover.serving.client import Client
-from nsrecover.serving.server import Limits, create_app
+from nsrecover.serving.server import ServerLimits, create_app
 from nsrecover.serving.server.guard import ADDRESSES, Rates
 from tests.commands import ROOT, run
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED
@@ -362,7 +362,7 @@ def test_logs_of_others_print_no_control_characters(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def http() -> Iterator[TestClient]:
     with TestClient(
-        create_app({"boxes": geometric()}, Limits(body_bytes=100_000, requests_per_s=1e4)), base_url=LOCAL
+        create_app({"boxes": geometric()}, ServerLimits(body_bytes=100_000, requests_per_s=1e4)), base_url=LOCAL
     ) as client:
         yield client
 
@@ -384,7 +384,7 @@ def test_an_address_that_asks_too_often_waits_and_others_do_not() -> None:
     for number in range(2 * ADDRESSES):
         rates.allow(str(number), 101.0)
     assert len(rates._left) == ADDRESSES
-    with TestClient(create_app({"boxes": geometric()}, Limits(requests_per_s=2)), base_url=LOCAL) as http:
+    with TestClient(create_app({"boxes": geometric()}, ServerLimits(requests_per_s=2)), base_url=LOCAL) as http:
         statuses = [http.get("/v1/causes").status_code for _ in range(6)]
         assert statuses[:4] == [200] * 4
         assert statuses[5] == 429

@@ -18,7 +18,7 @@ from hypothesis.strategies import DrawFn
 
 from eval.logs.runs import written_logs
 from nsrecover import Action, Discrepancy, Explanation, Plan, Recovery, geometric
-from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate, write_plan
+from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate, write_plan
 from nsrecover.core import Episode, EpisodeStatus, RecoveryStatus, StepRecord, StopCode
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.verify import claims, disagreements
@@ -230,7 +230,7 @@ def test_logs_of_other_robots_and_datasets_come_back_as_they_were() -> None:
 @given(st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), min_size=1, max_size=6))
 @properties
 def test_plans_of_other_planners_come_back_as_they_were(pairs: list[tuple[str, str]]) -> None:
-    vocabulary = Vocabulary({"stack": ("top", (0, 1))})
+    vocabulary = PlanVocabulary({"stack": ("top", (0, 1))})
     plan = Plan(tuple(Action("top", pair) for pair in pairs))
     assert translate(read_plan(write_plan(plan, vocabulary)), vocabulary).plan == plan
     assert np.all(np.diff([item.time_s for item in read_plan(write_plan(plan, vocabulary))]) >= 0)

@@ -13,7 +13,7 @@ from nsrecover.records import episode_log, recording, scenes_recording
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.recording import Recording, example
 from nsrecover.records.review import review
-from nsrecover.records.runs import Run, read_run
+from nsrecover.records.runs import RecordedRun, read_run
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
@@ -84,7 +84,7 @@ def test_a_plan_may_be_empty_everywhere(plan: Plan, tmp_path: Path) -> None:
     assert len(episode_log.load(tmp_path / "episode.json").records) == len(plan)
     boxes = {"a": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04, 0.04)}
     scenes_recording.save(scenes_recording.ScenesRecording(plan, (len(plan) + 1) * (boxes,)), tmp_path / "run.json")
-    run: Run = read_run(tmp_path / "run.json")
+    run: RecordedRun = read_run(tmp_path / "run.json")
     reviewed = review(geometric(), run)
     assert len(reviewed.records) == len(plan)
     assert reviewed.start.names == ("a", "b")

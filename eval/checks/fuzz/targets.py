@@ -22,9 +22,9 @@ from eval.instructions.understood import paraphrases
 from eval.logs.runs import written_logs
 from nsrecover import Plan, geometric, symbolic
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
-from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate
+from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate
 from nsrecover.core.facts import FactScene
-from nsrecover.domains.household import LASTING, Household, household
+from nsrecover.domains.household import LASTING, HouseholdScene, household
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import NsrecoverError
@@ -123,7 +123,7 @@ def read_log(path: Path) -> None:
 
 
 @cache
-def _kitchen() -> Household:
+def _kitchen() -> HouseholdScene:
     things = ["countertop", "sink", "faucet", "pot", "mug", "fridge", "egg", "pan", "stove burner"]
     return household(things, complete=True, one_handed=True, domain=LASTING)
 
@@ -134,7 +134,7 @@ _PLANS = (
     b"pick_up(pot); put_in(pot, sink); toggle_on(faucet); toggle_off(faucet)", b"open_obj(fridge); pick_up(egg)",
     b"0.000: (stack green red) [1.000]\n1.000: (stack blue green) [1.000]\n; cost = 2\n",
 )  # fmt: skip
-_VOCABULARY = Vocabulary({"stack": ("top", (0, 1)), "unstack": ("free", (0,)), "move": None})
+_VOCABULARY = PlanVocabulary({"stack": ("top", (0, 1)), "unstack": ("free", (0,)), "move": None})
 
 
 def read_any_plan(path: Path) -> None:

@@ -12,7 +12,7 @@ from nsrecover.core.glances import RobotState
 from nsrecover.errors import InvalidConfiguration, InvalidRecording, did_you_mean
 from nsrecover.records.bags import BASE_FRAME
 from nsrecover.records.bags.camera_info import Infos
-from nsrecover.records.bags.frames import Frames
+from nsrecover.records.bags.frames import TransformTree
 from nsrecover.records.bags.layout import DRIVERS, MASKS, Layout, ViewTopics, topics_of
 from nsrecover.records.bags.messages import (
     BOXES,
@@ -105,7 +105,7 @@ class MessageBuffer:
                 f"{did_you_mean(settings.driver, DRIVERS)}"
             )
         self._ours = {settings.named(name): name for name in (*TF, LABELS, GRIPPER, ROBOT, BOXES, FACTS)}
-        self._frames = Frames(settings.base_frame, KEPT_S)
+        self._frames = TransformTree(settings.base_frame, KEPT_S)
         self._infos: dict[str, Infos] = {}
         self._always: Mapping[str, Any] | None = None  # labels without a stamp
         self._newest_s = 0.0

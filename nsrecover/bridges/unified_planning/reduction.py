@@ -154,8 +154,8 @@ def lifted(reduction: Reduced, values: Mapping[FNode, FNode]) -> tuple[Theory, S
         objects,
         cost=lambda operator, names: costs[operator.name](names),
     )
-    initial = frozenset(map(_Reader("the state").fact, true_fluents(problem, values)))
-    return theory, initial, _Reader("the goal").conjunction(problem.goals)
+    initial = frozenset(map(_ReductionReader("the state").fact, true_fluents(problem, values)))
+    return theory, initial, _ReductionReader("the goal").conjunction(problem.goals)
 
 
 def true_fluents(problem: Problem, values: Mapping[FNode, FNode]) -> list[FNode]:
@@ -184,7 +184,7 @@ def true_fluents(problem: Problem, values: Mapping[FNode, FNode]) -> list[FNode]
 
 def _operator(action: UPAction) -> Operator:
     """Return an action as an operator."""
-    reader = _Reader(f"action {action.name}", {p.name: f"?{i}" for i, p in enumerate(action.parameters)})
+    reader = _ReductionReader(f"action {action.name}", {p.name: f"?{i}" for i, p in enumerate(action.parameters)})
     if action.simulated_effect is not None:
         raise reader.not_strips("a simulated effect")
     effects = list[Effect]()
@@ -242,7 +242,7 @@ def cost_of(reduction: Reduced, action: UPAction) -> Callable[[tuple[str, ...]],
 
 
 @dataclass
-class _Reader:
+class _ReductionReader:
     """Reads the expressions of one part of a problem, whose name is `where`.
 
     Attributes:

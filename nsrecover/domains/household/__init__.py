@@ -2,6 +2,6 @@
 
 from nsrecover.domains.household.domain import HOUSEHOLD, LASTING
 from nsrecover.domains.household.kinds import Trait
-from nsrecover.domains.household.scene import Household, household
+from nsrecover.domains.household.scene import HouseholdScene, household
 
-__all__ = ["HOUSEHOLD", "LASTING", "Household", "Trait", "household"]
+__all__ = ["HOUSEHOLD", "LASTING", "HouseholdScene", "Trait", "household"]

@@ -31,7 +31,7 @@ ONE_HANDED: StateFact = ("one_handed",)
 
 
 @dataclass(frozen=True)
-class Household(Instance):
+class HouseholdScene(Instance):
     """The household domain over the objects of one scene.
 
     Attributes:
@@ -58,7 +58,7 @@ class Household(Instance):
         """A condition of a goal as a formula; `at` is in or on, also indirectly."""
         return formula_of(fact)
 
-    def limited(self, state: State) -> Household:
+    def limited(self, state: State) -> HouseholdScene:
         """The household in which what lies on no object of it, such as the floor, is out of the arm's reach."""
         lost = {fact[1] for fact in state if fact[0] == "at" and fact[2] not in self.objects}
         if not lost:
@@ -107,7 +107,7 @@ def household(
     complete: bool = False,
     one_handed: bool = False,
     domain: Domain = HOUSEHOLD,
-) -> Household:
+) -> HouseholdScene:
     """A household.
 
     Args:
@@ -137,7 +137,7 @@ def household(
     static: frozenset[StateFact] = frozenset(("slices_of", slice_of(food), food) for food in foods)
     if one_handed:
         static |= {ONE_HANDED}
-    return Household(domain, objects, static, names=named, learned=more)
+    return HouseholdScene(domain, objects, static, names=named, learned=more)
 
 
 def _sliced(food: str) -> frozenset[str]:
@@ -160,12 +160,12 @@ def formula_of(condition: StateFact) -> Formula:
     return Atom("inside" if condition[0] == "at" else condition[0], condition[1:])
 
 
-def holds(state: State, condition: StateFact, home: Household) -> bool:
+def holds(state: State, condition: StateFact, home: HouseholdScene) -> bool:
     """Whether a condition holds in a state."""
     return home.holds(state, formula_of(condition))
 
 
-def unmet(state: State, step: Action, home: Household) -> list[StateFact]:
+def unmet(state: State, step: Action, home: HouseholdScene) -> list[StateFact]:
     """The conditions of an action that do not hold in a state.
 
     Raises:
@@ -174,7 +174,7 @@ def unmet(state: State, step: Action, home: Household) -> list[StateFact]:
     return [condition_of(formula) for formula in home.unmet(state, step.operator, step.arguments)]
 
 
-def apply(state: State, step: Action, home: Household) -> State:
+def apply(state: State, step: Action, home: HouseholdScene) -> State:
     """The state after an action whose conditions hold."""
     return home.apply(state, step.operator, step.arguments)
 
@@ -199,12 +199,12 @@ def liquid(state: State, thing: str) -> str | None:
     return next((fact[2] for fact in state if fact[0] == "filled" and fact[1] == thing), None)
 
 
-def is_at(state: State, thing: str, place: str, home: Household) -> bool:
+def is_at(state: State, thing: str, place: str, home: HouseholdScene) -> bool:
     """Whether an object is in or on a place, directly or in something that is."""
     return home.holds(state, Atom("inside", (thing, place)))
 
 
-def shut_in(state: State, thing: str, home: Household) -> str | None:
+def shut_in(state: State, thing: str, home: HouseholdScene) -> str | None:
     """The closed object behind whose door something is; for slices only if all of them are."""
     if not home.holds(state, Atom("shut_in", (thing,))):
         return None
@@ -216,13 +216,13 @@ def shut_in(state: State, thing: str, home: Household) -> str | None:
     return None
 
 
-def cover_of(state: State, thing: str, home: Household) -> str | None:
+def cover_of(state: State, thing: str, home: HouseholdScene) -> str | None:
     """Objects on or over an object that keep it from being taken."""
     found = [fact[1] for fact in state if home.holds(state, Atom("covering", (fact[1], thing)))]
     return min(found, key=lambda name: (("covers", name, thing) not in state, name), default=None)
 
 
-def occupant(state: State, place: str, thing: str, home: Household) -> str | None:
+def occupant(state: State, place: str, thing: str, home: HouseholdScene) -> str | None:
     """Objects that occupy a place with room for one."""
     inside = contents(state, place)
     return next((o for o in inside if home.holds(state, Atom("taking_room", (o, place, thing)))), None)

@@ -19,7 +19,7 @@ from nsrecover.explanation.answers.asked import fits, mentioned, values_named
 from nsrecover.explanation.answers.counterfactuals import without
 from nsrecover.explanation.answers.fates import fate_text
 from nsrecover.explanation.answers.numbering import Turn
-from nsrecover.explanation.answers.run_questions import PLACES, Run, cause_of, goal, recoveries, state_of, wrong
+from nsrecover.explanation.answers.run_questions import PLACES, AskedRun, cause_of, goal, recoveries, state_of, wrong
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.util.english import capital, listed, past, the
 
@@ -36,7 +36,7 @@ def first_moved(every: Sequence[Turn]) -> tuple[str, ...]:
     return tuple(moved[:1])
 
 
-def why(run: Run, question: str, name: str) -> str | None:
+def why(run: AskedRun, question: str, name: str) -> str | None:
     """Why an object was moved, or was not; None if the question is about something else that was done with it."""
     found, planned = _moves(run, name, question), _planned(run, name, question)
     if _NOT.search(question) or not (found or planned):
@@ -59,7 +59,7 @@ def why(run: Run, question: str, name: str) -> str | None:
     return f"The rest of the plan needs {the(name)}. {_so(turn, number, to_do)}"
 
 
-def what_if_not(run: Run, _question: str, name: str) -> str:
+def what_if_not(run: AskedRun, _question: str, name: str) -> str:
     """What would be if an object had not been moved."""
     found = _moves(run, name)
     if found is None:
@@ -77,7 +77,7 @@ def what_if_not(run: Run, _question: str, name: str) -> str:
     return f"{so_far}{without(turn.record.graph, recovery, name)}"
 
 
-def where(run: Run, _question: str, name: str) -> str:
+def where(run: AskedRun, _question: str, name: str) -> str:
     """Where an object is."""
     graph = run.scene
     if isinstance(graph, FactScene):
@@ -99,7 +99,7 @@ def where(run: Run, _question: str, name: str) -> str:
     )
 
 
-def became(run: Run, _question: str, name: str) -> str:
+def became(run: AskedRun, _question: str, name: str) -> str:
     """What happened to an object."""
     found = _first_deviation(run, name)
     if found is not None:
@@ -114,13 +114,13 @@ def became(run: Run, _question: str, name: str) -> str:
     return f"Nothing happened to {the(name)}: it was always as expected."
 
 
-def all_of(run: Run, name: str) -> str:
+def all_of(run: AskedRun, name: str) -> str:
     """What is known of an object: what happened to it, what was done with it, and where it is."""
     done = f" {history(run, 'do', name)}" if any(name in action.arguments for _, action in run.done) else ""
     return f"{became(run, '', name)}{done} {where(run, '', name)}"
 
 
-def in_place(run: Run, question: str, name: str) -> str:
+def in_place(run: AskedRun, question: str, name: str) -> str:
     """Whether an object is as it should be now."""
     deviation = _deviation(run.every[-1], name) if run.every else None
     if deviation is None:
@@ -128,7 +128,7 @@ def in_place(run: Run, question: str, name: str) -> str:
     return f"No: {state_of(deviation, run.scene, run.domain)}."
 
 
-def history(run: Run, question: str, name: str) -> str | None:
+def history(run: AskedRun, question: str, name: str) -> str | None:
     """Which actions were carried out with an object, and when; None if the question is about no action."""
     named = mentioned(question, run.names) or (name,)
     fitting = [
@@ -144,7 +144,7 @@ def history(run: Run, question: str, name: str) -> str | None:
     return f"{capital(listed(f'{run.when(turn)}: {run.instruction(action)}' for turn, action, _ in fitting))}."
 
 
-def state(run: Run, question: str, name: str) -> str | None:
+def state(run: AskedRun, question: str, name: str) -> str | None:
     """Whether what a question says of an object is the case; None if it says nothing of the sort."""
     scene, domain = run.scene, run.domain
     if not isinstance(scene, FactScene):
@@ -162,7 +162,7 @@ def state(run: Run, question: str, name: str) -> str | None:
     return None
 
 
-def contents(run: Run, question: str, name: str) -> str:
+def contents(run: AskedRun, question: str, name: str) -> str:
     """What is in or on an object, and its other state; or what was, if that was not as expected."""
     if re.search(r"\b(?:was|were)\b", question) and _first_deviation(run, name) is not None:
         return became(run, question, name)
@@ -177,7 +177,7 @@ def contents(run: Run, question: str, name: str) -> str:
     return f"{capital(listed(on_it) or 'nothing')} {'stand' if len(on_it) > 1 else 'stands'} on {the(name)}."
 
 
-def _moves(run: Run, name: str, question: str = "") -> tuple[Turn, Recovery, int] | None:
+def _moves(run: AskedRun, name: str, question: str = "") -> tuple[Turn, Recovery, int] | None:
     """Return the first recovery that has moved an object, else one that would have, and the number of the action."""
     found = [
         (turn, recovery, number, fit)
@@ -192,7 +192,7 @@ def _moves(run: Run, name: str, question: str = "") -> tuple[Turn, Recovery, int
     return best[:3]
 
 
-def _planned(run: Run, name: str, question: str = "") -> Turn | None:
+def _planned(run: AskedRun, name: str, question: str = "") -> Turn | None:
     """Return the first step of the plan that moves an object, or that a question names by its verb."""
     steps = [(turn, turn.discrepancy.action) for turn in run.every if turn.step]
     own = [(fits(a, question, run.domain), turn) for turn, a in steps if a.arguments[0] == name]
@@ -207,7 +207,7 @@ def _so(turn: Turn, number: int, to_do: str) -> str:
     return f"The way back was to {to_do}; this action of it was not carried out. {fate_text(turn)}"
 
 
-def _was_planned(run: Run, planned: Turn) -> str:
+def _was_planned(run: AskedRun, planned: Turn) -> str:
     step, to_do = run.phrasing.step(planned.step or 0), run.instruction(planned.discrepancy.action)
     if planned.discrepancy.action not in [action for _, action in run.done]:
         return f"{capital(step)} of the plan is to {to_do}. I have not done it."
@@ -218,12 +218,12 @@ def _deviation(turn: Turn, name: str) -> AnyDeviation | None:
     return next((each for each in turn.discrepancy.deviations if each.name == name), None)
 
 
-def _first_deviation(run: Run, name: str) -> tuple[Turn, AnyDeviation] | None:
+def _first_deviation(run: AskedRun, name: str) -> tuple[Turn, AnyDeviation] | None:
     """Return the first turn at which an object deviated, and how."""
     return next(((turn, each) for turn in run.every if (each := _deviation(turn, name)) is not None), None)
 
 
-def _happened(run: Run, turn: Turn, deviation: AnyDeviation) -> str:
+def _happened(run: AskedRun, turn: Turn, deviation: AnyDeviation) -> str:
     """Return when an object deviated, and how, as a clause."""
     return f"{capital(run.when(turn))}, {past(state_of(deviation, turn.record.graph, run.domain))}"
 
@@ -249,7 +249,7 @@ def _in_the_way(recovery: Recovery, number: int, scene: Scene) -> str:
     return ""
 
 
-def _why_not(run: Run, name: str, question: str) -> str:
+def _why_not(run: AskedRun, name: str, question: str) -> str:
     found, planned = _moves(run, name, question), _planned(run, name, question)
     if found or planned:
         action = next((action for _, action in run.done if action.arguments[0] == name), None)

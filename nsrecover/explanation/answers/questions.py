@@ -18,7 +18,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.answers import objects, run_questions
 from nsrecover.explanation.answers.asked import DETERMINERS, in_own_words, known_questions, mentioned, nearest, strange
 from nsrecover.explanation.answers.numbering import turns
-from nsrecover.explanation.answers.run_questions import Run
+from nsrecover.explanation.answers.run_questions import AskedRun
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.util.english import listed, the
 
@@ -37,7 +37,7 @@ _OMITS = re.compile(r"\bnot\b|n't\b|\bwithout\b|\bleft\b|\bwhat would .* otherwi
 
 
 @dataclass(frozen=True)
-class Answer:
+class QuestionAnswer:
     """The answer to a question.
 
     Attributes:
@@ -55,7 +55,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuestionKind:
     """A kind of questions.
 
     Attributes:
@@ -69,7 +69,7 @@ class Kind:
     name: str
     examples: tuple[str, ...]
     asks: Callable[[str], object]
-    answer: Callable[[Run, str, str], str | None]
+    answer: Callable[[AskedRun, str, str], str | None]
     wide: bool = False
 
     @property
@@ -78,13 +78,13 @@ class Kind:
         return "{}" in self.examples[0]
 
 
-def _kind(answer: str, examples: Sequence[str], words: Sequence[str], wide: bool = False) -> Kind:
+def _kind(answer: str, examples: Sequence[str], words: Sequence[str], wide: bool = False) -> QuestionKind:
     about_object = "{}" in examples[0]
     found = getattr(objects if about_object else run_questions, answer)
     pattern = re.compile("|".join(rf"\b(?:{each})\b" for each in words), re.IGNORECASE)
     asked = about_object or answer == "sure"
     respond = found if about_object else lambda run, question, _name: found(run, question) if asked else found(run)
-    return Kind(answer, tuple(examples), pattern.search, respond, wide)
+    return QuestionKind(answer, tuple(examples), pattern.search, respond, wide)
 
 
 KINDS = tuple(_kind(**each) for each in known_questions()["kinds"])
@@ -101,7 +101,7 @@ def ask(
     audience: Audience = Audience.LAY,
     domain: Domain = TABLETOP,
     waits_for: str = "",
-) -> tuple[Answer, ...]:
+) -> tuple[QuestionAnswer, ...]:
     """Answer questions about an episode; a "what if" without an object refers to that of the previous question.
 
     Args:
@@ -111,8 +111,8 @@ def ask(
         domain: has the words of facts and actions.
         waits_for: what a person is asked now, while the run goes on.
     """
-    run = Run(episode, tuple(turns(episode)), Phrasing(audience, domain), waits_for)
-    answers: list[Answer] = []
+    run = AskedRun(episode, tuple(turns(episode)), Phrasing(audience, domain), waits_for)
+    answers: list[QuestionAnswer] = []
     about: tuple[str, ...] = ()
     for asked in questions:
         question = re.sub(r"(?i)\b(what|where|who|how|when)['\u2019]?s\b", r"\1 is", asked)
@@ -122,7 +122,7 @@ def ask(
     return tuple(answers)
 
 
-def _answer(run: Run, question: str, about: tuple[str, ...]) -> Answer:
+def _answer(run: AskedRun, question: str, about: tuple[str, ...]) -> QuestionAnswer:
     said = named = mentioned(question, run.names)
     odd = strange(question, run.names, run.domain)
     if not named and about and re.search(r"\b(?:it|that one|this one)\b", question, re.I):
@@ -131,14 +131,14 @@ def _answer(run: Run, question: str, about: tuple[str, ...]) -> Answer:
         subjects = named or about or objects.first_moved(run.every)
         if not subjects or odd or not _OMITS.search(question):
             return _not_understood(run, question, said, odd)
-        return Answer(question, objects.what_if_not(run, question, subjects[0]), objects=subjects[:1])
+        return QuestionAnswer(question, objects.what_if_not(run, question, subjects[0]), objects=subjects[:1])
     kind, text = _first(run, question, named)
     if kind is not None and (not odd or kind.wide):
-        return Answer(question, text, objects=named[:1])
+        return QuestionAnswer(question, text, objects=named[:1])
     return _not_understood(run, question, said, odd, text)
 
 
-def _first(run: Run, question: str, named: tuple[str, ...]) -> tuple[Kind | None, str]:
+def _first(run: AskedRun, question: str, named: tuple[str, ...]) -> tuple[QuestionKind | None, str]:
     """The first kind of questions that fits, and its answer; None and "" if none does."""
     for kind in KINDS:
         if (kind.about_object and not named) or not kind.asks(question):
@@ -148,7 +148,9 @@ def _first(run: Run, question: str, named: tuple[str, ...]) -> tuple[Kind | None
     return None, ""
 
 
-def _not_understood(run: Run, question: str, named: tuple[str, ...], odd: Sequence[str], guess: str = "") -> Answer:
+def _not_understood(
+    run: AskedRun, question: str, named: tuple[str, ...], odd: Sequence[str], guess: str = ""
+) -> QuestionAnswer:
     """Say so, tell what is known, and name the nearest known questions."""
     missing = (
         re.search(rf"\b(?:{DETERMINERS}) ((?:\w+ )??(?:{'|'.join(map(re.escape, odd))}))\b", question, re.I)
@@ -159,7 +161,7 @@ def _not_understood(run: Run, question: str, named: tuple[str, ...], odd: Sequen
     known = [guess, *([objects.all_of(run, named[0])] if named else []), run_questions.summary(run)]
     example = (*named, *run.names, "red cube")[0]
     near = " ".join(nearest(question, [each.format(example) for kind in KINDS for each in kind.examples]))
-    return Answer(
+    return QuestionAnswer(
         question,
         f"{problem} What I know: {' '.join(dict.fromkeys(filter(None, known)))} I can also answer: {near} "
         f"The objects are {listed([the(name) for name in run.names])}.",

@@ -40,7 +40,7 @@ MOST_ACTIONS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class AskedRun:
     """A run that is asked about.
 
     Attributes:
@@ -106,17 +106,17 @@ def recoveries(every: Sequence[Turn]) -> list[tuple[Turn, Recovery]]:
     return [(turn, turn.recovery) for turn in every if turn.discrepancy.deviates and turn.recovery is not None]
 
 
-def safe(run: Run) -> str:
+def safe(run: AskedRun) -> str:
     """Whether it is safe to reach in."""
     return " ".join(each.text for each in safety_sentences(run.episode, run.domain, bool(run.waits_for)))
 
 
-def held(run: Run) -> str:
+def held(run: AskedRun) -> str:
     """What the robot holds."""
     return held_sentence(run.episode, run.domain)
 
 
-def plan(run: Run) -> str:
+def plan(run: AskedRun) -> str:
     """What the plan is."""
     return f"The plan is to {listed(map(run.instruction, run.episode.plan))}."
 
@@ -133,7 +133,7 @@ def actions_left(episode: Episode) -> tuple[Action, ...]:
     return record.plan.actions[found.step + (found.phase is Phase.AFTER) :]
 
 
-def following(run: Run) -> str:
+def following(run: AskedRun) -> str:
     """What comes next."""
     left = actions_left(run.episode)
     if run.waits_for:
@@ -146,7 +146,7 @@ def following(run: Run) -> str:
     return f"Next is to {todo}."
 
 
-def remaining(run: Run) -> str:
+def remaining(run: AskedRun) -> str:
     """How much is left."""
     left = 0 if run.episode.status is EpisodeStatus.COMPLETED else len(actions_left(run.episode))
     return (
@@ -156,7 +156,7 @@ def remaining(run: Run) -> str:
     )
 
 
-def worked(run: Run) -> str:
+def worked(run: AskedRun) -> str:
     """Whether it worked."""
     match run.episode.status:
         case EpisodeStatus.COMPLETED:
@@ -168,7 +168,7 @@ def worked(run: Run) -> str:
     return f"The run goes on. {remaining(run)}"
 
 
-def helped(run: Run) -> str:
+def helped(run: AskedRun) -> str:
     """Whether a person is needed."""
     match run.episode.status:
         case EpisodeStatus.ASKED_FOR_HELP:
@@ -181,7 +181,7 @@ def helped(run: Run) -> str:
     return "No help is needed: the run is over."
 
 
-def decided(run: Run) -> str:
+def decided(run: AskedRun) -> str:
     """What people decided."""
     vetoed = sum(len(turn.record.vetoed) + (turn.record.fate is Fate.VETOED) for turn in run.every)
     made = [each for turn in run.every for each in turn.record.decided]
@@ -196,7 +196,7 @@ def decided(run: Run) -> str:
     return text
 
 
-def when(run: Run) -> str:
+def when(run: AskedRun) -> str:
     """When it went wrong."""
     turn = run.decisive
     if turn is None:
@@ -204,7 +204,7 @@ def when(run: Run) -> str:
     return f"{capital(run.when(turn))}; it was to {run.instruction(turn.discrepancy.action)}."
 
 
-def which(run: Run) -> str:
+def which(run: AskedRun) -> str:
     """Which objects are wrong."""
     turn = run.decisive
     if turn is None:
@@ -213,7 +213,7 @@ def which(run: Run) -> str:
     return f"{capital('; '.join(states))}." if states else "No object: a condition of the step does not hold."
 
 
-def sure(run: Run, question: str) -> str:
+def sure(run: AskedRun, question: str) -> str:
     """How sure the robot is, and what that rests on."""
     turn, named = run.decisive, mentioned(question, run.names)
     looks = counted((turn or run.every[-1]).discrepancy.looks, "observation") if run.every else "no observation"
@@ -231,7 +231,7 @@ def sure(run: Run, question: str) -> str:
     return f"{compared}: {listed(said)}."
 
 
-def lasted(run: Run) -> str:
+def lasted(run: AskedRun) -> str:
     """How long the run took, and what the recoveries cost."""
     total = run.every[-1].record.time_s - run.episode.start_s if run.every else 0.0
     extra = [turn for turn in run.every if turn.record.recovering and turn.record.action is not None]
@@ -259,7 +259,7 @@ def lost_s(episode: Episode) -> float:
     return sum(took) - sum(steps.values())
 
 
-def number_of_errors(run: Run) -> str:
+def number_of_errors(run: AskedRun) -> str:
     """How often something went wrong in this run, and what."""
     text = (
         f"{capital(counted(len(run.errors), 'error'))} {'was' if len(run.errors) == 1 else 'were'} noticed in this run"
@@ -268,7 +268,7 @@ def number_of_errors(run: Run) -> str:
     return f"{text}: {'; '.join(short)}." if short else f"{text}."
 
 
-def blame(run: Run) -> str:
+def blame(run: AskedRun) -> str:
     """Who or what did it: the robot, or something else."""
     said = dict.fromkeys(
         f"{capital(run.when(turn))}: {in_short(facts_of(turn.discrepancy, None, run.domain), run.domain)}. "
@@ -283,7 +283,7 @@ def cause_of(turn: Turn, domain: Domain, names: Collection[str] | None = None) -
     return " ".join(each.text for each in why(turn.discrepancy, turn.by_hand, domain, names))
 
 
-def alternatives(run: Run) -> str:
+def alternatives(run: AskedRun) -> str:
     """Whether there was another or a shorter way back."""
     texts = []
     for _, recovery in recoveries(run.every):
@@ -297,13 +297,13 @@ def alternatives(run: Run) -> str:
     return " ".join(dict.fromkeys(texts)) or _no_search(run)
 
 
-def _no_search(run: Run) -> str:
+def _no_search(run: AskedRun) -> str:
     if run.errors:
         return "The run ended before a way back was searched for."
     return "Nothing went wrong, so no way back was searched for."
 
 
-def thought(run: Run) -> str:
+def thought(run: AskedRun) -> str:
     """How long the robot searched for a way back."""
     found = [recovery for _, recovery in recoveries(run.every)]
     if not found:
@@ -311,7 +311,7 @@ def thought(run: Run) -> str:
     return f"The search for a way back took {sum(each.seconds for each in found):.2f} s."
 
 
-def layout(run: Run) -> str:
+def layout(run: AskedRun) -> str:
     """What stands where."""
     scene = run.scene
     if isinstance(scene, FactScene):
@@ -322,14 +322,14 @@ def layout(run: Run) -> str:
     return f"From left to right, as it was seen last: {listed(said)}."
 
 
-def summary(run: Run) -> str:
+def summary(run: AskedRun) -> str:
     """What went wrong, what was done about it, and how the run ended."""
     if not run.errors:
         return f"{wrong(run)} {worked(run)}"
     return f"{wrong(run)} {recovered(run)} {lasted(run)} {worked(run)}"
 
 
-def acted(run: Run) -> str:
+def acted(run: AskedRun) -> str:
     """What was done."""
     done = run.done
     if not done:
@@ -339,13 +339,13 @@ def acted(run: Run) -> str:
     return f"{begun}{', the last ones' if len(done) > len(shown) else ''}: {listed(shown)}."
 
 
-def moved(run: Run) -> str:
+def moved(run: AskedRun) -> str:
     """Which objects were moved, and how many."""
     names = list(dict.fromkeys(action.arguments[0] for _, action in run.done if action.arguments))
     return f"{capital(counted(len(names), 'object'))}: {objects(names)}." if names else "None so far."
 
 
-def wrong(run: Run) -> str:
+def wrong(run: AskedRun) -> str:
     """What went wrong: the decisive error, and in short what else there was."""
     turn, doubts = run.decisive, [turn for turn in run.every if not turn.discrepancy.as_expected]
     turn = turn or (doubts[-1] if doubts else None)
@@ -361,7 +361,7 @@ def wrong(run: Run) -> str:
     return f"{text} There {'was' if len(others) == 1 else 'were'} also: {'; '.join(short)}."
 
 
-def recovered(run: Run) -> str:
+def recovered(run: AskedRun) -> str:
     """What was done about it."""
     texts = []
     for turn, recovery in recoveries(run.every):

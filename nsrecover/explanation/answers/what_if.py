@@ -29,7 +29,7 @@ _YOU = re.compile(r"\byou\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Situation:
+class SupposedSituation:
     """Where a question about what would have been starts.
 
     Attributes:
@@ -46,7 +46,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Change:
+class SupposedChange:
     """What would have been otherwise: facts of some properties go, and others come."""
 
     facts: tuple[StateFact, ...]
@@ -86,19 +86,21 @@ def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[
     return f"{text} {_way(FactPlanner(instance).recover(FactScene(state), trace), instance)}"
 
 
-def _situation(episode: Episode, instance: Instance) -> Situation:
+def _situation(episode: Episode, instance: Instance) -> SupposedSituation:
     wrong = [record for record in episode.records if record.discrepancy.deviates]
     if not wrong:
-        return Situation(frozenset(episode.start.facts), episode.plan.actions, "at the start", False)  # type: ignore[attr-defined]
+        return SupposedSituation(frozenset(episode.start.facts), episode.plan.actions, "at the start", False)  # type: ignore[attr-defined]
     found = wrong[-1].discrepancy
     done = found.step + (found.phase is Phase.AFTER)
     # a scene of facts, as the domain is symbolic
     state: State = found.observed.facts  # type: ignore[attr-defined]
     when = "after" if found.phase is Phase.AFTER else "before"
-    return Situation(state, wrong[-1].plan.actions[done:], f"{when} {participle(found.action, instance.domain)}", True)
+    return SupposedSituation(
+        state, wrong[-1].plan.actions[done:], f"{when} {participle(found.action, instance.domain)}", True
+    )
 
 
-def _change(question: str, state: State, instance: Instance) -> Change | None:
+def _change(question: str, state: State, instance: Instance) -> SupposedChange | None:
     """What a question changes; None if it names nothing that can be otherwise."""
     values = {value for variable in instance.domain.variables.values() for value in variable.values}
     names = mentioned(question, [name for name in instance.objects if name not in values])
@@ -112,10 +114,10 @@ def _change(question: str, state: State, instance: Instance) -> Change | None:
                 continue
             now = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (variable.name, name))
             if negated and has is not None:
-                return Change((), now or (has,))
+                return SupposedChange((), now or (has,))
             if negated:  # not its normal value, so the other one
                 has = stored((variable.name, name, variable.values[-1]), instance.domain.variables)
-            return Change(() if has is None else (has,), tuple(fact for fact in now if fact != has))
+            return SupposedChange(() if has is None else (has,), tuple(fact for fact in now if fact != has))
     if not names or _YOU.search(question):
         return None
     places = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (PLACE, names[0]))
@@ -123,15 +125,19 @@ def _change(question: str, state: State, instance: Instance) -> Change | None:
     if len(names) > 1 and _IN.search(question) and location:
         there = (location, names[0], names[1])
         if negated:
-            return Change((), (there,))
-        return Change((there,), tuple(fact for fact in places if fact != there))
+            return SupposedChange((), (there,))
+        return SupposedChange((there,), tuple(fact for fact in places if fact != there))
     if _HELD.search(question) and holding:
         held = (holding, names[0])
-        return Change((), (held,)) if negated else Change((held,), tuple(fact for fact in places if fact != held))
+        return (
+            SupposedChange((), (held,))
+            if negated
+            else SupposedChange((held,), tuple(fact for fact in places if fact != held))
+        )
     return None
 
 
-def _course(now: Situation, state: State, instance: Instance, wanted: Sequence[StateFact]) -> str:
+def _course(now: SupposedSituation, state: State, instance: Instance, wanted: Sequence[StateFact]) -> str:
     """Return what the rest of the plan would achieve, as the end of a sentence."""
     ahead = outlook(instance, state, now.rest, wanted)
     if ahead.good:

@@ -36,7 +36,7 @@ _TOO_LONG = f"the answer is longer than {LONGEST_ANSWER:,} bytes"
 
 
 @dataclass(frozen=True)
-class Price:
+class TokenPrice:
     """Price of an endpoint per million tokens, in any currency."""
 
     prompt: float
@@ -61,7 +61,7 @@ class Endpoint:
     key: str | None = field(default=None, repr=False)
     retries: int = 2
     temperature: float = 0.0
-    price: Price | None = None
+    price: TokenPrice | None = None
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)

@@ -12,9 +12,9 @@ from nsrecover.explanation.language_model.sentence_rules import (
     Claim,
     ClaimMaker,
     Position,
-    Role,
     RuleMatch,
     RuleTable,
+    SentenceRole,
     SentenceRule,
     Topic,
     claim,
@@ -119,7 +119,7 @@ def _step_rules() -> RuleTable:
     before, after = _step("at_step", Phase.BEFORE.value), _step("at_step", Phase.AFTER.value)
     succeeded = r"did what it should|did its job|worked(?: as (?:planned|intended|expected))?|succeeded|was successful"
     return {
-        Role(Position.CLAUSE, Topic.FAILURE): {
+        SentenceRole(Position.CLAUSE, Topic.FAILURE): {
             rf"{_STEP} {_FAILED}": _step("failed"),
             rf"(?:the action )?<action:a>,? {_FAILED}": claims("failed_action", "a"),
             rf"(?:something|things) went wrong (?:in|at|during|with|around) {_STEP}": _step("trouble"),
@@ -130,15 +130,17 @@ def _step_rules() -> RuleTable:
             r"something (?:was|is) not as expected": claims("unexpected"),
             r"the scene is already ahead of (?:the )?plan": claims("ahead"),
         },
-        Role(Position.CLAUSE, Topic.EVENT): {r"<quote:q>": claims("quoted", "each q")},
-        Role(Position.OPENING): {
+        SentenceRole(Position.CLAUSE, Topic.EVENT): {r"<quote:q>": claims("quoted", "each q")},
+        SentenceRole(Position.OPENING): {
             rf"(?:after|following) {_STEP}": after,
             rf"(?:in|at|during|on|while (?:the robot was )?(?:doing|carrying out)) {_STEP}": after,
             rf"before {_STEP}": before,
             rf"(?:although|even though) {_STEP} (?:worked|succeeded|was successful)": _step("worked"),
         },
-        Role(Position.MODIFIER, after=(Topic.EVENT, Topic.FAILURE)): {rf",? (?:in|at|during|after) {_STEP}": after},
-        Role(Position.MODIFIER, after=(Topic.FAILURE,)): {rf",? before {_STEP}": before},
+        SentenceRole(Position.MODIFIER, after=(Topic.EVENT, Topic.FAILURE)): {
+            rf",? (?:in|at|during|after) {_STEP}": after
+        },
+        SentenceRole(Position.MODIFIER, after=(Topic.FAILURE,)): {rf",? before {_STEP}": before},
     }
 
 
@@ -157,7 +159,7 @@ def _step(name: str, *phase: str) -> ClaimMaker:
 def _event_rules() -> RuleTable:
     """Return rules for events of named objects."""
     return {
-        Role(Position.PREDICATE, Topic.EVENT): {
+        SentenceRole(Position.PREDICATE, Topic.EVENT): {
             **{rf"(?:{words})": each(cause.value) for cause, words in _EVENTS.items() if _happens(cause)},
             rf"{_HAVE}(?:fell(?: down)?|fallen(?: down)?|came down|dropped down)": each("toppled", "dropped"),
             r"(?:is|are) (?:not where (?:it|they) should be|out of place)": each("displaced"),
@@ -169,11 +171,11 @@ def _event_rules() -> RuleTable:
             rf"{_SWAPPED} with <object:x>": claims("swapped_with", EACH, "x"),
             rf"(?:now )?(?:is|are)(?: now)? {_OFFSET}": _offset,
         },
-        Role(Position.PREDICATE, Topic.DETAIL): {
+        SentenceRole(Position.PREDICATE, Topic.DETAIL): {
             rf"(?:{_EVENTS[Cause.HELPED]})": each("helped"),
             rf"(?:{_EVENTS[Cause.HELPED]}) after step <number:n>": claims("right_after", EACH, "n"),
         },
-        Role(Position.CLAUSE, Topic.EVENT): {
+        SentenceRole(Position.CLAUSE, Topic.EVENT): {
             rf"{_ARM} (?:has )?(?:accidentally )?(?:lost its grip on|lost hold of|lost|dropped|let go of) "
             r"<objects:x>": claims("dropped", "each x"),
             rf"{_ARM} (?:failed to|did not|could not|was not able to|was unable to|did not manage to) "
@@ -182,7 +184,7 @@ def _event_rules() -> RuleTable:
             r"(?:see|sees|find|finds) <objects:x>": claims("missing", "each x"),
             r"(?:the way of )?<object:x> (?:is|was) blocked by <object:y>": claims("blocks", "y", "x"),
         },
-        Role(Position.MODIFIER, after=(Topic.EVENT,)): {
+        SentenceRole(Position.MODIFIER, after=(Topic.EVENT,)): {
             rf" (?:{_ON}|to|down onto|down on) <object:x>": claims("on", EACH, "x"),
             r" (?:off|from|from on top of) <object:x>": claims("fell_from", EACH, "x"),
             rf",? ?{_OFFSET}": _offset,
@@ -223,7 +225,7 @@ def _unnamed_rules() -> RuleTable:
     counted = {**{cause: words for cause, words in _EVENTS.items() if _happens(cause)}, Cause.SWAPPED: swapped}
     things = rf"<number:n> (?:{_THINGS[3:-1]}|object|block|thing|item)"
     return {
-        Role(Position.CLAUSE, Topic.EVENT): {
+        SentenceRole(Position.CLAUSE, Topic.EVENT): {
             **{words: claims(SEVERAL, cause.value) for cause, words in _SEVERAL.items()},
             **{rf"{things} (?:{words})": claims("count", cause.value, "n") for cause, words in counted.items()},
             rf"{_ARM} (?:came up|stayed|remained|was) empty": claims("some", "not_lifted"),
@@ -251,9 +253,9 @@ def _consequence_rules(operators: Mapping[str, Words]) -> RuleTable:
         meant[rf"<object:y> {there}"] = claims("meant", operator, "y", "x")
         instead[rf",? (?:instead of|rather than) (?:being )?{there}"] = claims("meant", operator, EACH, "x")
     return {
-        Role(Position.PREDICATE, Topic.CONSEQUENCE): missed,
-        Role(Position.CLAUSE, Topic.CONSEQUENCE): {**meant, r"<action:a> has not been achieved": _not_achieved},
-        Role(Position.MODIFIER, after=(Topic.EVENT,)): instead,
+        SentenceRole(Position.PREDICATE, Topic.CONSEQUENCE): missed,
+        SentenceRole(Position.CLAUSE, Topic.CONSEQUENCE): {**meant, r"<action:a> has not been achieved": _not_achieved},
+        SentenceRole(Position.MODIFIER, after=(Topic.EVENT,)): instead,
     }
 
 

@@ -16,7 +16,7 @@ from nsrecover.explanation.language_model.failure_rules import failure_rules
 from nsrecover.explanation.language_model.parser import Parser
 from nsrecover.explanation.language_model.recovery_rules import recovery_rules
 from nsrecover.explanation.language_model.sentence_rules import Claim, SentenceRule
-from nsrecover.explanation.language_model.vocabulary import Vocabulary
+from nsrecover.explanation.language_model.vocabulary import RewordingVocabulary
 
 UNREADABLE = "it says something that cannot be checked; use plain statements about what is known, and nothing else"
 _INSTRUCTION = "do"
@@ -53,7 +53,7 @@ class Judge:
     known: Entailment
 
     @property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> RewordingVocabulary:
         """The names and quotations in the sentences."""
         return self.parser.vocabulary
 
@@ -96,6 +96,6 @@ def judge_of(facts: Sequence[Fact], names: Sequence[str], domain: Domain = TABLE
         domain: the words of the operators.
     """
     quotes = tuple(fact.arguments[0].rstrip(". ") for fact in facts if fact.predicate in ("reason", "violated"))
-    vocabulary = Vocabulary(tuple(dict.fromkeys((*names, TABLE))), quotes, never_pronoun=(TABLE,))
+    vocabulary = RewordingVocabulary(tuple(dict.fromkeys((*names, TABLE))), quotes, never_pronoun=(TABLE,))
     rules = _rules(tuple((name, operator.words) for name, operator in domain.operators.items()))
     return Judge(Parser(vocabulary, rules), entailed_by(facts))

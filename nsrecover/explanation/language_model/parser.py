@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nsrecover.explanation.language_model.sentence_rules import SLOTS, Claim, Position, RuleMatch, SentenceRule, Topic
-from nsrecover.explanation.language_model.vocabulary import LONGEST, MaskedText, Vocabulary
+from nsrecover.explanation.language_model.vocabulary import LONGEST, MaskedText, RewordingVocabulary
 
 _ATTEMPTS = 20_000
 """Number of rules that are tried on one sentence before the search is given up."""
@@ -40,7 +40,7 @@ class Parser:
         rules: the ways to say something.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: RewordingVocabulary
     rules: tuple[SentenceRule, ...]
 
     @cached_property

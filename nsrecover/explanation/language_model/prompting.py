@@ -23,7 +23,7 @@ NO_OBJECT = "none"
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PromptCandidate:
     """A sentence of a model before it is judged.
 
     Attributes:
@@ -79,7 +79,7 @@ class PromptStrategy(Protocol):
         """
         ...
 
-    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[PromptCandidate, ...]:
         """Return the sentences of an answer.
 
         Raises:
@@ -113,19 +113,19 @@ class StructuredPrompt(PromptStrategy):
         )
         return Prompt(template.system, user, _schema(task, points), _TOKENS_PER_SENTENCE * len(points))
 
-    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[PromptCandidate, ...]:
         """See `PromptStrategy`."""
         try:
             document = parse_json(answer)
         except ValueError:
             raise ModelFailure("the answer is not the JSON that was asked for") from None
-        found = list[Candidate]()
+        found = list[PromptCandidate]()
         for number in points:
             item = document.get(_key(number)) if isinstance(document, dict) else None
             if not isinstance(item, dict) or not isinstance(item.get("text"), str):
                 continue
             found += [
-                Candidate(text, _slot_problem(task, number, item))
+                PromptCandidate(text, _slot_problem(task, number, item))
                 for text in sentences_of(item["text"], task.judge.vocabulary)
             ]
         if not found:
@@ -154,12 +154,12 @@ class ReflectPrompt(PromptStrategy):
         user = template.filled(refused[:4], **vars(story) | {"history": "\n".join(story.history)})
         return Prompt(template.system, user, None, _TOKENS_PER_SENTENCE)
 
-    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[PromptCandidate, ...]:
         """See `PromptStrategy`."""
         found = sentences_of(answer, task.judge.vocabulary)
         if not found:
             raise ModelFailure("the answer is empty")
-        return tuple(map(Candidate, found))
+        return tuple(map(PromptCandidate, found))
 
 
 @lru_cache(maxsize=8)

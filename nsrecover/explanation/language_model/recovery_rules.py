@@ -12,9 +12,9 @@ from nsrecover.explanation.language_model.sentence_rules import (
     Claim,
     ClaimMaker,
     Position,
-    Role,
     RuleMatch,
     RuleTable,
+    SentenceRole,
     SentenceRule,
     Topic,
     claim,
@@ -50,12 +50,12 @@ def _instruction_rules(operators: Mapping[str, Words]) -> RuleTable:
     if STACK in ways:
         ways[BACK_ON] = f"back {ways[STACK]}"
     return {
-        Role(Position.CLAUSE, Topic.REMEDY): {
+        SentenceRole(Position.CLAUSE, Topic.REMEDY): {
             **{rf"{_DO}{_PUT} <object:x> {words}": claims("do", how, "x", "y") for how, words in ways.items()},
             rf"{_DO}(?:return|restore) <object:x>(?: to its place)?": claims("do", PUT_BACK, "x"),
             rf"{_DO}do <action:a>": claims("do", "action", "a"),
         },
-        Role(Position.PREDICATE, Topic.REMEDY): {
+        SentenceRole(Position.PREDICATE, Topic.REMEDY): {
             rf"{_PASSIVE} {words}": claims("do", how, ALL, "y") for how, words in ways.items()
         },
     }
@@ -67,7 +67,7 @@ def _rejoining_rules() -> RuleTable:
     goes_on = r"(?:the plan|it|the robot)(?: simply| then| can)? (?:goes on|go on|continues|continue|resumes|resume)"
     will = r"(?:(?P<will>will be)|is)"
     return {
-        Role(Position.CLAUSE, Topic.REMEDY): {
+        SentenceRole(Position.CLAUSE, Topic.REMEDY): {
             rf"(?P<then>then,? |after that,? |afterwards,? )?the scene {will} (?:{after}|{start})": _as_after,
             rf"{goes_on}(?: from there| as before)?": claims("goes_on"),
             rf"{goes_on} (?:from|after) step <number:n>": claims("goes_on_after", "n"),
@@ -101,7 +101,7 @@ def _range(name: str) -> ClaimMaker:
 def _search_rules() -> RuleTable:
     moves = r"<number:n> (?:actions?|moves?)"
     return {
-        Role(Position.CLAUSE, Topic.REMEDY): {
+        SentenceRole(Position.CLAUSE, Topic.REMEDY): {
             r"the (?:way back|recovery|repair) (?:takes|needs|requires|consists of|is) "
             r"<number:n> (?:actions?|steps?|moves?)": _length("way_back"),
             rf"{moves} (?:are|is) needed"
@@ -116,17 +116,17 @@ def _search_rules() -> RuleTable:
             r"no (?:recovery|way back) was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?": _searched,
             r"what makes it impossible (?:is|are) <objects:x>": claims("blamed", "each x"),
         },
-        Role(Position.OPENING): {
+        SentenceRole(Position.OPENING): {
             r"after looking at <number:n> scenes?": claims("looked_at", "n"),
             r"(?:to (?:recover|fix this|get back(?: onto the plan| on track)?|put (?:this|things) right|"
             r"correct this)|the way back(?: is)?|for the recovery)": claims("way_back"),
         },
-        Role(Position.PREDICATE, Topic.REMEDY): {
+        SentenceRole(Position.PREDICATE, Topic.REMEDY): {
             r"(?:makes? it impossible|(?:is|are) what makes it impossible)": each("blamed"),
             r"(?:may|can) (?:stay|remain) where (?:it is|they are)": each("stays"),
             r"(?:need|needs|does not need|do not need) not (?:to )?be moved(?: back)?": each("stays"),
         },
-        Role(Position.MODIFIER, after=(Topic.REMEDY,)): {
+        SentenceRole(Position.MODIFIER, after=(Topic.REMEDY,)): {
             r",? after looking at <number:n> (?:scenes?|states?)": claims("looked_at", "n"),
             r"(?::|,| because|, because) ?(?:nothing that follows|no later step) needs (?:it|them) elsewhere": each(
                 "stays"

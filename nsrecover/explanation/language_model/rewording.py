@@ -17,7 +17,7 @@ from nsrecover.explanation.language_model.rewording_task import RewordingTask
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RewordingRefusal:
     """A refused sentence.
 
     Attributes:
@@ -47,7 +47,7 @@ class Reworded:
     note: str
     answers: tuple[Completion, ...]
     candidates: int
-    refused: tuple[Refusal, ...]
+    refused: tuple[RewordingRefusal, ...]
 
     @property
     def used(self) -> int:
@@ -75,7 +75,13 @@ def reword(
         on_text: receives the answers piece by piece, unverified.
     """
     deadline = time.monotonic() + timeout_s
-    kept, refused, answers, offered, problem = dict[str, frozenset[str]](), list[Refusal](), list[Completion](), 0, ""
+    kept, refused, answers, offered, problem = (
+        dict[str, frozenset[str]](),
+        list[RewordingRefusal](),
+        list[Completion](),
+        0,
+        "",
+    )
     needs = [task.judge(sentence.text).points for sentence in task.grounded]
     for question in range(2):
         said = frozenset[str]().union(*kept.values())
@@ -94,14 +100,14 @@ def reword(
             problem = str(failure)
             # An unreadable answer may be readable the second time; a missing answer will not arrive then.
             if answers and len(answers) == question + 1:
-                refused.append(Refusal(answers[-1].text[:200], problem, question))
+                refused.append(RewordingRefusal(answers[-1].text[:200], problem, question))
                 continue
             break
         offered += len(candidates)
         for candidate in candidates:
             judged = Judgement(candidate.problem) if candidate.problem else task.judge(candidate.text)
             if not judged.accepted:
-                refused.append(Refusal(candidate.text, judged.reason, question))
+                refused.append(RewordingRefusal(candidate.text, judged.reason, question))
             elif judged.points - said:
                 kept[candidate.text] = judged.points
                 said |= judged.points
@@ -139,7 +145,7 @@ def _tidy(text: str) -> str:
     return text if text.endswith((".", "!")) else f"{text}."
 
 
-def _note(sentences: Sequence[Sentence], problem: str, refused: Sequence[Refusal]) -> str:
+def _note(sentences: Sequence[Sentence], problem: str, refused: Sequence[RewordingRefusal]) -> str:
     own = sum(sentence.source == "grounded" for sentence in sentences)
     if not own:
         return ""

@@ -13,14 +13,14 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.explanation.language_model.judge import Judgement, judge_of
-from nsrecover.explanation.language_model.vocabulary import Vocabulary
+from nsrecover.explanation.language_model.vocabulary import RewordingVocabulary
 
 
 class SentenceJudge(Protocol):
     """Judges whether sentences about one failure are true."""
 
     @property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> RewordingVocabulary:
         """The names and quotations in the sentences."""
         ...
 

@@ -117,7 +117,7 @@ ClaimMaker = Callable[[RuleMatch], Iterable[Claim]]
 
 
 @dataclass(frozen=True)
-class Role:
+class SentenceRole:
     """Place of a rule in a sentence, and its topic.
 
     Attributes:
@@ -141,12 +141,12 @@ class SentenceRule:
         claims: makes the claims of a match.
     """
 
-    role: Role
+    role: SentenceRole
     pattern: re.Pattern[str]
     claims: ClaimMaker
 
 
-RuleTable = Mapping[Role, Mapping[str, ClaimMaker]]
+RuleTable = Mapping[SentenceRole, Mapping[str, ClaimMaker]]
 """Role -> pattern of the words -> maker of the claims of a match. In the patterns, `<object:x>`, `<objects:x>`,
 `<number:n>`, `<steps:s>`, `<action:a>` and `<quote:q>` are slots for such a thing, named after the colon."""
 

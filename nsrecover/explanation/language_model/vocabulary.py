@@ -43,7 +43,7 @@ class MaskedText:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class RewordingVocabulary:
     """The data in texts about one scene.
 
     Attributes:
@@ -120,7 +120,7 @@ def _arguments(inner: str, known: dict[str, str]) -> list[str]:
     return parts
 
 
-def sentences_of(text: str, vocabulary: Vocabulary, most: int = 40) -> tuple[str, ...]:
+def sentences_of(text: str, vocabulary: RewordingVocabulary, most: int = 40) -> tuple[str, ...]:
     """Split a text into sentences, never inside a name, and strip bullets and numbers of lists.
 
     Args:

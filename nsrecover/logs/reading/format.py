@@ -17,7 +17,7 @@ from nsrecover.logs.reading.records import (
     GRIPPER,
     HouseholdLog,
     KeyFrame,
-    Observation,
+    LogObservation,
     Related,
     Remark,
     Seen,
@@ -206,7 +206,7 @@ def _frames(value: Any, field: str, where: str, unread: list[str]) -> tuple[KeyF
     return tuple(frames)
 
 
-def observation_of(text: str) -> Observation:
+def observation_of(text: str) -> LogObservation:
     """What was seen and heard, from its English."""
     text, _, sounds = _whole(text.strip()).partition(AUDITORY)
     parts = [part.strip() for part in text.strip().removeprefix(VISUAL).rstrip(". ").split(". ") if part.strip()]
@@ -221,7 +221,7 @@ def observation_of(text: str) -> Observation:
             seen = objects
         else:
             sentences.append(Remark(sentence))
-    return Observation(seen, tuple(sentences), sounds.strip().rstrip("."))
+    return LogObservation(seen, tuple(sentences), sounds.strip().rstrip("."))
 
 
 def _whole(text: str) -> str:
@@ -285,7 +285,7 @@ def line_of(frame: KeyFrame) -> str:
     return line + (f" {AUDITORY}{sounds}." if sounds else "")
 
 
-def seen_text(observation: Observation) -> str:
+def seen_text(observation: LogObservation) -> str:
     """The visual part of an observation as sentences."""
     items = [f"{item.name} ({' and '.join(item.states)})" if item.states else item.name for item in observation.seen]
     sentences = [", ".join(items)] if items else []

@@ -9,7 +9,7 @@ from functools import cached_property
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Role, State, spaced
 from nsrecover.domains.instance import Instance
-from nsrecover.logs.reading.records import GRIPPER, NOTHING, Observation, Remark
+from nsrecover.logs.reading.records import GRIPPER, NOTHING, LogObservation, Remark
 
 _CONTACT = ("inside", "on top of")
 _FILLERS = {"a", "an", "the", "and", "is", "are", "be", "has", "have", "been", "that", "which", "it", "all", "both"}
@@ -17,7 +17,7 @@ _PLACING = {"in", "inside", "into", "on", "onto", "within", "of", "top"}
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class OwnWords:
     """The words of a domain over the objects of a scene.
 
     Attributes:
@@ -96,12 +96,12 @@ class Claims:
     places: dict[str, str]
     unknown: tuple[str, ...]
 
-    def wrong(self, state: State, words: Vocabulary) -> int:
+    def wrong(self, state: State, words: OwnWords) -> int:
         """How many claims do not hold in a state."""
         return sum(any(words.holds(state, fact) for fact in facts) is not value for facts, value in self.facts)
 
 
-def claims_of(seen: Observation, words: Vocabulary) -> Claims:
+def claims_of(seen: LogObservation, words: OwnWords) -> Claims:
     """An observation in the words of a domain."""
     facts, places, unknown = list[tuple[tuple[StateFact, ...], bool]](), dict[str, str](), list[str]()
     for item in seen.seen:
@@ -137,7 +137,7 @@ def claims_of(seen: Observation, words: Vocabulary) -> Claims:
     return Claims(tuple(facts), places, tuple(unknown))
 
 
-def goal_in(text: str, words: Vocabulary) -> tuple[list[tuple[StateFact, bool]], list[str]]:
+def goal_in(text: str, words: OwnWords) -> tuple[list[tuple[StateFact, bool]], list[str]]:
     """The conditions that a success condition names, whether they hold, and the words that are unknown."""
     found, unknown, subject, placing = list[tuple[StateFact, bool]](), list[str](), "", False
     for kind, word in words.mentions(text):

@@ -48,7 +48,7 @@ class Remark:
 
 
 @dataclass(frozen=True)
-class Observation:
+class LogObservation:
     """What was seen and heard at one moment.
 
     Attributes:
@@ -113,7 +113,7 @@ class KeyFrame:
     label: str
     text: str
     step: Action
-    observation: Observation
+    observation: LogObservation
 
     @property
     def seconds(self) -> int:
@@ -143,7 +143,7 @@ class HouseholdLog:
     success_state: str
     events: tuple[KeyFrame, ...]
     subgoals: tuple[KeyFrame, ...]
-    final: Observation
+    final: LogObservation
     plan_lines: tuple[str, ...]
     extra: Mapping[str, object]
     unread: tuple[str, ...] = ()

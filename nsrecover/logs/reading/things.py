@@ -13,7 +13,7 @@ from nsrecover.domains.domain import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, could_mean, is_category, traits_of
 from nsrecover.domains.household.names import normal, noun, same_stuff, whole
-from nsrecover.domains.household.scene import Household, apply, household, unmet
+from nsrecover.domains.household.scene import HouseholdScene, apply, household, unmet
 from nsrecover.domains.household.suitability import PRACTICAL
 from nsrecover.logs.effects import liquid_of
 from nsrecover.logs.reading.records import (
@@ -21,7 +21,7 @@ from nsrecover.logs.reading.records import (
     GRIPPER,
     HouseholdLog,
     KeyFrame,
-    Observation,
+    LogObservation,
     Related,
     Seen,
 )
@@ -48,7 +48,7 @@ _NEEDED = {
 """Action of a plan, or condition of a goal -> the trait that its object has."""
 
 
-def state_after(home: Household, state: State, steps: list[Action] | tuple[Action, ...]) -> State | None:
+def state_after(home: HouseholdScene, state: State, steps: list[Action] | tuple[Action, ...]) -> State | None:
     """The state after steps; None if one of them cannot be carried out. Unknown operators are left out."""
     for step in steps:
         if step.operator in HOUSEHOLD.operators:
@@ -73,7 +73,7 @@ def carries_out(done: Action, planned: Action) -> bool:
     )  # fmt: skip
 
 
-def observations(log: HouseholdLog) -> Iterator[Observation]:
+def observations(log: HouseholdLog) -> Iterator[LogObservation]:
     """Every observation of a log, the last one at the end."""
     yield from (frame.observation for frame in (*log.events, *log.subgoals))
     yield log.final
@@ -132,7 +132,7 @@ def _plain(name: str) -> str:
 
 
 def _renamed(log: HouseholdLog, to: Callable[[str], str]) -> HouseholdLog:
-    def observation(given: Observation) -> Observation:
+    def observation(given: LogObservation) -> LogObservation:
         seen = dict[str, tuple[str, ...]]()
         for item in given.seen:
             seen[to(item.name)] = (*seen.get(to(item.name), ()), *item.states)
@@ -141,7 +141,7 @@ def _renamed(log: HouseholdLog, to: Callable[[str], str]) -> HouseholdLog:
             if isinstance(each, Related) else each for each in given.sentences
         )  # fmt: skip
         apart = tuple(each for each in sentences if not isinstance(each, Related) or each.subject != each.object)
-        return Observation(tuple(Seen(name, states) for name, states in seen.items()), apart, given.sounds)
+        return LogObservation(tuple(Seen(name, states) for name, states in seen.items()), apart, given.sounds)
 
     def named_so(step: Action) -> Action:
         return Action(step.operator, tuple(map(_plain, step.arguments)))
@@ -155,7 +155,7 @@ def _renamed(log: HouseholdLog, to: Callable[[str], str]) -> HouseholdLog:
                    subgoals=frames(log.subgoals), final=observation(log.final))  # fmt: skip
 
 
-def household_of(log: HouseholdLog, domain: Domain = PRACTICAL) -> Household:
+def household_of(log: HouseholdLog, domain: Domain = PRACTICAL) -> HouseholdScene:
     """The objects of a log.
 
     Args:

@@ -11,7 +11,7 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import CATEGORIES, could_mean
 from nsrecover.domains.household.names import same, whole
-from nsrecover.domains.household.scene import Household, holds
+from nsrecover.domains.household.scene import HouseholdScene, holds
 from nsrecover.language.goals import read_goal
 from nsrecover.logs.reading.records import HouseholdLog
 
@@ -36,7 +36,7 @@ class Goal:
         """Every object that the goal names."""
         return tuple(dict.fromkeys(name for condition in self.conditions for name in _objects(condition)))
 
-    def bound(self, state: State, home: Household, plan: Sequence[Action]) -> tuple[StateFact, ...]:
+    def bound(self, state: State, home: HouseholdScene, plan: Sequence[Action]) -> tuple[StateFact, ...]:
         """The conditions with objects for names: those for which most conditions hold, then those the plan uses."""
         everything = tuple(_everything(self.conditions, home, plan))
         if everything != self.conditions:
@@ -68,7 +68,7 @@ def goal_of(log: HouseholdLog, names: Iterable[str]) -> Goal:
     return Goal(found.conditions, found.unread)
 
 
-def _everything(conditions: Iterable[StateFact], home: Household, plan: Sequence[Action]) -> Iterator[StateFact]:
+def _everything(conditions: Iterable[StateFact], home: HouseholdScene, plan: Sequence[Action]) -> Iterator[StateFact]:
     """Conditions about all things of a kind (`fruits`), for each of them; nothing else that the plan puts there."""
     put = {step.arguments for step in plan if step.operator in ("put_in", "put_on")}
     for condition in conditions:

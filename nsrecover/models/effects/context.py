@@ -58,7 +58,7 @@ def row_from(graph: SceneGraph, first: int, moved: int, direction: Array) -> tup
 
 
 @dataclass(frozen=True)
-class View:
+class FramedDemonstrations:
     """All demonstrations in one frame.
 
     Attributes:
@@ -180,7 +180,7 @@ class Context:
         ends = [[graph.boxes[i] for i, _ in each] for (graph, _), each in zip(self._scenes, found, strict=True)]
         return np.array(ends, dtype=float), np.array([[count for _, count in each] for each in found], dtype=float)
 
-    def view(self, frame: str, turned: npt.NDArray[np.bool_]) -> View:
+    def view(self, frame: str, turned: npt.NDArray[np.bool_]) -> FramedDemonstrations:
         """The scenes in a frame, with the moved objects as they are turned afterwards (N,)."""
         axes, boxes = self.axes(frame), self.boxes.copy()
         boxes[turned, 0, 3:5] = boxes[turned, 0, 4:2:-1]
@@ -206,7 +206,7 @@ class Context:
                 sides[f"row {number}"] = np.einsum("nij,ni->nj", np.abs(axes), end[:, 3:5] / 2)
                 columns[f"count {number}"] = counts[rows, which]
         columns |= self._kind_flags
-        return View(axes, tuple(columns), np.stack(list(columns.values()), axis=1), anchors, sides)
+        return FramedDemonstrations(axes, tuple(columns), np.stack(list(columns.values()), axis=1), anchors, sides)
 
     @cached_property
     def conditions(self) -> dict[str, Array]:

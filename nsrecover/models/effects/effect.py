@@ -14,7 +14,7 @@ from nsrecover.core.geometry import as_box
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.effects.context import Array, Context, Shown, kind_of, usual_sides
-from nsrecover.models.effects.law import Cases, Law, LawFitter, Term, TurnRule, frames_of, places_of, turn_rule
+from nsrecover.models.effects.law import Cases, LawFitter, PlacementLaw, Term, TurnRule, frames_of, places_of, turn_rule
 from nsrecover.models.effects.sparse import select
 
 FEWEST_SHOWN = 10
@@ -26,7 +26,7 @@ SLIGHT = 0.1
 
 
 @dataclass(frozen=True)
-class Effect:
+class LearnedEffect:
     """Where an operator puts its first argument.
 
     Attributes:
@@ -42,7 +42,7 @@ class Effect:
 
     arity: int
     kinds: tuple[str, ...]
-    law: Law | Cases
+    law: PlacementLaw | Cases
     height: Term
     turn: TurnRule
     sides: Mapping[str, int] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Effect:
         laws, terms, frames = [self.law], list[Term](), set[str]()
         while laws:
             law = laws.pop()
-            if isinstance(law, Law):
+            if isinstance(law, PlacementLaw):
                 terms += [law.first, law.second]
                 frames.add(law.frame.partition(" ")[0])
             else:
@@ -100,7 +100,7 @@ def _heights(context: Context) -> tuple[dict[str, Array], tuple[str, ...], Array
     return anchors, names, half
 
 
-def fit(shown: Sequence[Shown], cases: bool = True) -> Effect:
+def fit(shown: Sequence[Shown], cases: bool = True) -> LearnedEffect:
     """Learn an effect.
 
     Args:
@@ -128,13 +128,13 @@ def fit(shown: Sequence[Shown], cases: bool = True) -> Effect:
     return replace(effect, errors_m=tuple(np.sort(errors).tolist()), sides_m=ranges)
 
 
-def _errors(effect: Effect, shown: Sequence[Shown]) -> Array:
+def _errors(effect: LearnedEffect, shown: Sequence[Shown]) -> Array:
     """(N, 3) imagined minus shown centres."""
     imagined = effect.boxes([(each.graph, each.arguments) for each in shown])
     return np.asarray((imagined - np.array([each.after for each in shown]))[:, :3])
 
 
-def _fitted(shown: Sequence[Shown], cases: bool) -> Effect:
+def _fitted(shown: Sequence[Shown], cases: bool) -> LearnedEffect:
     names = Counter(kind_of(name) for each in shown for name in each.arguments[:2])
     kinds = tuple(kind for kind, count in sorted(names.items()) if count >= 3) if len(names) > 1 else ()
     scenes, after = [(each.graph, each.arguments) for each in shown], np.array([each.after for each in shown])
@@ -150,10 +150,10 @@ def _fitted(shown: Sequence[Shown], cases: bool) -> Effect:
     fits = {anchor: select(features, after[:, 2] - level, 3) for anchor, level in anchors.items()}
     anchor = min(fits, key=lambda each: fits[each].score)
     height = Term(anchor, tuple(labels[i] for i in fits[anchor].columns), tuple(fits[anchor].coefficients.tolist()))
-    return Effect(context.arity, kinds, law, height, turn, context.sides)
+    return LearnedEffect(context.arity, kinds, law, height, turn, context.sides)
 
 
-def _refit(law: Law | Cases, fitter: LawFitter, rows: npt.NDArray[np.intp]) -> Law | Cases:
+def _refit(law: PlacementLaw | Cases, fitter: LawFitter, rows: npt.NDArray[np.intp]) -> PlacementLaw | Cases:
     """A law with the numbers that fit all demonstrations best; cases and frames stay, as do laws of rare cases."""
     if len(rows) < FEWEST_SHOWN:
         return law

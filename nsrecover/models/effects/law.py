@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.models.effects.context import SQUARE_M, Array, Context, View
+from nsrecover.models.effects.context import SQUARE_M, Array, Context, FramedDemonstrations
 from nsrecover.models.effects.sparse import MOST_TERMS, NOISE_M, Sparse, select
 
 Flags = npt.NDArray[np.bool_]
@@ -36,14 +36,14 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Law:
+class PlacementLaw:
     """Where the moved object goes: two coordinates in a frame."""
 
     frame: str
     first: Term
     second: Term
 
-    def places(self, view: View) -> Array:
+    def places(self, view: FramedDemonstrations) -> Array:
         """(N, 2) centres in the table's frame."""
         found = np.zeros((len(view.features), 2))
         for axis, term in enumerate((self.first, self.second)):
@@ -61,8 +61,8 @@ class Cases:
 
     condition: str
     level: float
-    below: Law | Cases
-    above: Law | Cases
+    below: PlacementLaw | Cases
+    above: PlacementLaw | Cases
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def turn_rule(context: Context, after: Array) -> TurnRule:
 class Fitted:
     """A law with its leave-one-out errors (N, 2) and its score; lower is better."""
 
-    law: Law | Cases
+    law: PlacementLaw | Cases
     press: Array
     score: float
 
@@ -156,7 +156,7 @@ class LawFitter:
             terms.append(best[1])
             press.append(best[2])
         score += {"table": 0.0}.get(frame, 1.0)
-        return Fitted(Law(frame, terms[0], terms[1]), np.stack(press, axis=1), score)
+        return Fitted(PlacementLaw(frame, terms[0], terms[1]), np.stack(press, axis=1), score)
 
     def cases(self, rows: npt.NDArray[np.intp], whole: Fitted | None = None, depth: int = 0) -> Fitted:
         """A law for some demonstrations, with cases where one law does not explain them."""
@@ -188,7 +188,7 @@ class LawFitter:
             law = max(groups, key=lambda group: group[1].sum())[2].law
             known = self.law(rows[~left], self.context.frames)
             law = known.law if known.rms_m < 2 * GOOD_M else law
-            assert isinstance(law, Law)
+            assert isinstance(law, PlacementLaw)
             press[left] = (law.places(self.views[law.frame]) - self.places)[rows[left]]
             count = int(left.sum())
             score += 2 * count * float(np.log((press[left] ** 2).mean() + NOISE_M**2))
@@ -241,7 +241,7 @@ class LawFitter:
         errors = []
         for side in (low, ~low):
             law = self.law(rows[side], self.context.frames, 4).law
-            assert isinstance(law, Law)
+            assert isinstance(law, PlacementLaw)
             away = law.places(self.views[law.frame])[rows] - self.places[rows]
             errors.append(np.minimum(np.linalg.norm(away, axis=1), 0.05))
         order = np.argsort(values)
@@ -250,20 +250,20 @@ class LawFitter:
         return float((values[order][cut - 1] + values[order][min(cut, len(order) - 1)]) / 2)
 
 
-def places_of(law: Law | Cases, context: Context, views: dict[str, View]) -> Array:
+def places_of(law: PlacementLaw | Cases, context: Context, views: dict[str, FramedDemonstrations]) -> Array:
     """(N, 2) centres in the table's frame."""
-    if isinstance(law, Law):
+    if isinstance(law, PlacementLaw):
         return law.places(views[law.frame])
     below = (context.conditions.get(law.condition, np.zeros(len(context))) <= law.level)[:, None]
     return np.where(below, places_of(law.below, context, views), places_of(law.above, context, views))
 
 
-def frames_of(law: Law | Cases) -> set[str]:
+def frames_of(law: PlacementLaw | Cases) -> set[str]:
     """The frames that a law is written in."""
-    return {law.frame} if isinstance(law, Law) else frames_of(law.below) | frames_of(law.above)
+    return {law.frame} if isinstance(law, PlacementLaw) else frames_of(law.below) | frames_of(law.above)
 
 
-def _with_sides(view: View, anchor: str) -> tuple[Array, tuple[str, ...]]:
+def _with_sides(view: FramedDemonstrations, anchor: str) -> tuple[Array, tuple[str, ...]]:
     if anchor.startswith("object"):
         return view.features, view.names
     return np.column_stack([view.features, view.sides[anchor]]), (*view.names, "side 0", "side 1")
@@ -273,4 +273,15 @@ def _term(anchor: str, names: Sequence[str], fit: Sparse) -> Term:
     return Term(anchor, tuple(names[column] for column in fit.columns), tuple(fit.coefficients.tolist()))
 
 
-__all__ = ["GOOD_M", "NOISE_M", "Cases", "Fitted", "Law", "LawFitter", "Term", "TurnRule", "places_of", "turn_rule"]
+__all__ = [
+    "GOOD_M",
+    "NOISE_M",
+    "Cases",
+    "Fitted",
+    "LawFitter",
+    "PlacementLaw",
+    "Term",
+    "TurnRule",
+    "places_of",
+    "turn_rule",
+]

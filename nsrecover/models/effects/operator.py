@@ -18,8 +18,8 @@ from nsrecover.domains.tabletop.operators import CLEAR, REACHED_M
 from nsrecover.domains.tabletop.spatial import SpatialDomain, SpatialOperator
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.effects.context import Shown
-from nsrecover.models.effects.effect import Effect, fit
-from nsrecover.models.effects.law import Cases, Law, Term, TurnRule
+from nsrecover.models.effects.effect import LearnedEffect, fit
+from nsrecover.models.effects.law import Cases, PlacementLaw, Term, TurnRule
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.untrusted_json import JsonMapping, read_json
 
@@ -32,7 +32,7 @@ ARGUMENTS = ("?moved", "?reference", "?third")
 class Kept:
     """The promise of an operator with a learned effect: the object is where the effect leads."""
 
-    effect: Effect
+    effect: LearnedEffect
 
     def __call__(self, before: SceneGraph, after: SceneGraph, action: Action) -> bool:
         """Whether it holds, from the scene before the action and the scene after it."""
@@ -41,7 +41,7 @@ class Kept:
         return away <= max(REACHED_M, self.effect.spread_m)
 
 
-def operator_with(name: str, effect: Effect) -> SpatialOperator:
+def operator_with(name: str, effect: LearnedEffect) -> SpatialOperator:
     """The operator of a name and a learned effect.
 
     Raises:
@@ -78,7 +78,7 @@ def with_operators(domain: SpatialDomain, operators: Iterable[SpatialOperator]) 
     """
     known = dict(domain.operators)
     for operator in operators:
-        if operator.name in known and not isinstance(known[operator.name].place, Effect):
+        if operator.name in known and not isinstance(known[operator.name].place, LearnedEffect):
             raise InvalidConfiguration(
                 f"expected a name that is not taken, found {operator.name!r}; known: {', '.join(known)}"
             )
@@ -89,7 +89,7 @@ def with_operators(domain: SpatialDomain, operators: Iterable[SpatialOperator]) 
 def save_operators(domain: SpatialDomain, folder: str | Path) -> None:
     """Write the learned operators of a domain into the folder of a checkpoint."""
     for name, operator in domain.operators.items():
-        if isinstance(operator.place, Effect):
+        if isinstance(operator.place, LearnedEffect):
             document = {"format": FORMAT, "schema": 1, "name": name, "effect": asdict(operator.place)}
             atomic_write_bytes(Path(folder) / FOLDER / f"{name}.json", json.dumps(document, indent=1).encode() + b"\n")
 
@@ -115,10 +115,10 @@ def _read(path: Path) -> SpatialOperator:
         ) from problem
 
 
-def _effect(data: JsonMapping) -> Effect:
+def _effect(data: JsonMapping) -> LearnedEffect:
     turn = cast(JsonMapping, data["turn"])
     errors, sides = cast("list[float]", data["errors_m"]), cast("list[tuple[float, float]]", data["sides_m"])
-    return Effect(
+    return LearnedEffect(
         arity=int(cast(int, data["arity"])),
         kinds=tuple(map(str, cast("list[str]", data["kinds"]))),
         law=_law(cast(JsonMapping, data["law"])),
@@ -130,10 +130,10 @@ def _effect(data: JsonMapping) -> Effect:
     )
 
 
-def _law(data: JsonMapping) -> Law | Cases:
+def _law(data: JsonMapping) -> PlacementLaw | Cases:
     if "frame" in data:
         first, second = (_term(cast(JsonMapping, data[part])) for part in ("first", "second"))
-        return Law(str(data["frame"]), first, second)
+        return PlacementLaw(str(data["frame"]), first, second)
     below, above = (_law(cast(JsonMapping, data[part])) for part in ("below", "above"))
     return Cases(str(data["condition"]), float(cast(float, data["level"])), below, above)
 

@@ -52,7 +52,7 @@ RULES = Staying()
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class MaskChange:
     """What has changed between two depth images.
 
     Attributes:
@@ -68,7 +68,7 @@ class Change:
     limit_m: FloatArray
 
     @classmethod
-    def between(cls, before: FloatArray, now: FloatArray) -> Change:
+    def between(cls, before: FloatArray, now: FloatArray) -> MaskChange:
         """The change from one depth image (H, W) to another one of the same view."""
         known = (before > 0) & (now > 0)
         off = np.where(known, now - before, np.float32(0))
@@ -130,7 +130,7 @@ class Reference:
             and np.allclose(one.world_from_camera, two.world_from_camera, atol=RULES.same_pose)
         )
 
-    def kept(self, change: Change) -> tuple[Numbers, Mask]:
+    def kept(self, change: MaskChange) -> tuple[Numbers, Mask]:
         """Masks (H, W) of the objects that are still there, and the pixels (H, W) of those that are not."""
         count = int(self.masks.max()) + 1
         seen, gone, hidden = (
@@ -143,7 +143,7 @@ class Reference:
         free = released[self.masks]
         return np.where(free | change.nearer, 0, self.masks).astype(np.int32), free
 
-    def pieces(self, fresh: Numbers, kept: Numbers, free: Mask, change: Change, fewest: int) -> Numbers:
+    def pieces(self, fresh: Numbers, kept: Numbers, free: Mask, change: MaskChange, fewest: int) -> Numbers:
         """Those masks (H, W) of a new segmentation, beside the kept ones, that show what has changed."""
         masks = np.where(kept == 0, fresh, 0)
         changed = ndimage.binary_dilation(change.farther | change.nearer, iterations=3) | free
@@ -153,7 +153,9 @@ class Reference:
         few = (sizes < fewest) | (inside < RULES.fresh_share * sizes)
         return np.where(few[masks], 0, masks).astype(np.int32)
 
-    def after(self, depth_m: FloatArray, change: Change, masks: Numbers, free: Mask, new: frozenset[int]) -> Reference:
+    def after(
+        self, depth_m: FloatArray, change: MaskChange, masks: Numbers, free: Mask, new: frozenset[int]
+    ) -> Reference:
         """The reference after a look with masks (H, W), some of which have new numbers."""
         unsure = self.unsure | new
         front = change.nearer & ~free & ((masks == 0) | np.isin(masks, list(unsure)))

@@ -35,7 +35,7 @@ ALIKE_COS, ALONG_M, ALONG_GROWTH = 0.94, 0.012, 0.03
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class DepthScene:
     """Pixels (H, W), flattened.
 
     Attributes:
@@ -53,7 +53,7 @@ class Scene:
     heights: Floats
 
 
-def join_pieces(pieces: Labels, scene: Scene) -> Labels:
+def join_pieces(pieces: Labels, scene: DepthScene) -> Labels:
     """The pieces (H * W,), 0 where there is none, with those of one object under one number."""
     for _ in range(2):
         covers = _covers(pieces, scene)
@@ -75,7 +75,7 @@ def join_pieces(pieces: Labels, scene: Scene) -> Labels:
     return pieces
 
 
-def _covers(pieces: Labels, scene: Scene) -> dict[tuple[int, int], int]:
+def _covers(pieces: Labels, scene: DepthScene) -> dict[tuple[int, int], int]:
     """(front, back) -> length of the border along which the one covers the other, pixel pairs."""
     image, depth = pieces.reshape(-1, scene.width), scene.points[:, 2].reshape(-1, scene.width)
     away, (rows, columns) = ndimage.distance_transform_edt(image == 0, return_indices=True)
@@ -96,7 +96,7 @@ def _covers(pieces: Labels, scene: Scene) -> dict[tuple[int, int], int]:
 
 
 def _containers(
-    covers: dict[tuple[int, int], int], pixels: dict[int, npt.NDArray[np.intp]], scene: Scene
+    covers: dict[tuple[int, int], int], pixels: dict[int, npt.NDArray[np.intp]], scene: DepthScene
 ) -> list[tuple[int, int]]:
     """Outer walls, and pieces of the inner wall behind each."""
     top = {number: float(np.quantile(scene.heights[own], 0.97)) for number, own in pixels.items()}
@@ -120,7 +120,7 @@ def _containers(
     return joins
 
 
-def _divided(pieces: Labels, pair: tuple[int, int], pixels: dict[int, npt.NDArray[np.intp]], scene: Scene) -> bool:
+def _divided(pieces: Labels, pair: tuple[int, int], pixels: dict[int, npt.NDArray[np.intp]], scene: DepthScene) -> bool:
     """Whether two pieces show parts of one plane, with something nearer between them."""
     parts = [
         [own for n in np.unique(scene.surfaces[all_]) if len(own := all_[scene.surfaces[all_] == n]) > LEAST_SURFACE_PX]
@@ -142,7 +142,10 @@ def _divided(pieces: Labels, pair: tuple[int, int], pixels: dict[int, npt.NDArra
 
 
 def _hidden_between(
-    pieces: Labels, pair: tuple[int, int], surfaces: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]], scene: Scene
+    pieces: Labels,
+    pair: tuple[int, int],
+    surfaces: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    scene: DepthScene,
 ) -> bool:
     """Whether everything on the way from one surface to the other is nearer than both."""
     (v0, u0), (v1, u1) = ((np.median(own // scene.width), np.median(own % scene.width)) for own in surfaces)

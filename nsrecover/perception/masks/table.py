@@ -18,8 +18,8 @@ from scipy.spatial import ConvexHull, cKDTree
 from nsrecover.core import Camera, FloatArray, Observation
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.lifting import box_around, to_world
-from nsrecover.perception.masks.lasting import Change, Reference
-from nsrecover.perception.masks.pieces import Scene, join_pieces
+from nsrecover.perception.masks.lasting import MaskChange, Reference
+from nsrecover.perception.masks.pieces import DepthScene, join_pieces
 from nsrecover.perception.masks.surfaces import Floats, Pinhole, find_surfaces, merge_convex
 from nsrecover.perception.objects.association import associate, association_costs
 from nsrecover.perception.objects.colours import pixel_colours
@@ -65,7 +65,7 @@ _ROUNDS, _SAMPLE = 150, 1500
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SeenTable:
     """A table as one camera sees it.
 
     Attributes:
@@ -106,7 +106,7 @@ class Table:
         return np.asarray(((points @ self.across.T) @ self.edges[:, :2].T + self.edges[:, 2] < 0.01).all(axis=1))
 
 
-def find_table(depth_m: FloatArray, camera: Camera | FloatArray) -> Table:
+def find_table(depth_m: FloatArray, camera: Camera | FloatArray) -> SeenTable:
     """The table in a depth image.
 
     Args:
@@ -135,7 +135,7 @@ def find_table(depth_m: FloatArray, camera: Camera | FloatArray) -> Table:
     )
 
 
-def masks_on(table: Table, depth_m: FloatArray, camera: Camera | FloatArray) -> npt.NDArray[np.int32]:
+def masks_on(table: SeenTable, depth_m: FloatArray, camera: Camera | FloatArray) -> npt.NDArray[np.int32]:
     """Masks (H, W) of what stands on a table: 1, 2, ..., and 0 elsewhere; arguments as for `find_table`."""
     step = _step(depth_m)
     points = _points(depth_m, camera, step)
@@ -171,7 +171,7 @@ class TableMasks:
         self._places = dict(places or {})
         self._known: list[dict[int, tuple[FloatArray, FloatArray]]] = []
         self._names: dict[int, str] = {}
-        self._last: dict[int, tuple[Table, Reference]] = {}
+        self._last: dict[int, tuple[SeenTable, Reference]] = {}
 
     def look(
         self, rgb: npt.NDArray[np.uint8], depth_m: FloatArray, cameras: Sequence[Camera], time_s: float = 0.0
@@ -206,7 +206,7 @@ class TableMasks:
             if self._places and not any(number // 1000 == view for number in self._names):
                 self._name(view)
             return masks
-        change = Change.between(last.depth_m, depth)
+        change = MaskChange.between(last.depth_m, depth)
         masks, free = last.kept(change)
         earlier = frozenset(self._known[view])
         if change.any or free.any():
@@ -277,7 +277,7 @@ def _objects(points: Floats, heights: Floats, shown: npt.NDArray[np.bool_], lens
     if not pieces.any():
         return np.zeros(shown.shape, np.int32)
     flat = points.reshape(-1, 3)
-    scene = Scene(shown.shape[1], surfaces.labels, surfaces.normals, flat, heights.ravel())
+    scene = DepthScene(shown.shape[1], surfaces.labels, surfaces.normals, flat, heights.ravel())
     pieces = join_pieces(pieces, scene).reshape(shown.shape)
     away, (rows, columns) = ndimage.distance_transform_edt(pieces == 0, return_indices=True)
     near = shown & (pieces == 0) & (away < 4)
@@ -316,18 +316,18 @@ def _largest_plane(points: Floats, up: Floats | None) -> tuple[Floats, float, np
     return normal, distance, on
 
 
-def _table(points: Floats, normal: Floats, distance: float, on: npt.NDArray[np.bool_]) -> Table:
+def _table(points: Floats, normal: Floats, distance: float, on: npt.NDArray[np.bool_]) -> SeenTable:
     shown = points[on][_parts(points, normal, distance, on)[0]]
-    bare = Table(normal, distance, np.zeros((0, 3)), shown.mean(axis=0))
+    bare = SeenTable(normal, distance, np.zeros((0, 3)), shown.mean(axis=0))
     hull = ConvexHull(shown @ bare.across.T)
-    return Table(normal, distance, np.asarray(hull.equations), bare.middle - normal * bare.heights(bare.middle))
+    return SeenTable(normal, distance, np.asarray(hull.equations), bare.middle - normal * bare.heights(bare.middle))
 
 
 def _parts(
     points: Floats, normal: Floats, distance: float, on: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.bool_], float]:
     """Which of the points on a plane lie in its large connected parts, and the area of the largest, square metres."""
-    flat = points[on] @ Table(normal, distance, np.zeros((0, 3)), normal).across.T
+    flat = points[on] @ SeenTable(normal, distance, np.zeros((0, 3)), normal).across.T
     spacing = np.median(cKDTree(flat).query(flat[:: len(flat) // 200 + 1], k=2)[0][:, 1])
     cell = max(CELL_M, 3 * float(spacing))
     places = np.floor((flat - flat.min(axis=0)) / cell).astype(int)

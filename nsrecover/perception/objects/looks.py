@@ -169,7 +169,7 @@ class Beside:
     looks: Looks
     now: tuple[Picture, ...]
     _lights: dict[int, FloatArray] = field(default_factory=dict)
-    _found: dict[tuple[str, tuple[int, ...]], list[Sight]] = field(default_factory=dict)
+    _found: dict[tuple[str, tuple[int, ...]], list[MaskedSight]] = field(default_factory=dict)
 
     def look(self, masks: Mapping[str, tuple[int, ...]]) -> tuple[Looks, Compared]:
         """Compare objects.
@@ -212,7 +212,7 @@ class Beside:
                 found[name] = place
         return found
 
-    def _sights(self, name: str, numbers: tuple[int, ...]) -> list[Sight]:
+    def _sights(self, name: str, numbers: tuple[int, ...]) -> list[MaskedSight]:
         """What each view that shows an object in the same place, then and now, says of it."""
         if (name, numbers) not in self._found:
             found = self._found[name, numbers] = []
@@ -231,7 +231,7 @@ def _pairs(earlier: Sequence[Picture], now: Sequence[Picture]) -> list[tuple[Pic
     return [(before, after) for before, after in zip(earlier, now, strict=False) if before.comparable(after)]
 
 
-class Sight(NamedTuple):
+class MaskedSight(NamedTuple):
     """What one view says of an object in its place.
 
     Attributes:
@@ -309,7 +309,7 @@ class Pair:
         both = first & second & (self.depths[0] > 0) & (self.depths[1] > 0)
         return not both.any() or float(np.median(np.abs(self.depths[1] - self.depths[0])[both])) < SAME_M
 
-    def sight(self, light: FloatArray) -> Sight:
+    def sight(self, light: FloatArray) -> MaskedSight:
         """What the two pictures say.
 
         Args:
@@ -319,7 +319,7 @@ class Pair:
         seen = ndimage.binary_erosion(both & (self.nearer == 0))
         same = seen & ~ndimage.binary_dilation(ndimage.binary_opening(self.nearer != 0), iterations=BLEED_PX)
         if same.sum() < max(FEWEST_PIXELS, LEAST * self.masks[0].sum()):
-            return Sight(self.still, None, False)
+            return MaskedSight(self.still, None, False)
         share, evenly = different(*self.images, same, light)
         whole = bool(seen.sum() >= MOST * self.masks[0].sum())
         limit = np.clip(CHANGED_SHARE * np.sqrt(EDGES_PX / same.sum()), LEAST_SHARE, CHANGED_SHARE)
@@ -332,7 +332,7 @@ class Pair:
             share = min(different(*self.images, same, light, by, not shaded)[0] for by in _SHIFTS)
             even &= not shaded
         hint = max(share, least if even else 0.0) if share <= limit and (share > least or even) else 0.0
-        return Sight(self.still, share if share > limit else 0.0, whole, hint)
+        return MaskedSight(self.still, share if share > limit else 0.0, whole, hint)
 
 
 def _around(start: int, stop: int) -> slice:

@@ -18,17 +18,19 @@ from numba import njit
 Landmark = tuple[float, list[int]]
 
 
-class Table(NamedTuple):
+class RaggedRows(NamedTuple):
     """Rows of numbers of different lengths, one after the other; row i is `items[starts[i]:starts[i + 1]]`."""
 
     starts: npt.NDArray[np.int64]
     items: npt.NDArray[np.int64]
 
 
-def table(rows: Sequence[Sequence[int]]) -> Table:
+def table(rows: Sequence[Sequence[int]]) -> RaggedRows:
     """Rows as a table."""
     starts = np.cumsum([0, *map(len, rows)])
-    return Table(starts.astype(np.int64), np.fromiter(itertools.chain.from_iterable(rows), np.int64, int(starts[-1])))
+    return RaggedRows(
+        starts.astype(np.int64), np.fromiter(itertools.chain.from_iterable(rows), np.int64, int(starts[-1]))
+    )
 
 
 class CompiledCut:

@@ -23,7 +23,7 @@ UPWARDS = 0.5
 """A camera that looks up by more than this (sine of the angle) sees no table."""
 
 
-class Frames:
+class TransformTree:
     """The tree of frames.
 
     Args:

@@ -16,7 +16,7 @@ from nsrecover.core import Camera, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.formats import instances_of
 from nsrecover.records.bags.camera_info import distorts, intrinsics_of, rectified_pixels
-from nsrecover.records.bags.frames import Frames
+from nsrecover.records.bags.frames import TransformTree
 from nsrecover.records.bags.images import Message, colour_of, depth_of, labels_of
 from nsrecover.records.bags.layout import MASKS, ViewTopics
 from nsrecover.records.reading import plan_with_targets
@@ -80,7 +80,7 @@ class Pictures:
 
 
 def shown(
-    view: ViewTopics, images: Sequence[Message], info: Message, frames: Frames, moment: float, slop_s: float
+    view: ViewTopics, images: Sequence[Message], info: Message, frames: TransformTree, moment: float, slop_s: float
 ) -> tuple[Pictures, Camera]:
     """What one camera shows at a moment, without distortion, and the camera.
 

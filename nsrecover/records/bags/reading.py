@@ -34,7 +34,7 @@ import numpy as np
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.bags import BASE_FRAME
 from nsrecover.records.bags.camera_info import Infos
-from nsrecover.records.bags.frames import Frames
+from nsrecover.records.bags.frames import TransformTree
 from nsrecover.records.bags.images import Message
 from nsrecover.records.bags.layout import Layout
 from nsrecover.records.bags.messages import (
@@ -160,9 +160,9 @@ def _shared_topics(path: Path, topics: set[str], layout: Layout) -> dict[str, st
 
 def _read_small(
     path: Path, bag: Bag, ours: Mapping[str, str], infos: Mapping[str, Infos], base_frame: str
-) -> tuple[str, list[float], Labels, Frames]:
+) -> tuple[str, list[float], Labels, TransformTree]:
     """Text of the plan, moments, labels and transforms; CameraInfos are added."""
-    plans, moments, labels, frames = [], [], Labels(), Frames(base_frame)
+    plans, moments, labels, frames = [], [], Labels(), TransformTree(base_frame)
     for topic, time_s, message in bag.messages({*ours, *infos} - {GRIPPER}):
         name = ours.get(topic)
         if name == PLAN:

@@ -21,9 +21,9 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.serving.live.board import CLICKED, LiveServer
 from nsrecover.serving.reports.page import environment
 from nsrecover.serving.server.guard import Guard, matches
-from nsrecover.serving.server.limits import Limits
+from nsrecover.serving.server.limits import ServerLimits
 
-LIMITS = Limits(body_bytes=20_000, body_values=100)
+LIMITS = ServerLimits(body_bytes=20_000, body_values=100)
 VIEWERS = 64
 """Most viewers at the same time."""
 ENTRANCE = "/enter"

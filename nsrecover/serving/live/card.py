@@ -20,7 +20,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.serving.reports.answers import parted
 from nsrecover.serving.reports.build import moments_of
 from nsrecover.serving.reports.media import Photo, Polygon
-from nsrecover.serving.reports.model import Kind, Outline
+from nsrecover.serving.reports.model import MarkedAs, Outline
 from nsrecover.serving.reports.pictures import data_uri, jpeg, outline_of_box, outlines, outlines_of_masks, view_of
 from nsrecover.serving.reports.wording import Wording, kinds_of
 from nsrecover.util.english import amount, listed, the
@@ -165,7 +165,7 @@ def sketch_of(episode: Episode, recovery: Recovery, observation: object) -> Sket
             boxed = isinstance(found.observed, SceneGraph)
             photo = Photo(rgb, camera) if boxed else Photo(rgb, None, outlines_of_masks(masks, observation.labels))
             kinds = kinds_of(found)
-            wrong = {name: kind for name, kind in kinds.items() if kind is Kind.ERROR}
+            wrong = {name: kind for name, kind in kinds.items() if kind is MarkedAs.ERROR}
             lines = outlines(photo, found.observed, kinds) + outlines(photo, found.expected, wrong, expected=True)
             scenes = [scene for scene in (found.expected, found.observed) if isinstance(scene, SceneGraph)]
             view = view_of([photo], scenes) or (0.0, 0.0, float(rgb.shape[1]), float(rgb.shape[0]))
@@ -173,7 +173,7 @@ def sketch_of(episode: Episode, recovery: Recovery, observation: object) -> Sket
             drawn.append((rgb, view, lines, arrows))
     elif isinstance(found.observed, SceneGraph) and found.observed.names:
         photo = _from_above([found.observed, found.expected, *recovery.graphs])
-        kinds = dict.fromkeys(found.observed.names, Kind.OK) | kinds_of(found)
+        kinds = dict.fromkeys(found.observed.names, MarkedAs.OK) | kinds_of(found)
         lines = outlines(photo, found.observed, kinds)
         arrows = _arrows(recovery.actions, _outlined(photo, recovery, found.observed))
         return Sketch("", MAP_PX, (0.0, 0.0, float(MAP_PX[0]), float(MAP_PX[1])), tuple(lines[:MOST_OUTLINES]), arrows)

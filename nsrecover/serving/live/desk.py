@@ -35,7 +35,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Decision:
+class OpenDecision:
     """What the run waits for.
 
     Attributes:
@@ -65,7 +65,7 @@ WAKE_S = 0.5
 """A wait is interrupted so often, seconds."""
 
 
-class Clock:
+class DeskClock:
     """The time by which a desk waits."""
 
     def now(self) -> float:
@@ -108,13 +108,13 @@ class Desk:
         paused: bool,
         approve: bool,
         on_change: Callable[[], None],
-        clock: Clock | None = None,
+        clock: DeskClock | None = None,
         undo_s: float = 0.0,
     ) -> None:
         self._changed, self.undo_s = threading.Condition(), undo_s
-        self._on_change, self._clock = on_change, clock or Clock()
+        self._on_change, self._clock = on_change, clock or DeskClock()
         self.paused, self.waiting, self.approve = paused, False, approve
-        self.decision: Decision | None = None
+        self.decision: OpenDecision | None = None
         self._number = 0
         self._ended = False
 
@@ -183,7 +183,7 @@ class Desk:
         with self._changed:
             until = None if limit_s is None else self._clock.now() + limit_s
             self._number += 1
-            self.decision = Decision(self._number, question, options, actions, fallback, stake, until, card)
+            self.decision = OpenDecision(self._number, question, options, actions, fallback, stake, until, card)
         self._on_change()
         with self._changed:
             chosen = self._choice(until)
@@ -250,7 +250,7 @@ class Desk:
             self._changed.notify_all()
         self._on_change()
 
-    def _open(self, number: int) -> Decision:
+    def _open(self, number: int) -> OpenDecision:
         if self.decision is None or self.decision.number != number:
             raise InvalidConfiguration("expected a decision that is open, found one that was made already")
         return self.decision

@@ -15,9 +15,9 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.serving.live import panels
 from nsrecover.serving.live.desk import MOST_NAME, MOST_TEXT
 from nsrecover.serving.live.order import Stake, order, reason
-from nsrecover.serving.live.robots import Question, Robot
+from nsrecover.serving.live.robots import Robot, RobotQuestion
 from nsrecover.serving.live.serving import PageServer
-from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.model import MarkedAs
 
 FIRST_S = 10.0
 """Assumed time of one answer before there are any, seconds."""
@@ -35,7 +35,7 @@ class Asking:
     """An open question of a robot; `key` is its own among all questions."""
 
     robot: str
-    question: Question
+    question: RobotQuestion
     key: str
 
 
@@ -199,8 +199,8 @@ class FleetPage:
         raise InvalidConfiguration("expected a report of one robot, found the page of many; open the robot's own page")
 
 
-def _marked(robot: Robot, waits: bool) -> tuple[Kind, str]:
+def _marked(robot: Robot, waits: bool) -> tuple[MarkedAs, str]:
     """Mark of a robot, and its state in a word or two."""
     if not robot.connected:
-        return Kind.ERROR, robot.word
-    return (Kind.DOUBT, "waits for you") if waits else (Kind.OK, robot.word)
+        return MarkedAs.ERROR, robot.word
+    return (MarkedAs.DOUBT, "waits for you") if waits else (MarkedAs.OK, robot.word)

@@ -28,11 +28,11 @@ from nsrecover.serving.live.card import Card, card_of
 from nsrecover.serving.live.deciding import LOOK, Deciding
 from nsrecover.serving.live.desk import MOST_NAME, MOST_TEXT, UNDO_S, Desk
 from nsrecover.serving.live.injecting import Injector
-from nsrecover.serving.live.panels import Chances, Said, Status
+from nsrecover.serving.live.panels import Chances, RunStatus, Utterance
 from nsrecover.serving.live.serving import PageServer
 from nsrecover.serving.live.story import Story
 from nsrecover.serving.reports.build import report_of
-from nsrecover.serving.reports.model import Kind, Step
+from nsrecover.serving.reports.model import MarkedAs, ReportStep
 from nsrecover.serving.reports.page import html_of
 from nsrecover.serving.reports.pictures import stored
 from nsrecover.util.english import capital
@@ -74,14 +74,14 @@ class LivePage(Deciding):
         """Address with the token, to be opened in a browser."""
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._painter = threading.Thread(target=self._paint, name="painter of the live page", daemon=True)
-        self._status = Status(Kind.DOUBT, "ready", "No run has begun.", running=False)
+        self._status = RunStatus(MarkedAs.DOUBT, "ready", "No run has begun.", running=False)
         self._story: Story | None = None
         self._agent: Stoppable | None = None
         self._early: list[Any] = []
         self._asked = 0
         self._chances, self._draft = Chances(), ""
-        self._problem: Step | None = None
-        self._said: list[Said] = []
+        self._problem: ReportStep | None = None
+        self._said: list[Utterance] = []
         self._questions: list[str] = []
         self._talking, self._showing = threading.Lock(), threading.Lock()
         super().__init__(Desk(paused, approve, self._show_desk, undo_s=UNDO_S), answer_s, self._heading)
@@ -122,7 +122,7 @@ class LivePage(Deciding):
 
     def held(self, action: Action) -> bool:
         """Wait while the run is paused."""
-        self._say(Kind.OK, "running", f"{self._heading(action)}.")
+        self._say(MarkedAs.OK, "running", f"{self._heading(action)}.")
         held, asked = self.desk.hold(), self.desk.asked
         before, self._asked = self._asked, asked
         return held or asked > before
@@ -131,7 +131,7 @@ class LivePage(Deciding):
         """Say what is wrong before a recovery is searched for."""
         if discrepancy.deviates and self._story is not None:
             what = capital(self._story.words.in_short(discrepancy))
-            self._say(Kind.ERROR, "planning", f"{what}. Searching for a recovery.")
+            self._say(MarkedAs.ERROR, "planning", f"{what}. Searching for a recovery.")
             label = self._heading(discrepancy.action)
             self._show_search(None, label, over=False)
 
@@ -154,7 +154,7 @@ class LivePage(Deciding):
             self._draft = ""
             step, shown = panels.turn(episode, story.words, media.clip, self._chances, self._problem)
             self._board.show(shown, at)
-            self._problem = self._problem if step.kind is Kind.OK else step
+            self._problem = self._problem if step.kind is MarkedAs.OK else step
 
         self._work.put(paint)
         recovery = record.recovery
@@ -166,12 +166,12 @@ class LivePage(Deciding):
     def accepts(self, decision: AnyDecision) -> Decided:
         """Ask the viewers, if they want to be asked."""
         if self.desk.approve:
-            self._say(Kind.DOUBT, "waiting", WAITS)
+            self._say(MarkedAs.DOUBT, "waiting", WAITS)
         decided = super().accepts(decision)
         if self.desk.approve:
             actions = "; ".join(map(self._heading, decision.recovery.actions)) or "go on with the plan"
-            self._add(Said(decided.by or VIEWER, f"{CHOSEN[Answer(decided.answer)]}: {actions}."))
-            self._say(Kind.OK, "running", NEXT[Answer(decided.answer)])
+            self._add(Utterance(decided.by or VIEWER, f"{CHOSEN[Answer(decided.answer)]}: {actions}."))
+            self._say(MarkedAs.OK, "running", NEXT[Answer(decided.answer)])
         return decided
 
     def card(self, decision: AnyDecision) -> Card | None:
@@ -181,14 +181,14 @@ class LivePage(Deciding):
 
     def helps(self, stopped: Stopped) -> Decided | None:
         """Ask the viewers whether they have put right what the run stopped for."""
-        self._say(Kind.DOUBT, "needs help", WAITS)
+        self._say(MarkedAs.DOUBT, "needs help", WAITS)
         reason = stopped.reason.rstrip(". ")
         chosen = self.repaired(
             f"The robot asks for help: {reason}. Put it right, and let it look again.", self._answer_s
         )
         if chosen.text != LOOK:
             return None
-        self._add(Said(chosen.by or VIEWER, "I have fixed it: look again."))
+        self._add(Utterance(chosen.by or VIEWER, "I have fixed it: look again."))
         return self._decided(chosen)
 
     def ends(self, by: str) -> None:
@@ -218,7 +218,9 @@ class LivePage(Deciding):
             self._story.episode = episode
         good = episode.status is EpisodeStatus.COMPLETED
         text = "The robot completed the plan." if good else f"The robot asks for help: {episode.reason.rstrip('. ')}."
-        self._status = Status(Kind.OK if good else Kind.DOUBT, "done" if good else "needs help", text, running=False)
+        self._status = RunStatus(
+            MarkedAs.OK if good else MarkedAs.DOUBT, "done" if good else "needs help", text, running=False
+        )
         self.desk.release()
         self._show_desk()
         self._show_talk()
@@ -227,14 +229,14 @@ class LivePage(Deciding):
 
     def tell(self, text: str) -> None:
         """Show what the robot says."""
-        self._add(Said(ROBOT, text))
+        self._add(Utterance(ROBOT, text))
 
     def ask(self, question: str) -> str:
         """Ask the viewers; empty without an answer in time."""
-        self._add(Said(ROBOT, question))
+        self._add(Utterance(ROBOT, question))
         left = len(actions_left(self._story.episode)) if self._story is not None and self._status.running else 1
         answer = self.asks(question, max(left, 1))
-        self._add(Said(answer.by or VIEWER, answer.text or "(no answer)"))
+        self._add(Utterance(answer.by or VIEWER, answer.text or "(no answer)"))
         return answer.text
 
     # --- for programs
@@ -301,7 +303,7 @@ class LivePage(Deciding):
             return self._answered(text, by)
         if name == "inject" and self._injector is not None:
             said = self._injector.inject(fields.get("fault", ""), fields.get("name", ""))
-            self._add(Said("simulator", said))
+            self._add(Utterance("simulator", said))
             return said
         raise InvalidConfiguration("expected a command of this page with its text, found another one")
 
@@ -313,7 +315,7 @@ class LivePage(Deciding):
             self._questions.append(question)
             waits = self.desk.decision.question if self.desk.decision is not None else ""
             text = answered(story.episode, self._questions, story.words, story.symbolic, waits)
-            self._add(Said(by or VIEWER, question), Said(ROBOT, text))
+            self._add(Utterance(by or VIEWER, question), Utterance(ROBOT, text))
         return text
 
     # --- drawing
@@ -355,8 +357,8 @@ class LivePage(Deciding):
             scenes += [] if found is None else [found.expected, found.observed]
             self._show("cameras", lambda: panels.cameras(observation, found, scenes))
 
-    def _say(self, kind: Kind, word: str, text: str) -> None:
-        self._status = Status(kind, word, text)
+    def _say(self, kind: MarkedAs, word: str, text: str) -> None:
+        self._status = RunStatus(kind, word, text)
         self._show_state()
 
     def _show_state(self) -> None:
@@ -368,7 +370,7 @@ class LivePage(Deciding):
             facts = {"word": status.word, "text": status.text, "safety": "; ".join(safety)}
             self._show("state", lambda: panels.state(status, self.desk, safety), facts)
 
-    def _add(self, *said: Said) -> None:
+    def _add(self, *said: Utterance) -> None:
         self._said += said
         self._show_talk()
 

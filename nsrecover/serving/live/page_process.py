@@ -64,7 +64,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageAnswer:
     """What the program answers, or why it refuses."""
 
     number: int
@@ -84,7 +84,7 @@ class Program:
     def __init__(self, pipe: Connection, board: Board) -> None:
         self._pipe, self._board = pipe, board
         self._numbers, self._sending = itertools.count(), threading.Lock()
-        self._asked: dict[int, Future[Answer]] = {}
+        self._asked: dict[int, Future[PageAnswer]] = {}
 
     def command(self, name: str, fields: Mapping[str, str]) -> str:
         """Carry out a command of a viewer.
@@ -116,11 +116,11 @@ class Program:
                 match message:
                     case Show(panels, at, facts):
                         self._board.show(panels, at, facts)
-                    case Answer() as answer:
+                    case PageAnswer() as answer:
                         self._asked.pop(answer.number).set_result(answer)
 
     def _ask(self, name: str, fields: Mapping[str, str]) -> str:
-        number, waiting = next(self._numbers), Future[Answer]()
+        number, waiting = next(self._numbers), Future[PageAnswer]()
         self._asked[number] = waiting
         self.send(Asked(number, name, fields))
         answer = waiting.result()

@@ -14,11 +14,11 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.costs import counted_by_costs
 from nsrecover.domains.domain import Domain
-from nsrecover.serving.live.desk import Decision, Desk
+from nsrecover.serving.live.desk import Desk, OpenDecision
 from nsrecover.serving.live.injecting import Injector
 from nsrecover.serving.reports.build import curve_of, latest_step
 from nsrecover.serving.reports.media import Clip, Photo
-from nsrecover.serving.reports.model import Image, Kind, Outline, Picture, Step
+from nsrecover.serving.reports.model import Image, MarkedAs, Outline, OutlinedPhoto, ReportStep
 from nsrecover.serving.reports.page import environment
 from nsrecover.serving.reports.pictures import View, outlines, outlines_of_masks, stored, view_of
 from nsrecover.serving.reports.scenes.drawing import colour_of
@@ -34,7 +34,7 @@ MOST_TALK = 30
 
 
 @dataclass(frozen=True)
-class Status:
+class RunStatus:
     """Activity of the robot, in a sentence.
 
     Attributes:
@@ -44,14 +44,14 @@ class Status:
         running: whether a run goes on.
     """
 
-    kind: Kind
+    kind: MarkedAs
     word: str
     text: str
     running: bool = True
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """An entry of the conversation: who, and what."""
 
     who: str
@@ -82,7 +82,7 @@ class Chances:
         self._turns = 0
         self._known: dict[str, list[tuple[int, float]]] = {}
 
-    def add(self, step: Step) -> list[Chance]:
+    def add(self, step: ReportStep) -> list[Chance]:
         """Add a turn; returns the curves of its objects."""
         for row in step.rows:
             if row.probability is not None:
@@ -119,12 +119,12 @@ def middle(points: str) -> tuple[float, float]:
     return round(x, 1), round(y, 1)
 
 
-def state(status: Status, desk: Desk, safety: Sequence[str]) -> str:
+def state(status: RunStatus, desk: Desk, safety: Sequence[str]) -> str:
     """Activity of the robot, the buttons that pause it, and what people should know before they reach in."""
     return render(
         "state",
         status=status,
-        doubt=Kind.DOUBT,
+        doubt=MarkedAs.DOUBT,
         paused=desk.paused,
         waiting=desk.waiting,
         asking=desk.decision is not None,
@@ -133,7 +133,7 @@ def state(status: Status, desk: Desk, safety: Sequence[str]) -> str:
     )
 
 
-def decision(asked: Decision | None) -> str:
+def decision(asked: OpenDecision | None) -> str:
     """What the run waits for."""
     return render("decision", decision=asked)
 
@@ -161,23 +161,23 @@ def extra_picture(name: str, image: Image) -> str:
     return render("cameras", pictures=[(image, _picture(name, image, [], None))])
 
 
-def _picture(name: str, image: Image, lines: list[Outline], view: View | None) -> Picture:
+def _picture(name: str, image: Image, lines: list[Outline], view: View | None) -> OutlinedPhoto:
     text = f"picture of {name}" + (f"; marked: {', '.join(dict.fromkeys(each.name for each in lines))}" * bool(lines))
-    return Picture(name, 0, view or (0, 0, image.width, image.height), text, tuple(lines))
+    return OutlinedPhoto(name, 0, view or (0, 0, image.width, image.height), text, tuple(lines))
 
 
 def _outlined(photo: Photo, found: Any) -> list[Outline]:
     if found is None:
         return []
     kinds = kinds_of(found)
-    wrong = {name: kind for name, kind in kinds.items() if kind is Kind.ERROR}
+    wrong = {name: kind for name, kind in kinds.items() if kind is MarkedAs.ERROR}
     lines = outlines(photo, found.observed, kinds)
     return lines + outlines(photo, found.expected, wrong, expected=True) * isinstance(found.expected, SceneGraph)
 
 
 def turn(
-    episode: Episode, words: Wording, clip: Clip | None, chances: Chances, problem: Step | None
-) -> tuple[Step, dict[str, str]]:
+    episode: Episode, words: Wording, clip: Clip | None, chances: Chances, problem: ReportStep | None
+) -> tuple[ReportStep, dict[str, str]]:
     """The panels that change with every turn.
 
     Args:
@@ -194,7 +194,7 @@ def turn(
     found = episode.records[-1].discrepancy
     threshold = height(found.threshold) if isinstance(found, Discrepancy) else None
     return step, {
-        "text": render("text", step=step, problem=problem if step.kind is Kind.OK else None, draft=""),
+        "text": render("text", step=step, problem=problem if step.kind is MarkedAs.OK else None, draft=""),
         "scenes": render("scenes", step=step),
         "chances": render("chances", chances=chances.add(step), threshold=threshold, limit=_limit(found), size=SPARK),
         "way": way(episode, words),
@@ -235,7 +235,7 @@ def search(recovery: Recovery | None, label: str, over: bool, domain: Domain) ->
     return render("search", recovery=recovery, curve=curve, label=label, over=over, unit=unit)
 
 
-def talk(said: Sequence[Said], suggestions: Sequence[str]) -> str:
+def talk(said: Sequence[Utterance], suggestions: Sequence[str]) -> str:
     """The conversation."""
     return render("talk", said=said[-MOST_TALK:], suggestions=suggestions)
 

@@ -39,7 +39,7 @@ MOST_STAKE = 1000.0
 _TOO_LATE = 409
 
 
-class Question(BaseModel):
+class RobotQuestion(BaseModel):
     """A decision that a robot waits for, as its page says it; see `nsrecover.serving.live.desk.Decision`."""
 
     number: Annotated[int, Field(ge=1, lt=2**53)]
@@ -67,7 +67,7 @@ class _State(BaseModel):
     safety: Text = ""
 
 
-class _Change(BaseModel):
+class _PanelChange(BaseModel):
     """A change of a panel; what else is in it is not read."""
 
     panel: str
@@ -107,7 +107,7 @@ class Robot:
         self.name, self._on_change = name, on_change
         self.connected, self.word, self.text = False, "no connection", "Connecting."
         self.safety, self._ahead_s = "", 0.0
-        self.question: Question | None = None
+        self.question: RobotQuestion | None = None
         """What it waits for, by the clock of this machine; None if it does not."""
         self._answering = threading.Lock()
         self._closed = threading.Event()
@@ -214,9 +214,9 @@ class Robot:
 
     def _take(self, data: str) -> None:
         """Take a change of the page."""
-        change = _Change.model_validate(parse_json(data, MOST_LINE))
+        change = _PanelChange.model_validate(parse_json(data, MOST_LINE))
         if change.panel == "decision":
-            found = None if change.facts is None else Question.model_validate(change.facts)
+            found = None if change.facts is None else RobotQuestion.model_validate(change.facts)
             if found is not None:
                 found.follow_clock(self._ahead_s)
             self.question = found

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.serving.live.app import BEAT_S, ENTRANCE
 from nsrecover.serving.live.board import CLICKED, Command
-from nsrecover.serving.live.page_process import Answer, Asked, Beat, Begin, Show
+from nsrecover.serving.live.page_process import Asked, Beat, Begin, PageAnswer, Show
 from nsrecover.serving.server import check_token, listen
 from nsrecover.serving.server.connections import GRACE_S, address_of
 
@@ -97,12 +97,12 @@ class PageServer:
     def _answer(self, asked: Asked) -> None:
         try:
             text = self._carry_out(asked.name, dict(asked.fields or {})) if asked.name else self.report()
-            self._send(Answer(asked.number, text))
+            self._send(PageAnswer(asked.number, text))
         except NsrecoverError as problem:
-            self._send(Answer(asked.number, str(problem), refused=True))
+            self._send(PageAnswer(asked.number, str(problem), refused=True))
         except Exception:  # of a part of the page: viewers are told, and the robot goes on
             logging.getLogger("nsrecover.serving.live").exception("a request of the page failed")
-            self._send(Answer(asked.number, "the program failed", failed=True))
+            self._send(PageAnswer(asked.number, "the program failed", failed=True))
 
 
 @contextmanager

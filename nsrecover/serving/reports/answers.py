@@ -12,12 +12,12 @@ from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.answers.fates import fate_fact, fate_text, rejoin_text
 from nsrecover.explanation.answers.numbering import Turn, how_it_stopped
-from nsrecover.explanation.answers.run_questions import Run, lasted, lost_s
+from nsrecover.explanation.answers.run_questions import AskedRun, lasted, lost_s
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.safety import safety_sentences
 from nsrecover.explanation.why import why
-from nsrecover.serving.reports.media import Judgement
-from nsrecover.serving.reports.model import Answer, Kind, Line
+from nsrecover.serving.reports.media import GoalJudgement
+from nsrecover.serving.reports.model import Line, MarkedAs, ReaderAnswer
 from nsrecover.serving.reports.wording import Found, Wording
 from nsrecover.util.english import capital, counted, number, ordinal, past
 
@@ -56,7 +56,7 @@ class Moment:
     """
 
     turn: Turn
-    kind: Kind
+    kind: MarkedAs
     explanation: Explanation | None
     way_step: int | None
 
@@ -84,8 +84,8 @@ def main_moment(episode: Episode, moments: Sequence[Moment]) -> int | None:
     None if nothing stands out, or if the run stopped for a reason that is no moment.
     """
     if episode.status is EpisodeStatus.ASKED_FOR_HELP:
-        return len(moments) - 1 if moments and moments[-1].kind is not Kind.OK else None
-    for kind in (Kind.ERROR, Kind.HELP, Kind.DOUBT):
+        return len(moments) - 1 if moments and moments[-1].kind is not MarkedAs.OK else None
+    for kind in (MarkedAs.ERROR, MarkedAs.HELP, MarkedAs.DOUBT):
         fitting = [i for i, moment in enumerate(moments) if moment.kind is kind]
         if fitting:
             return max(fitting, key=lambda i: (len(moments[i].turn.carried_out), -i))
@@ -93,8 +93,8 @@ def main_moment(episode: Episode, moments: Sequence[Moment]) -> int | None:
 
 
 def answers_of(
-    episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: Judgement | None
-) -> tuple[Answer, ...]:
+    episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: GoalJudgement | None
+) -> tuple[ReaderAnswer, ...]:
     """The answers, in the order of `QUESTIONS`."""
     main = main_moment(episode, moments)
     worked = _worked(episode, judgement)
@@ -127,13 +127,13 @@ def answers_of(
             "done": _done(episode, moments[main]),
         }
     told["worked"] = worked
-    run = Run(episode, [moment.turn for moment in moments], Phrasing(Audience.LAY, wording.domain))
+    run = AskedRun(episode, [moment.turn for moment in moments], Phrasing(Audience.LAY, wording.domain))
     told["long"] = (Line(lasted(run), (f"lost_s({lost_s(episode):.1f})",)),)
     told["safe"] = lines_of(safety_sentences(episode, wording.domain))
-    return tuple(Answer(key, question, told[key]) for key, question in QUESTIONS.items())
+    return tuple(ReaderAnswer(key, question, told[key]) for key, question in QUESTIONS.items())
 
 
-def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: Judgement | None) -> str:
+def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: GoalJudgement | None) -> str:
     """The episode in one sentence."""
     main, steps = main_moment(episode, moments), len(episode.plan)
     if main is None:
@@ -150,7 +150,7 @@ def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, ju
     moment = moments[main]
     doing = wording.doing(moment.found.action)
     where = f"{'Before' if moment.found.phase is Phase.BEFORE else 'At'} {moment.label(steps).lower()}, {doing}"
-    if moment.kind is Kind.DOUBT:
+    if moment.kind is MarkedAs.DOUBT:
         return f"{where}, the scene could not be judged; {_end(episode, judgement)}."
     others = _others(moments, main)
     more = f" {others}" if others else ""
@@ -164,7 +164,7 @@ def parted(moment: Moment, domain: Domain) -> tuple[tuple[Line, ...], tuple[Line
     reasons = [each for each in others if _about(each, _REASONS)]
     what = [headline, *(each for each in others if not _about(each, _REASONS | _RECOVERY))]
     told = lines_of(what[: MOST_LINES - 1])
-    if moment.kind is Kind.HELP:
+    if moment.kind is MarkedAs.HELP:
         told = (Line("Nothing: part of the plan is already done."), *lines_of(what[1:MOST_LINES]))
     return told, _why(moment, reasons, domain)
 
@@ -214,7 +214,7 @@ def _when(episode: Episode, moment: Moment) -> Line:
     return Line(f"{when} {step}{after}.", (fact,))
 
 
-def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
+def _worked(episode: Episode, judgement: GoalJudgement | None) -> tuple[Line, ...]:
     facts: tuple[str, ...] = (f"status({episode.status.value})",)
     if episode.why is not None:
         facts = (*facts, f"why({episode.why.value})")
@@ -235,14 +235,14 @@ def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
 
 def _others(moments: Sequence[Moment], main: int | None) -> str:
     """A sentence about the other errors; empty if there are none."""
-    others = [moment.turn for i, moment in enumerate(moments) if i != main and moment.kind is Kind.ERROR]
+    others = [moment.turn for i, moment in enumerate(moments) if i != main and moment.kind is MarkedAs.ERROR]
     if not others:
         return ""
     more = "" if main is None else "other "
     return f"{capital(counted(len(others), f'{more}thing'))} went wrong, too; the steps are marked in the list."
 
 
-def _done_in_short(moment: Moment, episode: Episode, judgement: Judgement | None) -> str:
+def _done_in_short(moment: Moment, episode: Episode, judgement: GoalJudgement | None) -> str:
     """Return what was done about a moment, and how the episode ended."""
     turn, recovery = moment.turn, moment.turn.recovery
     reviewed = episode.status is EpisodeStatus.REVIEWED
@@ -269,7 +269,7 @@ def _done_in_short(moment: Moment, episode: Episode, judgement: Judgement | None
     return f"{did}, {'and' if good else 'but'} {_end(episode, judgement)}"
 
 
-def _end(episode: Episode, judgement: Judgement | None) -> str:
+def _end(episode: Episode, judgement: GoalJudgement | None) -> str:
     """How the episode ended, as a clause."""
     if judgement is not None and episode.status is EpisodeStatus.COMPLETED:
         return "the goal was reached" if judgement.reached else "the goal was not reached"

@@ -20,20 +20,20 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.numbering import turns
 from nsrecover.records import episode_log
 from nsrecover.serving.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
-from nsrecover.serving.reports.media import Clip, Extra, Judgement, Media
+from nsrecover.serving.reports.media import Clip, Extra, GoalJudgement, Media
 from nsrecover.serving.reports.model import (
     KIND_WORDS,
     Curve,
     Download,
-    Kind,
     Line,
+    MarkedAs,
     Outline,
-    Picture,
+    OutlinedPhoto,
     Report,
+    ReportStep,
     Row,
     SceneView,
     Sound,
-    Step,
 )
 from nsrecover.serving.reports.pictures import Album, data_uri, outlines
 from nsrecover.serving.reports.scenes.box_scenes import BoxScenes
@@ -66,7 +66,7 @@ def report_of(
     description: str = "",
     *,
     media: Sequence[Media] = (),
-    judgement: Judgement | None = None,
+    judgement: GoalJudgement | None = None,
     extras: Sequence[Extra] = (),
     domain: Domain | None = None,
 ) -> Report:
@@ -133,7 +133,7 @@ def report_of(
     )
 
 
-def latest_step(episode: Episode, words: Wording, clip: Clip | None = None) -> Step:
+def latest_step(episode: Episode, words: Wording, clip: Clip | None = None) -> ReportStep:
     """The last turn of an episode that goes on, as in its report, without photographs.
 
     Args:
@@ -167,7 +167,7 @@ def moments_of(episode: Episode, words: Wording, first: int = 0) -> list[Moment]
     found, way_step = [], 0
     for number, turn in enumerate(turns(episode)):
         kind = kind_of(turn.discrepancy)
-        explanation = None if kind is Kind.OK or number < first else words.explain(turn.discrepancy, turn.recovery)
+        explanation = None if kind is MarkedAs.OK or number < first else words.explain(turn.discrepancy, turn.recovery)
         way_step = way_step + (turn.record.action is not None) if turn.step is None else 0
         found.append(Moment(turn, kind, explanation, max(way_step, 1) if turn.step is None else None))
     return found
@@ -188,15 +188,15 @@ def _step(
     i: int,
     words: Wording,
     scenes: Scenes | None,
-    pictures: tuple[Picture, ...],
+    pictures: tuple[OutlinedPhoto, ...],
     sound: Sound | None,
-) -> Step:
+) -> ReportStep:
     moment, found = moments[i], moments[i].found
     lines = lines_of(moment.explanation.sentences) if moment.explanation is not None else _as_expected(found)
     before = "Before " if found.phase is Phase.BEFORE else ""
     label = moment.label(len(episode.plan))
     verdict = KIND_WORDS[moment.kind]
-    return Step(
+    return ReportStep(
         kind=moment.kind,
         label=f"{before}{label.lower()}" if before else label,
         heading=words.heading(found.action),
@@ -218,7 +218,7 @@ def _as_expected(found: Found) -> tuple[Line, ...]:
 
 def _pictures(
     episode: Episode, moments: Sequence[Moment], i: int, media: Sequence[Media], album: Album
-) -> tuple[Picture, ...]:
+) -> tuple[OutlinedPhoto, ...]:
     """The photographs before and after a turn; what deviates is outlined in both."""
     if not media:
         return ()
@@ -230,7 +230,7 @@ def _pictures(
         pictures.append(album.picture("Before", before, outlines(before, earlier, kinds)))
     if after is not None:
         lines: list[Outline] = outlines(after, found.observed, kinds)
-        lines += outlines(after, found.expected, {n: k for n, k in kinds.items() if k is Kind.ERROR}, expected=True)
+        lines += outlines(after, found.expected, {n: k for n, k in kinds.items() if k is MarkedAs.ERROR}, expected=True)
         title = "After" if found.phase is Phase.AFTER else "At the check"
         pictures.append(album.picture(title, after, lines))
     return tuple(pictures)
@@ -279,14 +279,17 @@ def curve_of(recovery: Recovery | None, label: str, domain: Domain) -> Curve | N
     )
 
 
-def _outcome(episode: Episode, judgement: Judgement | None) -> tuple[str, Kind]:
+def _outcome(episode: Episode, judgement: GoalJudgement | None) -> tuple[str, MarkedAs]:
     if judgement is not None:
-        return ("goal reached", Kind.OK) if judgement.reached else ("goal not reached", Kind.ERROR)
+        return ("goal reached", MarkedAs.OK) if judgement.reached else ("goal not reached", MarkedAs.ERROR)
     return {
-        EpisodeStatus.RUNNING: ("still going on", Kind.DOUBT),
-        EpisodeStatus.COMPLETED: ("plan completed", Kind.OK),
-        EpisodeStatus.ASKED_FOR_HELP: ("ended" if episode.why is StopCode.STOPPED else "asked for help", Kind.DOUBT),
-        EpisodeStatus.REVIEWED: ("recording", Kind.DOUBT),
+        EpisodeStatus.RUNNING: ("still going on", MarkedAs.DOUBT),
+        EpisodeStatus.COMPLETED: ("plan completed", MarkedAs.OK),
+        EpisodeStatus.ASKED_FOR_HELP: (
+            "ended" if episode.why is StopCode.STOPPED else "asked for help",
+            MarkedAs.DOUBT,
+        ),
+        EpisodeStatus.REVIEWED: ("recording", MarkedAs.DOUBT),
     }[episode.status]
 
 

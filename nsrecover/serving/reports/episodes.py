@@ -10,7 +10,7 @@ from nsrecover.domains.domain import Domain
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import episode_log
 from nsrecover.records.review import review, system_for
-from nsrecover.records.runs import Kind, Run, read_run
+from nsrecover.records.runs import RecordedRun, SceneKind, read_run
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.model import Report
@@ -55,7 +55,7 @@ def stored_episode(path: str, system: str | Path | None = None) -> tuple[Episode
         return *logged, []
     run = read_run(path)
     judge = system_for([run], system)
-    return review(judge, run), judge.domain, _media(run) if run.seen is Kind.IMAGES else []
+    return review(judge, run), judge.domain, _media(run) if run.seen is SceneKind.IMAGES else []
 
 
 def _logged(path: Path) -> tuple[Episode, Domain] | None:
@@ -71,7 +71,7 @@ def _logged(path: Path) -> tuple[Episode, Domain] | None:
     return episode_log.from_document(document, str(path)), episode_log.domain_of(document, str(path))
 
 
-def _media(run: Run) -> list[Media]:
+def _media(run: RecordedRun) -> list[Media]:
     """Photographs of the first camera, and what was heard."""
     seen = [each for each in run.observations if isinstance(each, Observation)]
     photos = [Photo(each.rgb[0], each.cameras[0]) for each in seen]

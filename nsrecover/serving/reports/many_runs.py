@@ -15,7 +15,7 @@ from nsrecover.explanation.templates import PHRASES, WORST_FIRST
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.episodes import stored_episode, title_of
-from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.model import MarkedAs
 from nsrecover.serving.reports.page import environment, write_page
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.english import amount
@@ -26,7 +26,7 @@ FEW = 10
 """With fewer runs nothing is said about a trend."""
 RECORDED = (".npz", ".mcap", ".db3")
 CONDITION = "a condition of a step did not hold"
-_MARKS = {EpisodeStatus.COMPLETED: Kind.OK, EpisodeStatus.ASKED_FOR_HELP: Kind.ERROR}
+_MARKS = {EpisodeStatus.COMPLETED: MarkedAs.OK, EpisodeStatus.ASKED_FOR_HELP: MarkedAs.ERROR}
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class RunRow:
     lost_s: float
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MarkedAs:
         """How it is marked."""
-        return _MARKS.get(self.episode.status, Kind.DOUBT)
+        return _MARKS.get(self.episode.status, MarkedAs.DOUBT)
 
     @property
     def helped(self) -> bool:
@@ -87,7 +87,9 @@ class ManyRuns:
     @property
     def summary(self) -> str:
         """How the runs went, in sentences."""
-        done, ended = (sum(run.kind in kinds for run in self.runs) for kinds in ((Kind.OK,), (Kind.OK, Kind.ERROR)))
+        done, ended = (
+            sum(run.kind in kinds for run in self.runs) for kinds in ((MarkedAs.OK,), (MarkedAs.OK, MarkedAs.ERROR))
+        )
         others = len(self.runs) - ended
         are = "is a recording" if others == 1 else "are recordings"
         recorded = f"{amount(others, 'other')} {are} or still going on. " if others else ""
@@ -110,7 +112,7 @@ class ManyRuns:
         halves = self.runs[:half], self.runs[half:]
         done, errors, lost = (
             [sum(value(run) for run in each) / len(each) for each in halves]
-            for value in (lambda run: run.kind is Kind.OK, lambda run: len(run.causes), lambda run: run.lost_s)
+            for value in (lambda run: run.kind is MarkedAs.OK, lambda run: len(run.causes), lambda run: run.lost_s)
         )
         return (
             f"First and second half: completed {100 * done[0]:.0f} % and {100 * done[1]:.0f} %, errors a run "

@@ -60,7 +60,7 @@ class Media:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class GoalJudgement:
     """The outcome as a referee sees it who knows the truth, such as a simulator.
 
     Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nsrecover.util.python310 import StrEnum
 
 
-class Kind(StrEnum):
+class MarkedAs(StrEnum):
     """How a step or an object is marked."""
 
     OK = "ok"
@@ -21,14 +21,14 @@ class Kind(StrEnum):
     """Unknown."""
 
 
-SYMBOLS: Mapping[Kind, str] = {Kind.OK: "✓", Kind.ERROR: "✗", Kind.HELP: "+", Kind.DOUBT: "?"}
+SYMBOLS: Mapping[MarkedAs, str] = {MarkedAs.OK: "✓", MarkedAs.ERROR: "✗", MarkedAs.HELP: "+", MarkedAs.DOUBT: "?"}
 """Symbol of each kind, for readers who do not see colours."""
 
-KIND_WORDS: Mapping[Kind, str] = {
-    Kind.OK: "as expected",
-    Kind.ERROR: "not as expected",
-    Kind.HELP: "ahead of the plan",
-    Kind.DOUBT: "unknown",
+KIND_WORDS: Mapping[MarkedAs, str] = {
+    MarkedAs.OK: "as expected",
+    MarkedAs.ERROR: "not as expected",
+    MarkedAs.HELP: "ahead of the plan",
+    MarkedAs.DOUBT: "unknown",
 }
 
 
@@ -41,7 +41,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReaderAnswer:
     """The answer to one of the questions of readers.
 
     Attributes:
@@ -68,7 +68,7 @@ class Outline:
 
     name: str
     points: str
-    kind: Kind
+    kind: MarkedAs
     expected: bool = False
 
 
@@ -82,7 +82,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Picture:
+class OutlinedPhoto:
     """A photograph with outlines.
 
     Attributes:
@@ -101,7 +101,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Place:
+class FactPlace:
     """An object in a scene of facts, with what is in or on it.
 
     Attributes:
@@ -115,8 +115,8 @@ class Place:
     name: str
     states: tuple[str, ...]
     how: str
-    kind: Kind
-    content: tuple[Place, ...]
+    kind: MarkedAs
+    content: tuple[FactPlace, ...]
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class SceneView:
 
     title: str
     drawings: tuple[tuple[str, str], ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[FactPlace, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,13 +173,13 @@ class Row:
     expected: str
     seen: str
     verdict: str
-    kind: Kind
+    kind: MarkedAs
     probability: float | None
     distance_m: float | None
 
 
 @dataclass(frozen=True)
-class Step:
+class ReportStep:
     """One turn of the episode.
 
     Attributes:
@@ -198,13 +198,13 @@ class Step:
         ends_s: when it ended, seconds since the start; in the film, if there is one.
     """
 
-    kind: Kind
+    kind: MarkedAs
     label: str
     heading: str
     action: str
     verdict: str
     recovering: bool
-    pictures: tuple[Picture, ...]
+    pictures: tuple[OutlinedPhoto, ...]
     scenes: tuple[SceneView, ...]
     sound: Sound | None
     lines: tuple[Line, ...]
@@ -322,9 +322,9 @@ class Report:
     description: str
     summary: str
     outcome: str
-    outcome_kind: Kind
-    answers: tuple[Answer, ...]
-    steps: tuple[Step, ...]
+    outcome_kind: MarkedAs
+    answers: tuple[ReaderAnswer, ...]
+    steps: tuple[ReportStep, ...]
     shown: int
     way: tuple[WayEntry, ...]
     curves: tuple[Curve, ...]

@@ -14,7 +14,7 @@ from scipy.spatial import ConvexHull, QhullError
 from nsrecover.core.observation import Camera
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 from nsrecover.serving.reports.media import Media, Photo, Polygon
-from nsrecover.serving.reports.model import Image, Kind, Outline, Picture
+from nsrecover.serving.reports.model import Image, MarkedAs, Outline, OutlinedPhoto
 from nsrecover.util.english import listed, the
 
 BUDGET_BYTES = 1_300_000
@@ -132,16 +132,16 @@ class Album:
         """Characters that the photographs take."""
         return sum(len(image.href) for image in self.images)
 
-    def picture(self, title: str, photo: Photo, outlines: Sequence[Outline]) -> Picture:
+    def picture(self, title: str, photo: Photo, outlines: Sequence[Outline]) -> OutlinedPhoto:
         """A photograph with outlines."""
         height, width = photo.rgb.shape[:2]
         named = listed(list(dict.fromkeys(the(each.name) for each in outlines if not each.expected)))
         text = f"Photograph {title.lower()}" + (f"; outlined: {named}" if named else "")
         view = self._view or (0.0, 0.0, float(width), float(height))
-        return Picture(title, self._numbers[id(photo)], view, text, tuple(outlines))
+        return OutlinedPhoto(title, self._numbers[id(photo)], view, text, tuple(outlines))
 
 
-def outlines(photo: Photo, scene: object, kinds: Mapping[str, Kind], expected: bool = False) -> list[Outline]:
+def outlines(photo: Photo, scene: object, kinds: Mapping[str, MarkedAs], expected: bool = False) -> list[Outline]:
     """The outlines of some objects in a photograph.
 
     Args:

@@ -20,14 +20,19 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.serving.reports.build import moments_of
 from nsrecover.serving.reports.media import Media
-from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.model import MarkedAs
 from nsrecover.serving.reports.wording import Wording, kinds_of
 from nsrecover.util.extras import needs_extra
 
 SUFFIX = ".rrd"
 _TURN, _SECONDS = "turn", "seconds"
-_COLOURS = {Kind.OK: (0, 132, 99), Kind.ERROR: (209, 69, 10), Kind.HELP: (0, 114, 178), Kind.DOUBT: (185, 137, 0)}
-_LEVELS = {Kind.OK: "INFO", Kind.HELP: "INFO", Kind.DOUBT: "WARN", Kind.ERROR: "ERROR"}
+_COLOURS = {
+    MarkedAs.OK: (0, 132, 99),
+    MarkedAs.ERROR: (209, 69, 10),
+    MarkedAs.HELP: (0, 114, 178),
+    MarkedAs.DOUBT: (185, 137, 0),
+}
+_LEVELS = {MarkedAs.OK: "INFO", MarkedAs.HELP: "INFO", MarkedAs.DOUBT: "WARN", MarkedAs.ERROR: "ERROR"}
 _JPEG_QUALITY = 85
 
 
@@ -94,7 +99,7 @@ def _log(rerun: Any, stream: Any, episode: Episode, words: Wording, media: Seque
         stream.log("text", rerun.TextLog(text, level=_LEVELS[moment.kind]))
 
 
-def _scene(rerun: Any, scene: Any, kinds: dict[str, Kind], words: Wording) -> Any:
+def _scene(rerun: Any, scene: Any, kinds: dict[str, MarkedAs], words: Wording) -> Any:
     """A scene as boxes with names, or as a list of facts."""
     if isinstance(scene, FactScene):
         facts = sorted(fact for fact in scene.facts if len(fact) > 1)
@@ -106,5 +111,5 @@ def _scene(rerun: Any, scene: Any, kinds: dict[str, Kind], words: Wording) -> An
         centers=scene.boxes[there, :3],
         half_sizes=scene.boxes[there, 3:] / 2,
         labels=names,
-        colors=[_COLOURS[kinds.get(name, Kind.OK)] for name in names],
+        colors=[_COLOURS[kinds.get(name, MarkedAs.OK)] for name in names],
     )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nsrecover.records.wav import wav_bytes
 from nsrecover.serving.reports.media import Clip
-from nsrecover.serving.reports.model import Kind, Sound
+from nsrecover.serving.reports.model import MarkedAs, Sound
 
 BUDGET_BYTES = 1_500_000
 """All sounds of a page together, as WAV files."""
@@ -22,7 +22,7 @@ QUIETEST_DB = -60.0
 """This loudness and less is drawn as nothing."""
 
 
-def sounds_of(clips: Sequence[Clip | None], kinds: Sequence[Kind]) -> list[Sound | None]:
+def sounds_of(clips: Sequence[Clip | None], kinds: Sequence[MarkedAs]) -> list[Sound | None]:
     """The sounds of all steps; if they are too long for the page, those of unremarkable steps are left out.
 
     Args:
@@ -34,7 +34,7 @@ def sounds_of(clips: Sequence[Clip | None], kinds: Sequence[Kind]) -> list[Sound
         slow = [None if clip is None else _slowed(clip, clip.rate_hz // LOWEST_HZ) for clip in clips]
     kept = {number for number, clip in enumerate(slow) if clip is not None}
     # first the steps as expected go, from the last one on, then the others
-    for number in sorted(kept, key=lambda i: (kinds[i] is not Kind.OK, -i)):
+    for number in sorted(kept, key=lambda i: (kinds[i] is not MarkedAs.OK, -i)):
         if sum(_bytes([slow[i]]) for i in kept) > BUDGET_BYTES:
             kept.remove(number)
     return [None if clip is None else _sound(clip, number in kept) for number, clip in enumerate(slow)]

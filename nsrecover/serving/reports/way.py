@@ -6,7 +6,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode, Fate, StepRecord
 from nsrecover.core.recovery import Recovery
-from nsrecover.serving.reports.model import Kind, Mark, WayEntry
+from nsrecover.serving.reports.model import Mark, MarkedAs, WayEntry
 from nsrecover.serving.reports.wording import Wording, kind_of
 
 Due = tuple[int | None, Action]
@@ -50,19 +50,19 @@ class _Way:
         kind = kind_of(record.discrepancy)
         ended = self._next == len(self._plan)
         if ended or (record.action is None and record.discrepancy.phase is Phase.AFTER):
-            mark = Mark.FAILED if kind is Kind.ERROR else Mark.DONE
+            mark = Mark.FAILED if kind is MarkedAs.ERROR else Mark.DONE
             self._found.append(WayEntry(mark, None, LAST_LOOK if ended else ANOTHER_LOOK, "", turn))
             return
         number, action = self._plan[self._next]
         if record.action is not None:
             as_planned = Mark.DONE if number is not None else Mark.RECOVERY
-            self._add(Mark.FAILED if kind is Kind.ERROR else as_planned, number, action, turn)
+            self._add(Mark.FAILED if kind is MarkedAs.ERROR else as_planned, number, action, turn)
             self._next += 1
-        elif kind is Kind.ERROR:
+        elif kind is MarkedAs.ERROR:
             self._add(Mark.STOPPED, number, action, turn)
-        if kind is Kind.HELP:
+        if kind is MarkedAs.HELP:
             self._found.append(WayEntry(Mark.HELPED, None, HELPED, "", turn))
-        if kind is not Kind.ERROR:  # what went wrong at the end of a recovery does not rejoin the plan
+        if kind is not MarkedAs.ERROR:  # what went wrong at the end of a recovery does not rejoin the plan
             self._rejoin()
 
     def _turn_back(self, recovery: Recovery) -> None:

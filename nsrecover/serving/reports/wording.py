@@ -15,7 +15,7 @@ from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.phrases import instruction
 from nsrecover.explanation.templates import in_short
-from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.model import MarkedAs
 from nsrecover.util.english import capital
 
 Found = Discrepancy[object]
@@ -54,15 +54,15 @@ def is_help(deviation: AnyDeviation) -> bool:
     return deviation.cause is Cause.HELPED
 
 
-def kind_of(found: Found) -> Kind:
+def kind_of(found: Found) -> MarkedAs:
     """How a verdict is marked."""
     if found.as_expected:
-        return Kind.OK
+        return MarkedAs.OK
     if found.verdict is Verdict.CANNOT_TELL:
-        return Kind.DOUBT
-    return Kind.HELP if found.deviations and all(map(is_help, found.deviations)) else Kind.ERROR
+        return MarkedAs.DOUBT
+    return MarkedAs.HELP if found.deviations and all(map(is_help, found.deviations)) else MarkedAs.ERROR
 
 
-def kinds_of(found: Found) -> dict[str, Kind]:
+def kinds_of(found: Found) -> dict[str, MarkedAs]:
     """Object -> how it is marked, for those that are not as expected."""
-    return {each.name: Kind.HELP if is_help(each) else Kind.ERROR for each in found.deviations}
+    return {each.name: MarkedAs.HELP if is_help(each) else MarkedAs.ERROR for each in found.deviations}

@@ -20,16 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.serving.server.limits import Limits
-from nsrecover.system import AnySystem
+from nsrecover.serving.server.limits import ServerLimits
 from nsrecover.util.extras import needs_extra
 from nsrecover.util.processes import require_main_guard, require_picklable
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from nsrecover.system import AnySystem
 
-__all__ = ["Limits", "create_app", "serve"]
+
+__all__ = ["ServerLimits", "create_app", "serve"]
 
 Token = str | Sequence[str] | None
 """None, one or several."""
@@ -38,7 +39,7 @@ TOKEN_LENGTH = 16
 """Smallest length of a token; shorter ones can be guessed."""
 
 
-def create_app(systems: Mapping[str, AnySystem], limits: Limits | None = None, token: Token = None) -> FastAPI:
+def create_app(systems: Mapping[str, AnySystem], limits: ServerLimits | None = None, token: Token = None) -> FastAPI:
     """Return the server as an ASGI application, for any ASGI server.
 
     Reports to sessions are worked on in `Limits.workers` processes, which begin with the first session; a script that
@@ -64,7 +65,7 @@ def create_app(systems: Mapping[str, AnySystem], limits: Limits | None = None, t
     load: Callable[[], dict[str, AnySystem]] = partial(dict, systems)
     require_picklable(load, "systems", "use module-level functions and classes for their parts")
     preload = sorted({type(system.model).__module__ for system in systems.values()})
-    return application(tuple(systems), load, preload, limits or Limits(), tokens)
+    return application(tuple(systems), load, preload, limits or ServerLimits(), tokens)
 
 
 def serve(
@@ -72,7 +73,7 @@ def serve(
     port: int = 8765,
     systems: Mapping[str, str | Path | None] | None = None,
     token: Token = None,
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     proxies: str = "",
     on_ready: Callable[[str], None] = lambda url: None,
 ) -> None:
@@ -112,7 +113,7 @@ def serve(
     with listen(host, port) as listening:
         from nsrecover.serving.server.running import run
 
-        run(listening, named, tokens, limits or Limits(), proxies, on_ready)
+        run(listening, named, tokens, limits or ServerLimits(), proxies, on_ready)
 
 
 def need_extra() -> None:

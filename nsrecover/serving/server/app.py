@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader
 
 from nsrecover.serving.server.guard import Guard
-from nsrecover.serving.server.limits import Limits
+from nsrecover.serving.server.limits import ServerLimits
 from nsrecover.serving.server.messages import FileData
 from nsrecover.serving.server.problems import add_handlers
 from nsrecover.serving.server.routes import router
@@ -37,7 +37,7 @@ def application(
     systems: Sequence[str],
     load: Load,
     preload: Sequence[str],
-    limits: Limits,
+    limits: ServerLimits,
     tokens: tuple[str, ...],
 ) -> FastAPI:
     """Return the server.

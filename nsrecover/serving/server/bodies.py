@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from nsrecover.serving.server.problems import Refused
+from nsrecover.serving.server.problems import RefusedRequest
 from nsrecover.util.untrusted_json import InvalidJson, parse_json
 
 
@@ -21,7 +21,7 @@ def json_of(data: bytes | str) -> Any:
     try:
         return parse_json(data)
     except InvalidJson as problem:
-        raise Refused(
+        raise RefusedRequest(
             422, "invalid_json", f"expected a body of JSON in UTF-8, found {problem}; write it with a JSON library"
         ) from problem
 

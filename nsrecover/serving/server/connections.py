@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from nsrecover.serving.server.guard import KNOWN, network_of
-from nsrecover.serving.server.limits import Limits
+from nsrecover.serving.server.limits import ServerLimits
 
 UNKNOWN, UNKNOWN_OF_ADDRESS = 256, 64
 """Most connections whose caller is not known, in all and of one address; of more, the oldest is closed."""
@@ -25,7 +25,7 @@ GRACE_S = 3
 """Time for finishing answers at shutdown, seconds."""
 
 
-def config_of(app: ASGIApp, limits: Limits, proxies: str = "") -> uvicorn.Config:
+def config_of(app: ASGIApp, limits: ServerLimits, proxies: str = "") -> uvicorn.Config:
     """The settings of uvicorn.
 
     Args:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nsrecover.serving.server.limits import Limits
-from nsrecover.serving.server.problems import Refused, answer, shown
+from nsrecover.serving.server.limits import ServerLimits
+from nsrecover.serving.server.problems import RefusedRequest, answer, shown
 
 OPEN = frozenset({"/v1/health", "/docs", "/openapi.json"})
 """Paths that need no token; without one they reveal nothing beyond the published program."""
@@ -90,7 +90,7 @@ def _check_headers(scope: Scope) -> None:
     if "content-length" in names and "transfer-encoding" in names:
         twice = ["content-length with transfer-encoding"]
     if twice:
-        raise Refused(
+        raise RefusedRequest(
             400, "ambiguous_headers", f"expected each of {', '.join(ONCE)} once, and one that says where the body "
             f"ends, found several: {twice[0]}",
         )  # fmt: skip
@@ -130,7 +130,7 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        limits: Limits,
+        limits: ServerLimits,
         tokens: tuple[str, ...],
         cookie: str = "",
         open_paths: frozenset[str] = OPEN,
@@ -166,7 +166,7 @@ class Guard:
             known = token is not None
             scope.setdefault("state", {})[KNOWN] = known  # where the connection looks for it
             await self._app({**scope, KNOWN: known, CLIENT: client}, self._limited(receive, headers), sent)
-        except Refused as refused:
+        except RefusedRequest as refused:
             if started:
                 raise
             # The rest of the body is not read.
@@ -175,7 +175,7 @@ class Guard:
 
     def _check_rate(self, scope: Scope) -> None:
         if not self._rates.allow(network_of(scope), asyncio.get_running_loop().time()):
-            raise Refused(
+            raise RefusedRequest(
                 429, "too_many_requests", f"expected at most {self._limits.requests_per_s:g} requests a second of one "
                 "address, found more; send fewer, or start the server with a higher limit", {"Retry-After": "1"},
             )  # fmt: skip
@@ -198,7 +198,7 @@ class Guard:
             if token is None and path not in self._open:
                 other = ", or a browser that has opened the address with the token" if self._cookie else ""
                 found = "another one" if headers.get("authorization") else "none"
-                raise Refused(
+                raise RefusedRequest(
                     401, "unauthorized", "expected the header `Authorization: Bearer TOKEN` with the token that the "
                     f"server was started with{other}, found {found}",
                     {"WWW-Authenticate": "Bearer"},
@@ -208,7 +208,7 @@ class Guard:
         # refuses with status 400 and plain text instead of a problem.
         named = _HOST.fullmatch(host)
         if named is None or not is_loopback(named[1]):
-            raise Refused(
+            raise RefusedRequest(
                 403, "foreign_host", f"expected the server to be addressed as localhost, found {shown(host)}; "
                 "to be reached from elsewhere, start it with a token",
             )  # fmt: skip
@@ -217,7 +217,7 @@ class Guard:
     def _check_origin(self, host: str, headers: Mapping[str, str]) -> None:
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
-            raise Refused(
+            raise RefusedRequest(
                 403, "foreign_origin", f"expected no request from a page of another site, found {shown(origin)}; start "
                 "the server with a token and send that",
             )  # fmt: skip
@@ -240,7 +240,7 @@ class Guard:
             try:
                 message = await asyncio.wait_for(receive(), max(until - loop.time(), 0))
             except TimeoutError:
-                raise Refused(
+                raise RefusedRequest(
                     408,
                     "too_slow",
                     f"expected the whole request within {self._limits.receive_s:g} s, found a part of it",
@@ -252,7 +252,7 @@ class Guard:
             if left < 0:
                 raise self._too_large("more")
             if values < 0:
-                raise Refused(
+                raise RefusedRequest(
                     413, "too_many_values", f"expected a JSON body of at most {self._limits.body_values} values, found "
                     "more; send images as PNG",
                 )  # fmt: skip
@@ -260,8 +260,8 @@ class Guard:
 
         return limited
 
-    def _too_large(self, found: str) -> Refused:
-        return Refused(
+    def _too_large(self, found: str) -> RefusedRequest:
+        return RefusedRequest(
             413,
             "too_large",
             f"expected a body of at most {self._limits.body_bytes} bytes, found {found}; send smaller images, or start "

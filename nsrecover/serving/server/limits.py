@@ -14,7 +14,7 @@ length of an appearance feature, characters of a name and of a text."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """Limits of the resources that clients can use.
 
     Attributes:

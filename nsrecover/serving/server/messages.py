@@ -59,7 +59,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Action(Message):
+class ActionMessage(Message):
     """One step of a plan."""
 
     operator: str = Field(min_length=1, max_length=NAME_LENGTH, examples=["top"])
@@ -68,7 +68,7 @@ class Action(Message):
 
 
 Steps = Annotated[
-    list[Annotated[str, StringConstraints(min_length=3, max_length=500)] | Action],
+    list[Annotated[str, StringConstraints(min_length=3, max_length=500)] | ActionMessage],
     Field(
         min_length=1,
         max_length=ACTIONS,
@@ -105,7 +105,7 @@ class NewSession(NewPlan):
     max_recoveries: int | None = Field(default=None, ge=0, le=1000, description="More end the session.")
 
 
-class Camera(Message):
+class CameraMessage(Message):
     """A calibrated pinhole camera, OpenCV convention (x right, y down, z forward)."""
 
     intrinsics: tuple[Row3, Row3, Row3] = Field(description="K, pixels.")
@@ -135,22 +135,22 @@ class ImageData(Message):
 class FileData(ImageData):
     """Data that accompany images sent as files."""
 
-    cameras: list[Camera] = Field(min_length=1, max_length=VIEWS, description="In the order of the images.")
+    cameras: list[CameraMessage] = Field(min_length=1, max_length=VIEWS, description="In the order of the images.")
 
 
-class View(Message):
+class ViewMessage(Message):
     """The images of one camera; all images have the same size."""
 
     rgb_png: Image
     depth_png: Image = Field(description="16 bits a pixel, along the optical axis; 0 is no reading. Base64.")
     instances_png: Image = Field(description="8 or 16 bits a pixel: instance numbers, 0 is background. Base64.")
-    camera: Camera
+    camera: CameraMessage
 
 
-class Observation(ImageData):
+class ObservationMessage(ImageData):
     """An observation of the robot at one time."""
 
-    views: list[View] = Field(min_length=1, max_length=VIEWS)
+    views: list[ViewMessage] = Field(min_length=1, max_length=VIEWS)
     audio_wav: Recording | None = Field(
         default=None, description="What the microphone heard since the last observation: WAV, mono, 16 bits. Base64."
     )
@@ -176,7 +176,7 @@ class SceneObject(Message):
     )
 
 
-class Scene(Message):
+class SceneMessage(Message):
     """A scene of external perception. Objects that are left out count as missing."""
 
     objects: list[SceneObject] = Field(min_length=1, max_length=OBJECTS)
@@ -221,37 +221,37 @@ class Answered(Message):
     answer: Answer
 
 
-class Act(BaseModel):
+class ActMessage(BaseModel):
     """Carry out the action, then send an observation, or that the robot failed to end it."""
 
     code: Literal["act"]
-    action: Action
+    action: ActionMessage
 
 
-class Look(BaseModel):
+class LookMessage(BaseModel):
     """Observe the scene; nothing may be executed before."""
 
     code: Literal["look"]
     names: list[str] = Field(description="What should be seen, the most important first; empty: from the same place.")
 
 
-class Ask(BaseModel):
+class AskMessage(BaseModel):
     """Ask a person, then send the answer."""
 
     code: Literal["ask"]
     question: Question
-    recovery: Recovery = Field(description="The recovery that the question is about.")
-    plan: list[Action] = Field(description="The plan so far.")
+    recovery: RecoveryMessage = Field(description="The recovery that the question is about.")
+    plan: list[ActionMessage] = Field(description="The plan so far.")
     text: str
 
 
-class Done(BaseModel):
+class DoneMessage(BaseModel):
     """The plan is done, and every part of its goal was seen to hold."""
 
     code: Literal["done"]
 
 
-class Stopped(BaseModel):
+class StoppedMessage(BaseModel):
     """The session has ended before its goal was seen to hold, and asks for help."""
 
     code: Literal["stopped"]
@@ -269,7 +269,7 @@ class SeenObject(BaseModel):
     probability: float | None = Field(description="Probability of being as expected; null if it was not compared.")
 
 
-class Deviation(BaseModel):
+class DeviationMessage(BaseModel):
     """An object that is not as expected."""
 
     name: str
@@ -288,43 +288,45 @@ class Deviation(BaseModel):
     )
 
 
-class PlanProblem(BaseModel):
+class PlanProblemMessage(BaseModel):
     """What is wrong with the rest of a plan."""
 
     fault: PlanFault
     step: int = Field(description="Number of the step that it is about, from 0.")
-    steps: list[Action] = Field(description="Steps that are missing there, or the one that is misplaced.")
+    steps: list[ActionMessage] = Field(description="Steps that are missing there, or the one that is misplaced.")
     objects: list[str] = Field(description="For `wrong_object` the wrong and the right one.")
     unmet: list[Fact] = Field(description="Conditions that are not met because of it.")
 
 
-class Discrepancy(BaseModel):
+class DiscrepancyMessage(BaseModel):
     """The difference between the observed and the expected scene."""
 
     verdict: Verdict = Field(description="`cannot_tell`: nothing that is seen deviates, and what matters is not seen.")
     phase: Phase
     step: int = Field(description="Number of the action, from 0.")
-    action: Action = Field(description="The action before or after which the comparison was made.")
+    action: ActionMessage = Field(description="The action before or after which the comparison was made.")
     looks: int = Field(description="Number of observations that the verdict is based on.")
-    deviations: list[Deviation]
+    deviations: list[DeviationMessage]
     unmet: list[str] = Field(description="Preconditions of the action that do not hold.")
     missing_to_tell: list[Unseen | Unknown | SensorFinding] = Field(description="What is missing for a verdict.")
     unseen: list[Unseen] = Field(description="All objects that are not seen and may be in their places.")
     sensors: list[SensorFinding]
     newcomers: list[str] = Field(description="Objects that appeared during the run; recoveries do not move them.")
-    plan_problem: PlanProblem | None = Field(description="Why the rest of the plan does not lead to its goal.")
+    plan_problem: PlanProblemMessage | None = Field(description="Why the rest of the plan does not lead to its goal.")
     cause: list[str] = Field(description="Deviating objects without which the plan would have reached its goal.")
     total: float = Field(description="Number of objects - sum of the probabilities.")
     threshold: float = Field(description="Objects with a lower probability deviate.")
 
 
-class Recovery(BaseModel):
+class RecoveryMessage(BaseModel):
     """A recovery."""
 
     status: RecoveryStatus
-    actions: list[Action]
+    actions: list[ActionMessage]
     subgoal: int | None = Field(description="Number of steps of the plan that are done after these actions.")
-    plan: list[Action] = Field(description="These actions and the rest of the plan; empty if there is no recovery.")
+    plan: list[ActionMessage] = Field(
+        description="These actions and the rest of the plan; empty if there is no recovery."
+    )
     staying: list[str] = Field(description="Displaced objects that may stay where they are.")
     cost: float | None
     proven_optimal: bool
@@ -336,7 +338,7 @@ class Recovery(BaseModel):
     lost: list[StateFact] = Field(description="Conditions of a goal that are given up, or can no longer be achieved.")
 
 
-class Explanation(BaseModel):
+class ExplanationMessage(BaseModel):
     """The failure and the recovery in plain language."""
 
     text: str
@@ -347,14 +349,16 @@ class Explanation(BaseModel):
     note: str
 
 
-class Turn(BaseModel):
+class TurnMessage(BaseModel):
     """What was concluded after an action, or before one."""
 
-    action: Action | None = Field(description="The executed action; null if the check before it found something.")
+    action: ActionMessage | None = Field(
+        description="The executed action; null if the check before it found something."
+    )
     recovering: bool = Field(description="Whether the action belongs to a recovery.")
-    discrepancy: Discrepancy
-    recovery: Recovery | None
-    explanation: Explanation | None = Field(description="Null if the scene is as expected.")
+    discrepancy: DiscrepancyMessage
+    recovery: RecoveryMessage | None
+    explanation: ExplanationMessage | None = Field(description="Null if the scene is as expected.")
 
 
 class SessionState(BaseModel):
@@ -362,16 +366,18 @@ class SessionState(BaseModel):
 
     session: str = Field(description="Secret name of the session.")
     system: str
-    request: Annotated[Act | Look | Ask | Done | Stopped, Field(discriminator="code")]
-    plan: list[Action] = Field(description="The recovery, if there is one, then what is left of the given plan.")
+    request: Annotated[
+        ActMessage | LookMessage | AskMessage | DoneMessage | StoppedMessage, Field(discriminator="code")
+    ]
+    plan: list[ActionMessage] = Field(description="The recovery, if there is one, then what is left of the given plan.")
     step: int = Field(description="Number of its actions that are done.")
     problem: str = Field(description="Why the last observation could not be used; empty if it could.")
     objects: list[SeenObject] = Field(description="The scene as it was seen last; empty before, and of facts.")
     facts: Facts | None = Field(description="The scene of facts as it is believed to be.")
-    discrepancy: Discrepancy | None = Field(
+    discrepancy: DiscrepancyMessage | None = Field(
         description="The last comparison; not yet settled while `request` is to look again."
     )
-    turns: list[Turn] = Field(description="What the last report has concluded.")
+    turns: list[TurnMessage] = Field(description="What the last report has concluded.")
 
 
 class Cancelled(BaseModel):

@@ -21,7 +21,7 @@ IMAGES = (("rgb", RGB), ("depth", DEPTH), ("instances", INSTANCES))
 """Images of each view, in the order in which they are passed, with the accepted kinds of files."""
 
 
-def plan_of(steps: Sequence[str | messages.Action]) -> core.Plan:
+def plan_of(steps: Sequence[str | messages.ActionMessage]) -> core.Plan:
     """Return the plan of a message.
 
     Raises:
@@ -39,7 +39,7 @@ def plan_of(steps: Sequence[str | messages.Action]) -> core.Plan:
 
 def observation_of(
     data: messages.ImageData,
-    cameras: Sequence[messages.Camera],
+    cameras: Sequence[messages.CameraMessage],
     images: Sequence[Sequence[bytes]],
     max_pixels: int,
     audio_wav: bytes | None = None,
@@ -84,7 +84,7 @@ def observation_of(
     )
 
 
-def json_observation(message: messages.Observation, max_pixels: int) -> Observation:
+def json_observation(message: messages.ObservationMessage, max_pixels: int) -> Observation:
     """Return an observation whose images and audio were sent as base64."""
     images = [
         [from_base64(getattr(view, f"{name}_png"), f"view {number}, {name}") for name, _ in IMAGES]
@@ -94,7 +94,7 @@ def json_observation(message: messages.Observation, max_pixels: int) -> Observat
     return observation_of(message, [view.camera for view in message.views], images, max_pixels, audio)
 
 
-def _camera(message: messages.Camera) -> Camera:
+def _camera(message: messages.CameraMessage) -> Camera:
     pose = np.array(message.world_from_camera, dtype=np.float64)
     rotation = pose[:3, :3]
     off = max(float(np.abs(rotation @ rotation.T - np.eye(3)).max()), float(np.abs(pose[3] - (0, 0, 0, 1)).max()))
@@ -118,7 +118,7 @@ def facts_of(message: messages.SeenFacts) -> core.FactScene:
     return core.FactScene(frozenset(tuple(term.strip() for term in fact) for fact in message.facts), certainty)
 
 
-def scene_of(message: messages.Scene) -> core.SceneGraph:
+def scene_of(message: messages.SceneMessage) -> core.SceneGraph:
     """Return a scene of external perception; without features, `visual` has zero columns.
 
     Raises:

@@ -34,7 +34,7 @@ class Problem(BaseModel):
     details: list[Detail] = []
 
 
-class Refused(HTTPException):
+class RefusedRequest(HTTPException):
     """Ends a request with a problem as its answer.
 
     Args:
@@ -104,7 +104,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(PlainHTTPException)
     async def http(request: Request, error: PlainHTTPException) -> JSONResponse:
-        if isinstance(error, Refused):
+        if isinstance(error, RefusedRequest):
             return answer(error.problem, error.status_code, error.headers)
         code, message = {
             400: ("unreadable", ""),

@@ -21,7 +21,7 @@ from nsrecover.serving.server.answers import episode_answer
 from nsrecover.serving.server.bodies import StrictRoute, json_of
 from nsrecover.serving.server.guard import KNOWN
 from nsrecover.serving.server.limits import VIEWS
-from nsrecover.serving.server.problems import Refused, refusals
+from nsrecover.serving.server.problems import RefusedRequest, refusals
 from nsrecover.serving.server.service import Service
 from nsrecover.serving.server.sessions import SILENCE_S, EventKind, StoredSession
 from nsrecover.serving.server.work.jobs import Job, Work, observed, unchanged
@@ -150,7 +150,7 @@ async def change_plan(report: Report, body: messages.NewPlan) -> Response:
 
 
 @router.post("/sessions/{session}/observations", tags=["observations"], responses=REPORTED, **state())
-async def observe(service: Serving, report: Report, body: messages.Observation) -> Response:
+async def observe(service: Serving, report: Report, body: messages.ObservationMessage) -> Response:
     """Send the observation that was asked for, as JSON with base64 images."""
     return await report(partial(observed, partial(observations.json_observation, body, service.limits.pixels)))
 
@@ -178,7 +178,7 @@ async def observe_files(
         raise RequestValidationError(details) from None
     counts = {"rgb": len(rgb), "depth": len(depth), "instances": len(instances), "cameras": len(parsed.cameras)}
     if len(set(counts.values())) != 1:
-        raise Refused(
+        raise RefusedRequest(
             422, "invalid_observation", f"expected as many images of each kind as cameras, found {counts}; send one of "
             "each kind for each view, in the order of the cameras",
         )  # fmt: skip
@@ -191,7 +191,7 @@ async def observe_files(
 
 
 @router.post("/sessions/{session}/scenes", tags=["observations"], responses=REPORTED, **state())
-async def observe_scene(report: Report, body: messages.Scene) -> Response:
+async def observe_scene(report: Report, body: messages.SceneMessage) -> Response:
     """Send the scene that was asked for from your own perception: boxes, with or without appearance features."""
     return await report(partial(observed, partial(observations.scene_of, body), time_s=body.time_s))
 
@@ -262,7 +262,7 @@ async def listen(
     events are kept for listeners that connect late.
     """
     if session.events.listeners >= service.limits.listeners:
-        raise Refused(
+        raise RefusedRequest(
             429, "too_many_listeners", f"expected at most {service.limits.listeners} listeners of a session, found as "
             "many; close one", {"Retry-After": "10"},
         )  # fmt: skip

@@ -17,7 +17,7 @@ from nsrecover.records.recording import example
 from nsrecover.records.review import review
 from nsrecover.serving.server.app import application
 from nsrecover.serving.server.connections import Server, address_of, config_of
-from nsrecover.serving.server.limits import Limits
+from nsrecover.serving.server.limits import ServerLimits
 from nsrecover.serving.server.work.jobs import Systems
 
 BOXES = "boxes"
@@ -28,7 +28,7 @@ def run(
     listening: socket.socket,
     systems: Mapping[str, str | Path | None],
     tokens: tuple[str, ...],
-    limits: Limits,
+    limits: ServerLimits,
     proxies: str,
     on_ready: Callable[[str], None],
 ) -> None:

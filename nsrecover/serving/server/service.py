@@ -16,9 +16,9 @@ from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from nsrecover.serving.server.guard import CLIENT
-from nsrecover.serving.server.limits import Limits
+from nsrecover.serving.server.limits import ServerLimits
 from nsrecover.serving.server.sessions import EventKind, Sessions, StoredSession
-from nsrecover.serving.server.work.jobs import Job, Outcome, SearchNeeded, Systems
+from nsrecover.serving.server.work.jobs import Job, JobOutcome, SearchNeeded, Systems
 from nsrecover.serving.server.work.turns import Turns
 from nsrecover.serving.server.work.workers import Worker
 from nsrecover.session import AnySession
@@ -36,7 +36,7 @@ class Service:
     """
 
     def __init__(
-        self, systems: Sequence[str], workers: Sequence[Worker], searchers: Sequence[Worker], limits: Limits
+        self, systems: Sequence[str], workers: Sequence[Worker], searchers: Sequence[Worker], limits: ServerLimits
     ) -> None:
         self.systems, self.workers, self.searchers, self.limits = (
             tuple(systems),
@@ -127,7 +127,7 @@ class Service:
         with session.turn():
             return (await self._done(request, session, job)).answer
 
-    async def _done(self, request: Request, session: StoredSession, job: Job) -> Outcome:
+    async def _done(self, request: Request, session: StoredSession, job: Job) -> JobOutcome:
         async def stop_with_client() -> None:
             while (await request.receive())["type"] != "http.disconnect":
                 pass
@@ -145,7 +145,7 @@ class Service:
 
     async def _run(
         self, job: Job, client: str, turns: Turns, workers: Sequence[Worker], session: StoredSession
-    ) -> Outcome:
+    ) -> JobOutcome:
         async with turns.turn(client) as waited_s:
             worker = min(workers, key=lambda each: each.busy)
             return await worker.run(replace(job, waited_s=waited_s), session.events.publish, session.stop)

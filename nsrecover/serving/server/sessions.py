@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 from sse_starlette import ServerSentEvent
 
-from nsrecover.serving.server.limits import Limits
-from nsrecover.serving.server.problems import Refused, shown
+from nsrecover.serving.server.limits import ServerLimits
+from nsrecover.serving.server.problems import RefusedRequest, shown
 from nsrecover.util.json_data import Json
 from nsrecover.util.python310 import StrEnum
 
@@ -144,7 +144,7 @@ class StoredSession:
             Refused: another request is active.
         """
         if self.busy:
-            raise Refused(
+            raise RefusedRequest(
                 409, "busy", "expected one request at a time for a session, found another one at work; wait for its "
                 "answer, or stop its search by DELETE .../search", {"Retry-After": "1"},
             )  # fmt: skip
@@ -169,7 +169,7 @@ class Sessions:
         limits: their largest number and idle time.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._all: dict[str, StoredSession] = {}
 
@@ -191,7 +191,7 @@ class Sessions:
             if len(known) < most:
                 continue
             if not over:
-                raise Refused(
+                raise RefusedRequest(
                     429, "too_many_sessions", f"expected at most {most} sessions{of}, found as many; delete "
                     "those that are not needed, or start the server with a higher limit", {"Retry-After": "10"},
                 )  # fmt: skip
@@ -209,7 +209,7 @@ class Sessions:
         self.forget_idle()
         session = self._all.get(name)
         if session is None:
-            raise Refused(
+            raise RefusedRequest(
                 404, "unknown_session", f"expected the name of a session, found {shown(name)}; it was deleted, or "
                 f"forgotten after {self._limits.idle_s:g} s without a request: open a new one by POST /v1/sessions",
             )  # fmt: skip

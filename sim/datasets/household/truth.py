@@ -13,7 +13,7 @@ from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import noun, slice_of
-from nsrecover.domains.household.scene import Household, formula_of
+from nsrecover.domains.household.scene import HouseholdScene, formula_of
 from nsrecover.planning.symbolic.solving import Limits, solve
 from sim.kitchen.faults import Fault, Snapshot
 from sim.kitchen.tasks import TaskSpec, plan_for, usable
@@ -138,7 +138,7 @@ def reachable(spec: TaskSpec, now: Snapshot, involved: Collection[str] = ()) -> 
     return False if found.status is RecoveryStatus.IMPOSSIBLE else None
 
 
-def _limited(home: Household, now: Snapshot) -> dict[str, frozenset[str]]:
+def _limited(home: HouseholdScene, now: Snapshot) -> dict[str, frozenset[str]]:
     """The objects of a household without the traits that what has happened takes from them."""
     objects = dict(home.objects)
     for name, traits in home.objects.items():
@@ -154,7 +154,7 @@ def _limited(home: Household, now: Snapshot) -> dict[str, frozenset[str]]:
     return objects
 
 
-def _direct(home: Household, goal: Sequence[StateFact], state: State) -> list[StateFact]:
+def _direct(home: HouseholdScene, goal: Sequence[StateFact], state: State) -> list[StateFact]:
     """A cracked egg must be in the vessel of the goal itself, not in another one that is put into it."""
     wanted = {fact[1:] for fact in goal if fact[0] == "at"}
     return [

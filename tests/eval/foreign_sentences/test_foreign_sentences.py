@@ -18,7 +18,7 @@ from eval.foreign_sentences.frames import wishes_of
 from eval.foreign_sentences.judging import Verdict, home_of_map, verdict
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Question, Refusal, RefusalCode
+from nsrecover.instructions.task import Refusal, RefusalCode, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 
 SCENES = """1
@@ -100,7 +100,7 @@ def test_a_scene_says_whether_a_question_is_due(tmp_path: Path) -> None:
     clear, unclear = scenes_of(tmp_path / "scenes.txt")
     assert judged_scene(clear) == ("right", False)
     assert judged_scene(unclear)[1]
-    assert isinstance(Understanding(clear.home).plan("put it on the thing"), Question | Refusal)
+    assert isinstance(Understanding(clear.home).plan("put it on the thing"), TaskQuestion | Refusal)
 
 
 def test_the_measurement_leaves_its_shares_and_every_sentence(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from nsrecover.core.sessions.requests import Act, Question
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.records.bags.messages import BOXES, FACTS, PLAN
 from nsrecover.records.episode_log import from_document
-from nsrecover.serving.server import Limits, create_app
+from nsrecover.serving.server import ServerLimits, create_app
 from nsrecover.util.json_data import to_json
 from tests.nsrecover.bridges.engine import run_tree
 from tests.scenarios import Boxes, Facts, LostConnection, Refusing, Scenario, ScriptedWorld
@@ -170,7 +170,7 @@ def http_server() -> Iterator[None]:
     """A server of both systems for `by_http`."""
     app = create_app(
         {kind.__name__: kind.system() for kind in (Boxes, Facts)},
-        Limits(sessions=1000, sessions_of_client=1000, workers=1),
+        ServerLimits(sessions=1000, sessions_of_client=1000, workers=1),
     )
     with TestClient(app, base_url="http://127.0.0.1") as client:
         _clients.append(client)

@@ -7,7 +7,7 @@ import pytest
 
 import nsrecover
 from nsrecover.bridges.behaviortree_cpp import plan_tree
-from nsrecover.bridges.plansys2 import Vocabulary, read_plan, translate, write_plan
+from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate, write_plan
 from nsrecover.bridges.stages import StageMap
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.errors import InvalidPlan
@@ -76,14 +76,14 @@ PDDL = """; cost 4
 3.502: (pick hand green table)  [1.500]
 5.003: (stack hand green red_cube) [2.000]
 """
-WORDS = Vocabulary({"pick": None, "stack": ("top", (1, 2))})
+WORDS = PlanVocabulary({"pick": None, "stack": ("top", (1, 2))})
 
 
 def test_plans_of_plansys2_are_read_and_written() -> None:
     found = translate(read_plan(PDDL), WORDS)
     assert str(found.plan) == "top(red cube, blue cube); top(green, red cube)"
     assert ([found.first_item(step) for step in (0, 1, 2)], found.items[1].duration_s) == ([0, 2, 4], 2.0)
-    words = Vocabulary({"stack": ("top", (0, 1))}, {"r1": "red cube"})
+    words = PlanVocabulary({"stack": ("top", (0, 1))}, {"r1": "red cube"})
     text = write_plan(found.plan, words, 2.0)
     assert text == "0.000: (stack r1 blue_cube) [2.000]\n2.000: (stack green r1) [2.000]\n"
     assert translate(read_plan(text), words).plan == found.plan
@@ -99,7 +99,7 @@ def test_plans_of_plansys2_are_read_and_written() -> None:
         ("0: (pick hand a table)", WORDS, "fill in Vocabulary"),
     ],
 )
-def test_plans_that_cannot_be_used_are_named(text: str, words: Vocabulary, expected: str) -> None:
+def test_plans_that_cannot_be_used_are_named(text: str, words: PlanVocabulary, expected: str) -> None:
     with pytest.raises(InvalidPlan, match=expected):
         translate(read_plan(text), words)
     with pytest.raises(InvalidPlan, match="an action for 'left'"):

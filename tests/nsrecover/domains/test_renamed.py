@@ -19,7 +19,7 @@ from nsrecover import Action, Plan
 from nsrecover.core import PLACE, Cause, Discrepancy, FactScene, Property, Recovery, StateFact, Verdict
 from nsrecover.domains.base import And, Atom, Effect, Exists, ForAll, Formula, Has, Not, Or, Same, State
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.household import Household
+from nsrecover.domains.household import HouseholdScene
 from nsrecover.domains.instance import Instance
 from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, START, WATER, WATERED
 
@@ -104,10 +104,10 @@ RENAMED = domain_of(HOME.domain)
 class Renamed(Instance):
     """What a household says of its goals and objects, with the other names."""
 
-    home: Household = HOME
+    home: HouseholdScene = HOME
 
     @classmethod
-    def of(cls, home: Household) -> Renamed:
+    def of(cls, home: HouseholdScene) -> Renamed:
         objects = {called(name): traits for name, traits in home.objects.items()}
         return cls(RENAMED, objects, frozenset(map(fact_of, home.static)), home)
 

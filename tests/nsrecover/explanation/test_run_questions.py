@@ -10,7 +10,7 @@ import nsrecover
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.answers.asked import in_own_words
-from nsrecover.explanation.answers.questions import KINDS, Answer, ask
+from nsrecover.explanation.answers.questions import KINDS, QuestionAnswer, ask
 from nsrecover.serving.reports.build import report_of
 from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, WATER, WATERED, WINE, FactWorld, after
@@ -106,7 +106,7 @@ def kitchen(broken: bool) -> Episode:
     )
 
 
-def asked(episode: Episode, question: str) -> Answer:
+def asked(episode: Episode, question: str) -> QuestionAnswer:
     facts = episode.start is not tower().start
     return ask(episode, [question], domain=HOME.domain if facts else TABLETOP)[0]
 

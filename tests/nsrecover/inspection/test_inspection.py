@@ -9,9 +9,9 @@ import pytest
 from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import InvalidRecording
 from nsrecover.inspection.inspecting import label_of
-from nsrecover.inspection.judging import Judged, judge
-from nsrecover.inspection.subtasks import Task, learn
-from nsrecover.inspection.watching import Watched
+from nsrecover.inspection.judging import LabelledEpisode, judge
+from nsrecover.inspection.subtasks import SubtaskOrder, learn
+from nsrecover.inspection.watching import WatchedEpisode
 
 NAMES, SIDE, FPS = ("blue", "green", "red", "yellow"), 0.04, 2.0
 Places = dict[str, np.ndarray]
@@ -39,7 +39,7 @@ RED, GREEN = put("red", "blue"), beside("green", "yellow")
 TASK = (RED, GREEN)
 
 
-def episode(seed: int, moves: Sequence[Move]) -> Watched:
+def episode(seed: int, moves: Sequence[Move]) -> WatchedEpisode:
     """An episode of which a robot's cameras see every object, 2 mm off; a move takes 2 s."""
     rng = np.random.default_rng(seed)
     at: Places = {
@@ -57,15 +57,15 @@ def episode(seed: int, moves: Sequence[Move]) -> Watched:
     there = np.ones(boxes.shape[:2], np.bool_)
     times = np.arange(len(places), dtype=np.float32) / np.float32(FPS)
     none = np.zeros((len(NAMES), 0), np.float32)
-    return Watched(seed, "sort", NAMES, none, times, boxes.astype(np.float32), there, ~there)
+    return WatchedEpisode(seed, "sort", NAMES, none, times, boxes.astype(np.float32), there, ~there)
 
 
 @pytest.fixture(scope="module")
-def task() -> Task:
+def task() -> SubtaskOrder:
     return learn([episode(seed, TASK) for seed in range(20)], 0.05)
 
 
-def test_subtasks_are_learned_with_order_place_and_time(task: Task) -> None:
+def test_subtasks_are_learned_with_order_place_and_time(task: SubtaskOrder) -> None:
     assert [str(each.action) for each in task.subtasks] == ["top(red, blue)", "left(green, yellow)"]
     assert task.subtasks[1].before == {0}
     assert all(0 < low <= high < 4 for low, high in (each.duration_s for each in task.subtasks))
@@ -78,7 +78,7 @@ def test_an_order_that_varies_is_none() -> None:
     assert judge(found, episode(30, (GREEN, RED))).succeeded
 
 
-def test_successes_succeed(task: Task) -> None:
+def test_successes_succeed(task: SubtaskOrder) -> None:
     found = [judge(task, episode(seed, TASK)) for seed in range(100, 140)]
     assert sum(not each.succeeded for each in found) <= 4
     assert all([number for number, _ in each.done] == [0, 1] for each in found if each.succeeded)
@@ -96,7 +96,7 @@ FAILURES = [
 
 @pytest.mark.parametrize(("moves", "subtask", "name", "causes"), FAILURES)
 def test_a_failure_has_subtask_object_and_cause(
-    task: Task, moves: Sequence[Move], subtask: int, name: str, causes: set[Cause]
+    task: SubtaskOrder, moves: Sequence[Move], subtask: int, name: str, causes: set[Cause]
 ) -> None:
     found = judge(task, episode(50, moves))
     assert (found.succeeded, found.subtask, found.object) == (False, subtask, name)
@@ -106,9 +106,11 @@ def test_a_failure_has_subtask_object_and_cause(
     assert label.subtask is not None
 
 
-def stopped(given: Watched) -> Watched:
+def stopped(given: WatchedEpisode) -> WatchedEpisode:
     """The episode up to its last change, as recorders end it that stop at success."""
-    return Watched(**{**vars(given), **{k: getattr(given, k)[:-4] for k in ("times_s", "boxes", "seen", "missing")}})
+    return WatchedEpisode(
+        **{**vars(given), **{k: getattr(given, k)[:-4] for k in ("times_s", "boxes", "seen", "missing")}}
+    )
 
 
 @pytest.mark.parametrize(("moves", "subtask", "name", "causes"), FAILURES)
@@ -123,36 +125,36 @@ def test_a_subtask_that_ends_with_the_episode_is_learned_and_judged(
     assert found.cause in causes
 
 
-def test_what_happens_before_the_next_subtask_begins_belongs_to_the_last(task: Task) -> None:
+def test_what_happens_before_the_next_subtask_begins_belongs_to_the_last(task: SubtaskOrder) -> None:
     given, yellow = episode(60, (RED, GREEN)), NAMES.index("yellow")
     done = dict(judge(task, given).done)[0]
 
-    def pushed(since: int) -> Judged:
+    def pushed(since: int) -> LabelledEpisode:
         moved = given.boxes.copy()
         moved[since:, yellow, 0] += 0.1
-        return judge(task, Watched(**{**vars(given), "boxes": moved}))
+        return judge(task, WatchedEpisode(**{**vars(given), "boxes": moved}))
 
     assert (pushed(done + 1).subtask, pushed(done + 3).subtask) == (0, 1)
     assert pushed(done + 1).object == pushed(done + 3).object == "yellow"
 
 
-def test_what_is_put_right_again_succeeds(task: Task) -> None:
+def test_what_is_put_right_again_succeeds(task: SubtaskOrder) -> None:
     assert judge(task, episode(70, (shifted("red", 0.08, 0.05, 0), RED, GREEN))).succeeded
     assert judge(task, episode(71, (both(RED, shifted("green", 0.08, 0.05, 0)), GREEN))).succeeded
 
 
-def test_what_is_gone_is_missing(task: Task) -> None:
+def test_what_is_gone_is_missing(task: SubtaskOrder) -> None:
     given = episode(80, TASK)
     seen, last = given.seen.copy(), len(given.seen)
     seen[last - 3 :, NAMES.index("yellow")] = False
-    found = judge(task, Watched(**{**vars(given), "seen": seen, "missing": ~seen}))
+    found = judge(task, WatchedEpisode(**{**vars(given), "seen": seen, "missing": ~seen}))
     assert (found.succeeded, found.object, found.cause) == (False, "yellow", Cause.MISSING)
 
 
-def test_an_object_that_is_never_seen_is_named(task: Task) -> None:
+def test_an_object_that_is_never_seen_is_named(task: SubtaskOrder) -> None:
     given, rows = episode(90, TASK), [0, 1, 3]
     without = {name: getattr(given, name)[:, rows] for name in ("boxes", "seen", "missing")}
-    label = label_of(task, Watched(**{**vars(given), **without, "names": ("blue", "green", "yellow")}))
+    label = label_of(task, WatchedEpisode(**{**vars(given), **without, "names": ("blue", "green", "yellow")}))
     assert (label.succeeded, label.object, label.cause) == (False, "red", Cause.MISSING)
 
 

@@ -11,7 +11,7 @@ from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import ModelFailure
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.model_reader import ModelReader
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
+from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_world
 
@@ -61,7 +61,7 @@ def test_agreement_acts_and_disagreement_asks() -> None:
     task = understanding(MEANT).task(PLAIN)
     assert isinstance(task, Task)
     question = understanding([{"do": "put", "what": "cola", "to": "fridge"}]).task(PLAIN)
-    assert isinstance(question, Question)
+    assert isinstance(question, TaskQuestion)
     assert len(question.options) == 2
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nsrecover.domains.service.home_file import home_of, load_home
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
+from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.language.commands import readings
 from nsrecover.language.meaning import ConstraintKind, Reading
@@ -44,7 +44,7 @@ UNDERSTANDING = Understanding(load_home("apartment"))
 def test_it_leads_to_its_goals(sentence: str, goals: list[tuple[str, ...]] | None) -> None:
     found = UNDERSTANDING.task(sentence)
     if goals is None:
-        assert isinstance(found, Refusal | Question)
+        assert isinstance(found, Refusal | TaskQuestion)
         return
     assert isinstance(found, Task), found
     told = [stage.goal[0] for stage in found.stages if not stage.reports]
@@ -89,7 +89,7 @@ def test_what_no_skill_serves_is_refused_by_name(sentence: str, word: str, code:
 
 def test_where_something_is_or_goes_is_asked_if_it_may_be_both() -> None:
     question = UNDERSTANDING.task("take the stapler on the desk")
-    assert isinstance(question, Question)
+    assert isinstance(question, TaskQuestion)
     chosen = UNDERSTANDING.task(
         question_sentence := "take the stapler on the desk", {question.phrase: question.options[1]}
     )
@@ -136,7 +136,7 @@ def test_a_reason_is_noted_and_changes_nothing() -> None:
 )
 def test_a_pronoun_for_nothing_said_is_asked_about(sentence, said, answer, goal) -> None:
     question = UNDERSTANDING.task(sentence)
-    assert isinstance(question, Question)
+    assert isinstance(question, TaskQuestion)
     assert f"'{said}'" in question.text
     (meant,) = UNDERSTANDING.chosen(question, answer).names
     found = UNDERSTANDING.task(sentence, {question.phrase: meant})
@@ -172,6 +172,6 @@ def test_a_certain_thing_of_a_category_is_asked_for_where_several_are_known() ->
     objects = {"cola": {"place": "shelf"}, "milk": {"place": "shelf"}}
     home = home_of({"rooms": {"hall": {}}, "places": {"shelf": {"room": "hall"}}, "objects": objects})
     question = Understanding(home).task("bring me that drink")
-    assert isinstance(question, Question)
+    assert isinstance(question, TaskQuestion)
     assert set(question.options) == {"cola", "milk"}
     assert isinstance(Understanding(home).task("bring me a drink"), Task)

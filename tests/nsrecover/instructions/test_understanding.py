@@ -6,7 +6,7 @@ import pytest
 from nsrecover.domains.service.home import Item
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Question, Refusal, RefusalCode
+from nsrecover.instructions.task import Refusal, RefusalCode, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 
 UNDERSTANDING = Understanding(load_home("apartment"))
@@ -116,19 +116,19 @@ def test_a_fridge_that_was_opened_is_closed_again():
 
 def test_ambiguity_that_matters_leads_to_one_question():
     question = plan("put the apple on the table")
-    assert isinstance(question, Question)
+    assert isinstance(question, TaskQuestion)
     assert "kitchen table" in question.options
     choices = {question.phrase: UNDERSTANDING.chosen(question, "I mean the dinning one").names[0]}
     assert UNDERSTANDING.plan("put the apple on the table", choices).task.stages[0].goal == (
         ("at", "apple", "dining table"),
     )
     which = plan("bring me the mug")
-    assert isinstance(which, Question)
+    assert isinstance(which, TaskQuestion)
     assert which.options == ("red mug", "blue mug")
     assert UNDERSTANDING.chosen(which, "the blue one").names == ("blue mug",)
     assert UNDERSTANDING.chosen(which, "the mug").names == ()
     assert plan("bring me a mug").task.stages[0].things == {"mug": ""}
-    assert isinstance(plan("guide ashley"), Question)
+    assert isinstance(plan("guide ashley"), TaskQuestion)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_stories_order_words_gapping_and_corrections(sentence, stages):
 def test_a_sentence_with_two_meanings_leads_to_one_question_and_the_answer_to_a_plan():
     sentence = "I want the banana on the desk"
     question = plan(sentence)
-    assert isinstance(question, Question)
+    assert isinstance(question, TaskQuestion)
     assert len(question.options) == 2
     (chosen,) = UNDERSTANDING.chosen(question, "put it there").names
     assert chosen == "put the banana on the desk"

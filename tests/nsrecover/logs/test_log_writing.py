@@ -4,7 +4,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.domains.household import household
 from nsrecover.logs import explain_log, log_of
-from nsrecover.logs.writing import Moment, document_of_run
+from nsrecover.logs.writing import LogMoment, document_of_run
 
 HOME = household(["countertop", "sink", "faucet", "pot", "house plant"], complete=True, one_handed=True)
 PLAN = Plan.parse("pick_up(pot); put_in(pot, sink); toggle_on(faucet)")
@@ -14,9 +14,9 @@ ON, HELD, FELL = ("at", "pot", "countertop"), ("holding", "pot"), ("at", "pot", 
 
 def moment(
     second: int, step: int, *facts: StateFact, heard: tuple[str, ...] = (), ends: bool = False, sure: float = 1.0
-) -> Moment:
+) -> LogMoment:
     unsure = {("dirty", "pot"): sure}
-    return Moment(float(second), PLAN[step], FactScene(frozenset(facts), unsure), ALL, heard, ends)
+    return LogMoment(float(second), PLAN[step], FactScene(frozenset(facts), unsure), ALL, heard, ends)
 
 
 MOMENTS = [

@@ -13,7 +13,7 @@ from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import Visibility
 from nsrecover.core.sessions.requests import Done, Look, Stopped
 from nsrecover.domains.tabletop.relations import without_gaps
-from nsrecover.monitoring.box_goal import Goal
+from nsrecover.monitoring.box_goal import GoalScene
 from nsrecover.monitoring.resting_places import RestingPlaces
 
 CUBE, BRICK, UPRIGHT = (0.04, 0.04, 0.04), (0.062, 0.037, 0.037), (0.037, 0.037, 0.062)
@@ -83,14 +83,14 @@ def test_the_goal_is_relations_and_heights_over_supports(
 ) -> None:
     system = nsrecover.geometric()
     monitor = system.monitor(Plan.parse(plan), start)
-    goal = Goal.of(monitor.trace, system.domain)
+    goal = GoalScene.of(monitor.trace, system.domain)
     assert goal.unmet(nsrecover.scene_of_boxes(seen), "blue") == unmet
     assert goal.unmet(nsrecover.scene_of_boxes(seen), "red") is None
 
 
 def test_what_a_person_gave_up_is_no_part_of_the_goal() -> None:
     system = nsrecover.geometric()
-    goal = Goal.of(system.monitor(Plan.parse("left(blue, red)"), START).trace, system.domain)
+    goal = GoalScene.of(system.monitor(Plan.parse("left(blue, red)"), START).trace, system.domain)
     away = nsrecover.scene_of_boxes({**START, "blue": (0.4, 0.3, 0.02, *CUBE)})
     assert goal.unmet(away, "blue") == Fact("left", ("blue", "red"))
     assert goal.without([("left", "blue", "red")]).unmet(away, "blue") is None
@@ -129,7 +129,7 @@ def test_a_look_at_the_end_may_show_that_the_goal_is_missed_and_then_it_is_recov
 def test_an_object_that_may_be_there_without_a_mask_confirms_nothing() -> None:
     monitor = nsrecover.geometric().monitor(Plan.parse("top(blue, red)"), START)
     goal, seen = (
-        Goal.of(monitor.trace, nsrecover.geometric().domain),
+        GoalScene.of(monitor.trace, nsrecover.geometric().domain),
         nsrecover.scene_of_boxes({**START, "blue": ON_RED}),
     )
     row = seen.index("blue")

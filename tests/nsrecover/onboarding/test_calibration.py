@@ -14,7 +14,7 @@ from nsrecover.core import FactScene
 from nsrecover.onboarding.calibration import tail_quantile
 from nsrecover.onboarding.scoring import own_gate, scored_steps
 from nsrecover.records import recording, scenes_recording
-from nsrecover.records.runs import Run
+from nsrecover.records.runs import RecordedRun
 from tests.commands import run
 from tests.nsrecover.kitchen_facts import HOME, START
 from tests.nsrecover.onboarding.box_runs import box_run, write_runs
@@ -155,7 +155,7 @@ def test_the_gate_for_looks_comes_from_moved_objects_and_stays_with_the_checkpoi
     tmp_path: Path,
 ) -> None:
     collapse, learned = recording.example("collapse"), nsrecover.load()
-    run = Run("collapse", collapse.plan, collapse.observations)
+    run = RecordedRun("collapse", collapse.plan, collapse.observations)
     steps = [step for step in scored_steps(learned, run, 0, (30.0,)) if step.unlike is not None]
     assert len(steps) >= 3
     assert all(0.0 <= step.unlike < 0.5 for step in steps)

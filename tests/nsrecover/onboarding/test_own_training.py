@@ -11,7 +11,7 @@ from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.scoring import ScoredStep
 from nsrecover.onboarding.training import FINE_TUNING, apply_setting, divided, quality_of, train_on
-from nsrecover.records.runs import Run, read_run
+from nsrecover.records.runs import RecordedRun, read_run
 from nsrecover.training.settings import DataConfig, TrainSettings
 from tests.commands import run
 from tests.nsrecover.onboarding.box_runs import write_runs
@@ -35,7 +35,7 @@ def test_models_are_compared_at_the_same_rate_of_false_alarms() -> None:
 
 def test_every_run_has_one_purpose() -> None:
     example = read_run("example")
-    runs = [Run(str(number), example.plan, example.observations) for number in range(50)]
+    runs = [RecordedRun(str(number), example.plan, example.observations) for number in range(50)]
     parts = divided(runs)
     assert [len(part) for part in parts] == [40, 10]
     assert {each.name for part in parts for each in part} == {str(number) for number in range(50)}
@@ -80,8 +80,12 @@ def test_settings_are_changed() -> None:
 
 def test_a_folder_belongs_to_its_runs(tmp_path: Path) -> None:
     example = read_run("example")
-    one, other = (Run("a", example.plan, example.observations, {"take": take}) for take in (1, 2))
-    assert one.fingerprint() == Run("b", one.plan, one.observations, one.notes).fingerprint() != other.fingerprint()
+    one, other = (RecordedRun("a", example.plan, example.observations, {"take": take}) for take in (1, 2))
+    assert (
+        one.fingerprint()
+        == RecordedRun("b", one.plan, one.observations, one.notes).fingerprint()
+        != other.fingerprint()
+    )
     (tmp_path / "runs.json").write_text(json.dumps({"learning": [one.fingerprint()], "comparison": []}))
     with pytest.raises(InvalidConfiguration, match="choose another --out"):
         train_on([other], [], None, tmp_path, 0, ())

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from nsrecover.errors import InvalidRecording
-from nsrecover.records.bags.frames import Frames
+from nsrecover.records.bags.frames import TransformTree
 
 
 def transform(parent: str, child: str, moved: tuple[float, float, float], turned_deg: float) -> SimpleNamespace:
@@ -21,7 +21,7 @@ def transform(parent: str, child: str, moved: tuple[float, float, float], turned
 
 
 def test_a_camera_on_a_turned_arm_is_where_the_chain_says() -> None:
-    frames = Frames("base_link")
+    frames = TransformTree("base_link")
     frames.add(transform("arm", "/camera", (1.0, 0.0, 0.0), 0.0), 0.0, fixed=True)
     frames.add(transform("base_link", "arm", (0.0, 0.0, 0.5), 90.0), 1.0, fixed=False)
     frames.add(transform("base_link", "arm", (0.0, 0.0, 0.5), 180.0), 2.0, fixed=False)
@@ -38,7 +38,7 @@ def test_a_camera_on_a_turned_arm_is_where_the_chain_says() -> None:
 
 
 def test_transforms_in_a_circle_are_refused() -> None:
-    frames = Frames("base_link")
+    frames = TransformTree("base_link")
     for parent, child in (("a", "b"), ("b", "a")):
         frames.add(transform(parent, child, (0.0, 0.0, 0.0), 0.0), 0.0, fixed=True)
     with pytest.raises(InvalidRecording, match="none to a"):

@@ -12,7 +12,15 @@ import pytest
 
 from nsrecover.core import Action, Camera, Observation
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
-from nsrecover.testing import Limits, Report, Rule, Status, WorldNotConforming, check_world, load_factory
+from nsrecover.testing import (
+    CheckStatus,
+    ConformanceReport,
+    Rule,
+    Tolerances,
+    WorldNotConforming,
+    check_world,
+    load_factory,
+)
 from sim.common.cameras import FRONT, CameraRig
 from sim.sensors.masks import MaskErrors
 from sim.sound.microphone import Microphone
@@ -34,7 +42,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def report() -> ConformanceReport:
     return check_world(Table)
 
 
@@ -44,7 +52,7 @@ def photograph() -> Observation:
         return world.observe()
 
 
-def test_our_world_keeps_every_rule(report: Report) -> None:
+def test_our_world_keeps_every_rule(report: ConformanceReport) -> None:
     assert report.passed == tuple(Rule)
     assert report.skipped == ()
     assert all(check.times > 0 for check in report.checks)
@@ -108,8 +116,8 @@ def assert_teaches(error: WorldNotConforming) -> None:
     assert ", found " in str(error)
     assert "; " in str(error)
     report = error.report
-    assert isinstance(report, Report)
-    assert report.checks[-1].status is Status.FAILED
+    assert isinstance(report, ConformanceReport)
+    assert report.checks[-1].status is CheckStatus.FAILED
     assert report.checks[-1].rule == error.rule
 
 
@@ -150,7 +158,7 @@ def test_rules_can_be_left_out_and_limits_widened(photograph: Observation) -> No
             return posed(observation, lambda pose: shifted(y=0.008 * (self.looked % 2)) @ pose)
 
     with pytest.raises(WorldNotConforming, match="looking-changes-nothing"):
-        check_world(Moving, limits=Limits(noise_m=0.004))
+        check_world(Moving, limits=Tolerances(noise_m=0.004))
     report = check_world(ClosesOnce, skip=[Rule.CLOSE_TWICE])
     assert report[Rule.CLOSE_TWICE].reason == "left out on request"
 

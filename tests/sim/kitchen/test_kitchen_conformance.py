@@ -13,7 +13,7 @@ from nsrecover.core import Action, Observation
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.household import HOUSEHOLD
 from nsrecover.errors import InvalidAction, UnknownObject
-from nsrecover.testing import Report, Rule, WorldNotConforming, check_world
+from nsrecover.testing import ConformanceReport, Rule, WorldNotConforming, check_world
 from sim.kitchen.scenes import sample_kitchen
 from sim.kitchen.sounding import microphone_in
 from sim.kitchen.world import KitchenWorld
@@ -28,7 +28,7 @@ class Tape:
 
     seen: list[list[Observation]] = field(default_factory=list)
     refused: dict[Action, Exception] = field(default_factory=dict)
-    report: Report | None = None
+    report: ConformanceReport | None = None
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ class Replayed:
     def restore(self, saved: None) -> None: ...
 
 
-def _check(tape: Tape, change: Change, domain: Domain = HOUSEHOLD) -> Report:
+def _check(tape: Tape, change: Change, domain: Domain = HOUSEHOLD) -> ConformanceReport:
     numbers = iter(range(len(tape.seen)))
     return check_world(lambda: Replayed(tape, next(numbers), change), domain=domain)
 

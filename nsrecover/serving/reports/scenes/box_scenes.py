@@ -9,8 +9,8 @@ from nsrecover.core.discrepancy import Deviation, Discrepancy, Unseen
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.facts import shift
-from nsrecover.serving.reports.model import KIND_WORDS, Kind, Row, SceneView
-from nsrecover.serving.reports.scenes.drawing import FROM_ABOVE, Frame, View, best_side, colour_of, draw
+from nsrecover.serving.reports.model import KIND_WORDS, MarkedAs, Row, SceneView
+from nsrecover.serving.reports.scenes.drawing import FROM_ABOVE, DrawnView, Frame, best_side, colour_of, draw
 from nsrecover.serving.reports.wording import kinds_of
 from nsrecover.util.english import the
 
@@ -30,12 +30,12 @@ class BoxScenes:
         boxes = [box for each in comparisons for graph in (each.expected, each.observed) for box in _near(graph)]
         common = [name for name in main.expected.names if name in main.observed.names]
         side = best_side(main.expected.chosen(common), main.observed.chosen(common))
-        self._views: list[tuple[View, Frame]] = [(view, view.frame(boxes)) for view in (side, FROM_ABOVE) if boxes]
+        self._views: list[tuple[DrawnView, Frame]] = [(view, view.frame(boxes)) for view in (side, FROM_ABOVE) if boxes]
 
     def views(self, found: Discrepancy) -> tuple[SceneView, ...]:
         """The expected and the observed scene."""
         kinds = kinds_of(found)
-        helped = [name for name, kind in kinds.items() if kind is Kind.HELP]
+        helped = [name for name, kind in kinds.items() if kind is MarkedAs.HELP]
         return tuple(
             SceneView(title, tuple((v.title, draw(graph, v, f, kinds, ghosts, helped)) for v, f in self._views))
             for title, graph, ghosts in (
@@ -73,16 +73,16 @@ def _row(
     probability: float | None,
 ) -> Row:
     expected = _support(found.expected, name) if name in found.expected.names else "not there"
-    seen, kind, distance_m = _support(found.observed, name), Kind.OK, None
-    verdict = KIND_WORDS[Kind.OK]
+    seen, kind, distance_m = _support(found.observed, name), MarkedAs.OK, None
+    verdict = KIND_WORDS[MarkedAs.OK]
     if deviation is not None:
         kind = kinds_of(found)[name]
-        verdict = deviation.cause.value.replace("_", " ") if kind is Kind.ERROR else "done already"
+        verdict = deviation.cause.value.replace("_", " ") if kind is MarkedAs.ERROR else "done already"
         distance_m = deviation.distance_m if math.isfinite(deviation.distance_m) else None
-        if deviation.observed is not None and kind is Kind.ERROR:
+        if deviation.observed is not None and kind is MarkedAs.ERROR:
             seen = f"{seen}, {shift(deviation.expected, deviation.observed, deviation.uncertain_m)}"
     elif name in unseen:
-        kind, verdict = Kind.DOUBT, "not seen"
+        kind, verdict = MarkedAs.DOUBT, "not seen"
         seen = unseen[name].reason.meaning.rstrip(".").lower()
     elif name in found.newcomers:
         verdict = "new, left alone"

@@ -73,7 +73,7 @@ class Frame:
         )
 
 
-class View:
+class DrawnView:
     """View direction: the axes that point right, up and towards the eye.
 
     Args:
@@ -120,15 +120,15 @@ class View:
         return Frame((float(low[0]), float(low[1])), (float(high[0]), float(high[1])), scale)
 
 
-FROM_ABOVE = View("from above", right=(1, -1), up=(0, 1), near=(2, 1))
+FROM_ABOVE = DrawnView("from above", right=(1, -1), up=(0, 1), near=(2, 1))
 """The robot is below the drawing; its left is left."""
-FROM_THE_ROBOT = View("from the robot", right=(1, -1), up=(2, 1), near=(0, -1))
+FROM_THE_ROBOT = DrawnView("from the robot", right=(1, -1), up=(2, 1), near=(0, -1))
 """Heights; the robot's left is left."""
-FROM_THE_SIDE = View("from the right side; the robot stands to the left", right=(0, 1), up=(2, 1), near=(1, -1))
+FROM_THE_SIDE = DrawnView("from the right side; the robot stands to the left", right=(0, 1), up=(2, 1), near=(1, -1))
 """Heights; farther from the robot is to the right."""
 
 
-def best_side(expected: SceneGraph, observed: SceneGraph) -> View:
+def best_side(expected: SceneGraph, observed: SceneGraph) -> DrawnView:
     """Return the side view in which deviating objects have moved most."""
     moved = np.abs(expected.boxes[:, :2] - observed.boxes[:, :2]).sum(axis=0)
     return FROM_THE_SIDE if moved[0] > moved[1] else FROM_THE_ROBOT
@@ -136,7 +136,7 @@ def best_side(expected: SceneGraph, observed: SceneGraph) -> View:
 
 def draw(
     graph: SceneGraph,
-    view: View,
+    view: DrawnView,
     frame: Frame,
     marked: Collection[str] = (),
     ghosts: SceneGraph | None = None,
@@ -166,21 +166,21 @@ def draw(
     )
 
 
-def _ground(view: View, frame: Frame) -> str:
+def _ground(view: DrawnView, frame: Frame) -> str:
     if view.sideways:
         _, y = frame.point(0.0, 0.0)
         return f'<line class="table" x1="8" x2="{WIDTH - 8}" y1="{y:.1f}" y2="{y:.1f}"/>'
     return f'<rect class="ground" x="4" y="4" width="{WIDTH - 8}" height="{frame.height - 8:.0f}" rx="10"/>'
 
 
-def _rectangle(box: Box | FloatArray, view: View, frame: Frame) -> tuple[float, float, float, float]:
+def _rectangle(box: Box | FloatArray, view: DrawnView, frame: Frame) -> tuple[float, float, float, float]:
     horizontal, vertical, width, height = view.project(box)
     x, y = frame.point(horizontal, vertical)
     w, h = width * frame.scale, height * frame.scale
     return x - w / 2, y - h / 2, w, h
 
 
-def _node(graph: SceneGraph, index: int, view: View, frame: Frame, kinds: Mapping[str, str]) -> str:
+def _node(graph: SceneGraph, index: int, view: DrawnView, frame: Frame, kinds: Mapping[str, str]) -> str:
     x, y, w, h = _rectangle(graph.boxes[index], view, frame)
     name = graph.names[index]
     return (
@@ -189,7 +189,7 @@ def _node(graph: SceneGraph, index: int, view: View, frame: Frame, kinds: Mappin
     )
 
 
-def _badge(graph: SceneGraph, index: int, view: View, frame: Frame, kinds: Mapping[str, str]) -> str:
+def _badge(graph: SceneGraph, index: int, view: DrawnView, frame: Frame, kinds: Mapping[str, str]) -> str:
     """Number of the object, as in the table of scores."""
     x, y = frame.point(*view.project(graph.boxes[index])[:2])
     return (
@@ -198,7 +198,7 @@ def _badge(graph: SceneGraph, index: int, view: View, frame: Frame, kinds: Mappi
     )
 
 
-def _edge(graph: SceneGraph, index: int, view: View, frame: Frame) -> str:
+def _edge(graph: SceneGraph, index: int, view: DrawnView, frame: Frame) -> str:
     """Line from an object to its support."""
     below = supporter(graph, index)
     if below is None:
@@ -208,7 +208,7 @@ def _edge(graph: SceneGraph, index: int, view: View, frame: Frame) -> str:
     return f'<line class="edge" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def _ghost(ghosts: SceneGraph, graph: SceneGraph, name: str, view: View, frame: Frame) -> str:
+def _ghost(ghosts: SceneGraph, graph: SceneGraph, name: str, view: DrawnView, frame: Frame) -> str:
     """Outline of the expected place of an object, and a line to its observed place."""
     box = ghosts.boxes[ghosts.index(name)]
     x, y, w, h = _rectangle(box, view, frame)

@@ -11,7 +11,7 @@ from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.properties import facts_with
 from nsrecover.explanation.unseen import missing_facts, missing_text
-from nsrecover.serving.reports.model import KIND_WORDS, Kind, Place, Row, SceneView
+from nsrecover.serving.reports.model import KIND_WORDS, FactPlace, MarkedAs, Row, SceneView
 from nsrecover.serving.reports.wording import kinds_of
 from nsrecover.util.english import capital, the
 
@@ -40,8 +40,8 @@ class FactScenes:
 
     def views(self, found: Discrepancy[FactScene]) -> tuple[SceneView, ...]:
         """The expected and the observed scene."""
-        kinds: dict[str, Kind] = {
-            each.name: Kind.DOUBT for each in found.missing_to_tell if isinstance(each, Unknown)
+        kinds: dict[str, MarkedAs] = {
+            each.name: MarkedAs.DOUBT for each in found.missing_to_tell if isinstance(each, Unknown)
         } | kinds_of(found)
         return tuple(
             SceneView(title, places=self._places(scene.facts, kinds))
@@ -53,7 +53,7 @@ class FactScenes:
         deviations = {each.name: each for each in found.deviations}
         doubts = {each.name for each in found.missing_to_tell if isinstance(each, Unknown)}
         rows = [self._row(name, found, deviations.get(name), name in doubts) for name in self._names]
-        return tuple(row for row in rows if row.kind is not Kind.OK or {row.expected, row.seen} != {SILENT})
+        return tuple(row for row in rows if row.kind is not MarkedAs.OK or {row.expected, row.seen} != {SILENT})
 
     def _row(
         self,
@@ -63,13 +63,13 @@ class FactScenes:
         doubtful: bool,
     ) -> Row:
         expected, seen = self._said(name, found.expected), self._said(name, found.observed)
-        kind, verdict, probability = Kind.OK, KIND_WORDS[Kind.OK], None
+        kind, verdict, probability = MarkedAs.OK, KIND_WORDS[MarkedAs.OK], None
         if deviation is not None:
             kind, probability = kinds_of(found)[name], deviation.probability
-            verdict = "done already" if kind is Kind.HELP else deviation.cause.value.replace("_", " ")
+            verdict = "done already" if kind is MarkedAs.HELP else deviation.cause.value.replace("_", " ")
         elif doubtful:
             texts = [missing_text(fact) for fact in missing_facts(found) if fact.arguments[0] == name]
-            kind, verdict, seen = Kind.DOUBT, "not known", "; ".join(texts)
+            kind, verdict, seen = MarkedAs.DOUBT, "not known", "; ".join(texts)
         return Row(None, name, "", expected, seen, verdict, kind, probability, None)
 
     def _said(self, name: str, scene: FactScene) -> str:
@@ -80,7 +80,7 @@ class FactScenes:
             said.append("place not known")
         return capital("; ".join(said)) or SILENT
 
-    def _places(self, facts: Facts, kinds: Mapping[str, Kind]) -> tuple[Place, ...]:
+    def _places(self, facts: Facts, kinds: Mapping[str, MarkedAs]) -> tuple[FactPlace, ...]:
         """The objects that the episode is about as trees."""
         about = facts_with((Role.LOCATION, Role.HELD), facts, self._domain)  # of several places the last in order
         where = {fact[1]: (self._how(fact), fact[2] if len(fact) == 3 else GRIPPER) for fact in about}
@@ -104,18 +104,18 @@ class FactScenes:
         facts: Facts,
         where: Mapping[str, tuple[str, str]],
         shown: Collection[str],
-        kinds: Mapping[str, Kind],
+        kinds: Mapping[str, MarkedAs],
         outer: tuple[str, ...],
-    ) -> Place:
+    ) -> FactPlace:
         inner = [other for other in shown if where.get(other, ("", ""))[1] == name and other not in (*outer, name)]
         states = sorted(
             fact for fact in facts if len(fact) > 1 and fact[1] == name and fact[0] in self._domain.variables
         )
-        return Place(
+        return FactPlace(
             name,
             tuple(_without_subject(self._domain.text(fact), name) for fact in states),
             where[name][0] if outer and name in where else "",
-            kinds.get(name, Kind.OK),
+            kinds.get(name, MarkedAs.OK),
             tuple(self._place(other, facts, where, shown, kinds, (*outer, name)) for other in inner),
         )
 

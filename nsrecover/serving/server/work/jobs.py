@@ -80,7 +80,7 @@ class SearchNeeded(Exception):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobOutcome:
     """What came of a job: the session afterwards, and the answer."""
 
     state: bytes
@@ -171,7 +171,7 @@ class Jobs:
             self._cancelled[number].set()
 
     def _run(self, number: int, job: Job) -> None:
-        outcome: Outcome | Exception
+        outcome: JobOutcome | Exception
         try:
             with nullcontext() if self._longest_s is None else self._judges(self._longest_s):
                 outcome = self._done(number, job)
@@ -182,7 +182,7 @@ class Jobs:
         del self._cancelled[number]
         self._send(number, outcome)
 
-    def _done(self, number: int, job: Job) -> Outcome:
+    def _done(self, number: int, job: Job) -> JobOutcome:
         turns = list[StepRecord[object]]()
         session = self._systems if job.state is None else restored(job.state, self._systems)
         if isinstance(session, tuple):
@@ -190,7 +190,7 @@ class Jobs:
         if isinstance(session, Session):
             tell: Tell = lambda kind, data: self._send(number, (kind, data))  # noqa: E731
             searching = self._longest_s is None
-            session.listener = _Telling(session, tell, turns, searching, job, self._cancelled[number].is_set)
+            session.listener = _JobListener(session, tell, turns, searching, job, self._cancelled[number].is_set)
         try:
             session = job.work(session) or session
         except SearchNeeded as needed:
@@ -200,7 +200,7 @@ class Jobs:
                 raise SearchNeeded(replace(job, work=methodcaller("resumed"), state=left, told=told)) from None
             raise SearchNeeded(replace(job, told=needed.args[0])) from None
         assert isinstance(session, Session)
-        return Outcome(stored(session, self._systems), job.answer(session, turns))
+        return JobOutcome(stored(session, self._systems), job.answer(session, turns))
 
     @contextmanager
     def _judges(self, longest_s: float) -> Iterator[None]:
@@ -213,7 +213,7 @@ class Jobs:
 
 
 @dataclass
-class _Telling(Listener):
+class _JobListener(Listener):
     """Tells of what happens in a session, and collects its turns."""
 
     session: AnySession

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.serving.server.problems import Refused
-from nsrecover.serving.server.work.jobs import Job, Load, Outcome, work
+from nsrecover.serving.server.problems import RefusedRequest
+from nsrecover.serving.server.work.jobs import Job, JobOutcome, Load, work
 from nsrecover.util.json_data import Json
 from nsrecover.util.processes import clean_context
 
@@ -25,7 +25,7 @@ Tell = Callable[[str, Json], None]
 class _Waiting:
     """Who waits for a job."""
 
-    outcome: asyncio.Future[Outcome]
+    outcome: asyncio.Future[JobOutcome]
     tell: Tell
 
     def take(self, item: object) -> None:
@@ -33,7 +33,7 @@ class _Waiting:
         if isinstance(item, tuple):
             self.tell(*item)
         elif not self.outcome.done():
-            if isinstance(item, Outcome):
+            if isinstance(item, JobOutcome):
                 self.outcome.set_result(item)
             elif isinstance(item, Exception):
                 self.outcome.set_exception(item)
@@ -86,7 +86,7 @@ class Worker:
             self._pipe, self.process = pipe, process
             threading.Thread(target=self._read, args=(pipe,), daemon=True).start()
 
-    async def run(self, job: Job, tell: Tell, stop: asyncio.Event) -> Outcome:
+    async def run(self, job: Job, tell: Tell, stop: asyncio.Event) -> JobOutcome:
         """Do a job.
 
         Args:
@@ -147,9 +147,9 @@ class Worker:
                 waiting.outcome.get_loop().call_soon_threadsafe(waiting.take, item)
 
 
-def worker_lost() -> Refused:
+def worker_lost() -> RefusedRequest:
     """The refusal of a report whose process has ended."""
-    return Refused(
+    return RefusedRequest(
         503, "worker_lost", "expected the process that works on this report to run, found that it has ended; nothing "
         "has changed: send the report again, or see the log of the server", {"Retry-After": "1"},
     )  # fmt: skip

@@ -14,7 +14,7 @@ from nsrecover.core.prompts import Prompt
 from nsrecover.core.protocols import Explainer, LanguageModel
 from nsrecover.errors import InvalidConfiguration, ModelFailure
 from nsrecover.explanation import GroundedExplainer
-from nsrecover.explanation.language_model.endpoint import Endpoint, Price
+from nsrecover.explanation.language_model.endpoint import Endpoint, TokenPrice
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
 from nsrecover.explanation.language_model.prompting import prompt_template
 from tests.nsrecover.explanation.language_model.fake_endpoint import (
@@ -83,7 +83,7 @@ def test_an_answer_comes_in_pieces_with_tokens_and_cost() -> None:
     pieces: list[str] = []
     text = "The red cube was dropped. " * 10
     with served(answering(text)) as server:
-        model: LanguageModel = Endpoint(server.url, price=Price(1.0, 2.0))
+        model: LanguageModel = Endpoint(server.url, price=TokenPrice(1.0, 2.0))
         answer = model.complete(PROMPT, timeout_s=10, on_text=pieces.append)
     assert answer.text == text == "".join(pieces)
     assert len(pieces) > 3

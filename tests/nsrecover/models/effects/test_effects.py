@@ -12,7 +12,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.effects import effect as effect_module
 from nsrecover.models.effects.context import Shown
-from nsrecover.models.effects.effect import Effect, fit
+from nsrecover.models.effects.effect import LearnedEffect, fit
 from nsrecover.models.effects.law import Cases
 from nsrecover.models.effects.operator import learn, operators_in, save_operators, with_operators
 from nsrecover.models.effects.sparse import select
@@ -87,7 +87,7 @@ def test_more_demonstrations_than_decide_on_the_form_leave_no_gap(monkeypatch: p
         for each in demonstrations(0, 10, world, 60)
     ]
     operator = learn("nest", known)
-    assert isinstance(operator.place, Effect)
+    assert isinstance(operator.place, LearnedEffect)
     assert isinstance(operator.place.law, Cases)
     law = operator.place.law
     while isinstance(law, Cases):  # the last one is for kinds that nobody has shown

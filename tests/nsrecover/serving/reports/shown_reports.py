@@ -11,7 +11,7 @@ from nsrecover.instructions.agent import ServiceAgent
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
-from nsrecover.records.runs import Run
+from nsrecover.records.runs import RecordedRun
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.model import Report
@@ -34,7 +34,7 @@ def recorded() -> Report:
     run = example()
     graphs = [graph_of(lift(each)) for each in run.observations]
     boxes = tuple(dict(zip(each.names, map(tuple, each.boxes.tolist()), strict=True)) for each in graphs)
-    judged = Run("example", run.plan, boxes)
+    judged = RecordedRun("example", run.plan, boxes)
     episode = review(nsrecover.geometric(), judged)
     photos = [Photo(each.rgb[0], each.cameras[0]) for each in run.observations]
     media = [Media(photos[i], photos[i + 1], tone(0.5, 220.0 * (i + 1))) for i in range(len(run.plan))]

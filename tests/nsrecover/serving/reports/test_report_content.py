@@ -9,8 +9,8 @@ from nsrecover.core import Action, Cause, Episode, EpisodeStatus, Improvement, P
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.curves import HEIGHT, WIDTH, chart
-from nsrecover.serving.reports.media import Judgement, Media
-from nsrecover.serving.reports.model import Kind, Mark, Report
+from nsrecover.serving.reports.media import GoalJudgement, Media
+from nsrecover.serving.reports.model import Mark, MarkedAs, Report
 from nsrecover.serving.reports.page import html_of
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
 from tests.nsrecover.kitchen_facts import HOME, START, WATERED, WINE, FactWorld, after
@@ -57,14 +57,14 @@ def test_the_questions_are_answered_with_facts_behind_every_sentence() -> None:
 
 
 def test_a_referee_has_the_last_word() -> None:
-    lost = report_of(fallen(), "Fallen", judgement=Judgement(False, "The green die lies on the floor."))
+    lost = report_of(fallen(), "Fallen", judgement=GoalJudgement(False, "The green die lies on the floor."))
     assert answers(lost)["worked"].startswith("No. The green die lies on the floor.")
-    assert (lost.outcome, lost.outcome_kind) == ("goal not reached", Kind.ERROR)
+    assert (lost.outcome, lost.outcome_kind) == ("goal not reached", MarkedAs.ERROR)
     assert lost.summary.endswith("but the goal was not reached.")
     asked = replace(fallen(), status=EpisodeStatus.ASKED_FOR_HELP, reason="the same went wrong again")
     report = report_of(asked, "Asked")
     assert "asked for help: the same went wrong again." in answers(report)["worked"]
-    assert report.outcome_kind is Kind.DOUBT
+    assert report.outcome_kind is MarkedAs.DOUBT
     recording = replace(fallen(), status=EpisodeStatus.REVIEWED, records=fallen().records[:2])
     reviewed = report_of(recording, "Reviewed")
     assert answers(reviewed)["worked"].startswith("Unknown")
@@ -114,7 +114,7 @@ def test_the_way_has_every_action_that_was_done_once_and_in_order(world: FactWor
     numbers = [entry.number for entry in report.way if entry.number is not None and entry.mark is not Mark.FAILED]
     assert numbers == sorted(set(numbers))
     assert {entry.number for entry in report.way} - {None} == set(range(1, 7))
-    later = sum(step.kind is Kind.ERROR for step in report.steps) - 1
+    later = sum(step.kind is MarkedAs.ERROR for step in report.steps) - 1
     assert ("went wrong, too" in report.summary) == (later > 0)
     assert ("went wrong, too" in answers(report)["what"]) == (later > 0)
     if episode.status is EpisodeStatus.ASKED_FOR_HELP:  # the last way back was not carried out
@@ -129,7 +129,7 @@ def test_the_way_has_every_action_that_was_done_once_and_in_order(world: FactWor
 )
 def test_help_is_not_shown_as_an_error(report: Report) -> None:
     kinds = {step.kind for step in report.steps} | {row.kind for step in report.steps for row in step.rows}
-    assert kinds == {Kind.OK, Kind.HELP}
+    assert kinds == {MarkedAs.OK, MarkedAs.HELP}
     assert answers(report)["what"].startswith("Nothing: part of the plan is already done.")
     assert Mark.FAILED not in dict(way(report))
     body = html_of(report).split("<body>")[1].split('<details class="legend">')[0]
@@ -143,10 +143,10 @@ def test_scenes_of_facts_show_what_is_in_what_and_mark_the_difference() -> None:
     expected, seen = report.steps[0].scenes
     (gripper,) = [place for place in seen.places if place.name == "gripper"]
     (pot,) = gripper.content
-    assert (pot.name, pot.kind, pot.states, pot.how) == ("pot", Kind.ERROR, ("filled with wine",), "held")
+    assert (pot.name, pot.kind, pot.states, pot.how) == ("pot", MarkedAs.ERROR, ("filled with wine",), "held")
     assert next(p for p in expected.places if p.name == "gripper").content[0].states == ()
     row = next(row for row in report.steps[0].rows if row.name == "pot")
-    assert (row.verdict, row.kind) == ("changed", Kind.ERROR)
+    assert (row.verdict, row.kind) == ("changed", MarkedAs.ERROR)
     assert "illed with wine" in row.seen
     assert "wine" not in row.expected
     assert answers(report)["what"].count("the pot is filled with wine") == 1
@@ -169,7 +169,7 @@ def test_what_was_looked_for_in_vain_was_not_put_anywhere() -> None:
 
 def test_scene_graphs_mark_the_same_objects_in_both_drawings_and_in_the_table() -> None:
     step = report_of(fallen(), "Fallen").steps[1]
-    wrong = {row.name for row in step.rows if row.kind is Kind.ERROR}
+    wrong = {row.name for row in step.rows if row.kind is MarkedAs.ERROR}
     assert wrong == {"green die", "blue cube", "white lego"}
     for scene in step.scenes:
         for _, drawing in scene.drawings:

@@ -14,7 +14,7 @@ from nsrecover.records.wav import read_wav
 from nsrecover.serving.reports import pictures, sounds
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.media import Clip, Extra, Media, Photo
-from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.model import MarkedAs
 from nsrecover.serving.reports.page import html_of
 from nsrecover.serving.reports.pictures import Album, outline_of_box, outlines, outlines_of_masks, view_of
 from tests.nsrecover.explanation.made_episodes import flawless
@@ -71,8 +71,8 @@ def test_a_missing_object_has_no_outline_and_its_place_a_dashed_one() -> None:
     boxes = np.array([[0.0, 0.0, 1.0, 0.1, 0.1, 0.1]], np.float32)
     scene = SceneGraph(("cube",), np.zeros((1, 0), np.float32), boxes, np.ones(1, np.bool_))
     gone = SceneGraph(("cube",), np.zeros((1, 0), np.float32), boxes, np.zeros(1, np.bool_))
-    assert outlines(photo, gone, {"cube": Kind.ERROR}) == []
-    (place,) = outlines(photo, scene, {"cube": Kind.ERROR}, expected=True)
+    assert outlines(photo, gone, {"cube": MarkedAs.ERROR}) == []
+    (place,) = outlines(photo, scene, {"cube": MarkedAs.ERROR}, expected=True)
     assert place.expected
     assert view_of([photo], [gone]) is None
 
@@ -97,12 +97,12 @@ def test_photographs_are_stored_once_and_get_smaller_until_they_fit(monkeypatch:
 
 
 def test_sounds_are_played_as_they_were_or_left_out_where_nothing_happened() -> None:
-    (short,) = sounds.sounds_of([tone(0.5, 440.0)], [Kind.OK])
+    (short,) = sounds.sounds_of([tone(0.5, 440.0)], [MarkedAs.OK])
     samples, rate_hz = read_wav(short.wav)
     assert rate_hz == 16_000
     assert np.abs(np.fft.rfft(samples)).argmax() / 0.5 == 440
     assert short.seconds == 0.5
-    kinds = [Kind.OK, Kind.ERROR, *[Kind.OK] * 6]
+    kinds = [MarkedAs.OK, MarkedAs.ERROR, *[MarkedAs.OK] * 6]
     found = sounds.sounds_of([tone(20.0, 440.0)] * 8, kinds)
     kept = [sound.wav is not None for sound in found]
     assert kept[1]

@@ -12,7 +12,7 @@ from nsrecover.records import episode_log
 from nsrecover.records.recording import Recording, example, save
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.episodes import report_at
-from nsrecover.serving.reports.model import Kind
+from nsrecover.serving.reports.model import MarkedAs
 from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import HOME, WINE, FactWorld, after
 from tests.nsrecover.onboarding.box_runs import write_runs
@@ -23,7 +23,7 @@ def test_a_log_has_the_same_report_as_its_episode_without_photographs(tmp_path: 
     episode_log.save(fallen(), tmp_path / "watched.json")
     report = report_at(str(tmp_path / "watched.json"))
     assert report.title == "Episode watched"
-    assert [step.kind for step in report.steps] == [Kind.OK, Kind.ERROR, Kind.OK, Kind.OK, Kind.OK]
+    assert [step.kind for step in report.steps] == [MarkedAs.OK, MarkedAs.ERROR, MarkedAs.OK, MarkedAs.OK, MarkedAs.OK]
     assert report.shown == 1
     assert not report.images
     assert "There are no photographs" in report.notes[0]
@@ -44,7 +44,7 @@ def test_a_log_of_facts_needs_no_domain_besides(tmp_path: Path) -> None:
 def test_boxes_have_no_clock(tmp_path: Path) -> None:
     (file,) = write_runs(tmp_path, 1).glob("*.json")
     report = report_at(str(file))
-    assert {step.kind for step in report.steps} == {Kind.OK}
+    assert {step.kind for step in report.steps} == {MarkedAs.OK}
     assert report.outcome == "recording"
     assert not any("seconds" in line.text for answer in report.answers for line in answer.lines)
 
@@ -60,7 +60,7 @@ def test_a_recording_brings_its_photographs_and_its_sound(tmp_path: Path) -> Non
     assert len(report.images) == 3
     assert [len(step.pictures) for step in report.steps] == [2, 2]
     assert [step.sound.seconds for step in report.steps if step.sound] == pytest.approx([0.2, 0.3])
-    assert [step.kind for step in report.steps] == [Kind.OK, Kind.ERROR]
+    assert [step.kind for step in report.steps] == [MarkedAs.OK, MarkedAs.ERROR]
     assert report.notes == ()
 
 

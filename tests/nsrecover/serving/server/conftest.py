@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 import nsrecover
 from nsrecover.records.recording import Recording, example
 from nsrecover.serving.client import observation_message
-from nsrecover.serving.server import Limits, create_app
+from nsrecover.serving.server import ServerLimits, create_app
 from nsrecover.system import System
 from tests.nsrecover.kitchen_facts import HOME, WATERED
 
@@ -47,7 +47,7 @@ def application(token: str | None = None, **limits: Any) -> FastAPI:
     systems: dict[str, System[Any]] = {
         "boxes": nsrecover.geometric(), "kitchen": nsrecover.symbolic(HOME, WATERED)
     }  # fmt: skip
-    return create_app(systems, Limits(**{"sessions_of_client": 64, **limits}), token)
+    return create_app(systems, ServerLimits(**{"sessions_of_client": 64, **limits}), token)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def http() -> Iterator[TestClient]:
 def cameras(system: System) -> Iterator[TestClient]:
     """A server of camera images."""
     with TestClient(
-        create_app({"tabletop": system}, Limits(workers=1, sessions_of_client=64)), base_url=LOCAL
+        create_app({"tabletop": system}, ServerLimits(workers=1, sessions_of_client=64)), base_url=LOCAL
     ) as client:
         yield client
 

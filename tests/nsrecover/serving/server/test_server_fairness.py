@@ -19,9 +19,9 @@ import nsrecover.serving.live
 from eval.common.served import Served, served
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.serving.client import Client, ServerRefused
-from nsrecover.serving.server import Limits
+from nsrecover.serving.server import ServerLimits
 from nsrecover.serving.server.connections import UNKNOWN_OF_ADDRESS, Server, config_of
-from nsrecover.serving.server.work.jobs import Job, _Telling, unchanged
+from nsrecover.serving.server.work.jobs import Job, _JobListener, unchanged
 from nsrecover.serving.server.work.turns import Turns
 from tests.nsrecover.serving.server.conftest import LOCAL, application
 from tests.nsrecover.serving.server.test_server_process import swapped
@@ -142,7 +142,7 @@ def test_a_proxy_that_is_named_says_who_asks(proxies: str, asks: str) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         seen.append(scope["client"][0])
 
-    config = config_of(app, Limits(), proxies)
+    config = config_of(app, ServerLimits(), proxies)
     config.load()
     scope = {"type": "http", "client": ("127.0.0.1", 1), "headers": [(b"x-forwarded-for", b"10.0.0.7")]}
     asyncio.run(config.loaded_app(scope, None, None))
@@ -194,7 +194,7 @@ def test_headers_that_do_not_come_are_given_up() -> None:
     async def ask() -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
             ready = asyncio.Event()
-            server = Server(config_of(application(), Limits(receive_s=0.5)), lambda: None, ready.set)
+            server = Server(config_of(application(), ServerLimits(receive_s=0.5)), lambda: None, ready.set)
             serving = asyncio.create_task(server.serve(sockets=[listening]))
             await ready.wait()
             port = listening.getsockname()[1]
@@ -217,7 +217,7 @@ def test_a_connection_that_is_used_is_not_given_up() -> None:
     async def ask() -> list[int]:
         with socket.create_server(("127.0.0.1", 0)) as listening:
             ready = asyncio.Event()
-            server = Server(config_of(slow, Limits(receive_s=0.5)), lambda: None, ready.set)
+            server = Server(config_of(slow, ServerLimits(receive_s=0.5)), lambda: None, ready.set)
             serving = asyncio.create_task(server.serve(sockets=[listening]))
             await ready.wait()
             place = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -257,6 +257,8 @@ def test_a_page_takes_no_descriptors_of_the_robots_program() -> None:
 def test_a_budget_counts_from_the_arrival() -> None:
     session = nsrecover.geometric().session(nsrecover.Plan.parse("top(a, b)"), settings=SessionSettings(budget_s=1.0))
     for waited_s, late in ((0.0, False), (0.5, False), (5.0, True)):
-        telling = _Telling(session, lambda kind, data: None, [], True, Job(unchanged, waited_s=waited_s), lambda: False)
+        telling = _JobListener(
+            session, lambda kind, data: None, [], True, Job(unchanged, waited_s=waited_s), lambda: False
+        )
         telling.searches()
         assert telling.cancels() is late

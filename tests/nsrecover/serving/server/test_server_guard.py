@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 from nsrecover.serving.client import png
-from nsrecover.serving.server import Limits, serve
+from nsrecover.serving.server import ServerLimits, serve
 from nsrecover.serving.server.images import DEPTH, INSTANCES, RGB, Kinds, read_png
 from tests.commands import run
 from tests.nsrecover.serving.server.conftest import BOXES, LOCAL, application, opened, scene
@@ -242,4 +242,4 @@ def test_damaged_files_are_read_or_refused_and_nothing_else(which: int, cuts: li
 
 def test_limits_have_to_allow_something() -> None:
     with pytest.raises(InvalidConfiguration, match="sessions > 0"):
-        Limits(sessions=0)
+        ServerLimits(sessions=0)

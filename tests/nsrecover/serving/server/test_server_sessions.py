@@ -56,7 +56,7 @@ def test_images_are_judged_as_the_library_judges_them(
     path = opened(cameras, plan, budget_s=5)
     session = system.session(episode.plan, settings=SessionSettings(budget_s=5))
     for message in [*seen, {**seen[-1], "time_s": seen[-1]["time_s"] + 1.0}]:  # the last one is asked for again
-        decoded = json_observation(messages.Observation.model_validate(message), 10**9)
+        decoded = json_observation(messages.ObservationMessage.model_validate(message), 10**9)
         before = session.records
         session.observed(decoded)
         answer = cameras.post(f"{path}/observations", json=message).json()
@@ -109,7 +109,7 @@ def test_files_say_the_same_as_json(cameras: TestClient, plan: list[str], seen: 
 def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episode: Recording, files: bool) -> None:
     audio = (np.arange(-800, 800) / 800).astype(np.float32)
     message = observation_message(replace(episode.observations[0], audio=audio, audio_rate_hz=16_000))
-    decoded = json_observation(messages.Observation.model_validate(message), 10**9)
+    decoded = json_observation(messages.ObservationMessage.model_validate(message), 10**9)
     np.testing.assert_allclose(decoded.audio, audio, atol=1.01 / 32_768)
     assert decoded.audio_rate_hz == 16_000
 

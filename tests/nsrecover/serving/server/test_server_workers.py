@@ -25,7 +25,7 @@ from eval.common.served import served
 from nsrecover.core.sessions.requests import Act
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.serving.client import Client
-from nsrecover.serving.server import Limits, create_app, observations
+from nsrecover.serving.server import ServerLimits, create_app, observations
 from nsrecover.serving.server.work.jobs import Job, Jobs, observed, restored, stored
 from nsrecover.system import System
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
@@ -48,7 +48,7 @@ def busy_process(app: FastAPI) -> int:
 
 @pytest.fixture(scope="module")
 def app() -> FastAPI:
-    return create_app({"boxes": nsrecover.geometric()}, Limits(judging_s=1.0))
+    return create_app({"boxes": nsrecover.geometric()}, ServerLimits(judging_s=1.0))
 
 
 @pytest.fixture(scope="module")
