@@ -48,6 +48,9 @@ _EVENTS: tuple[tuple[Cause, str], ...] = (
     (Cause.NOT_DONE, r"(?:was|were) not changed by the step"),
     (Cause.MISTAKEN, r"(?:was|were) mistaken(?: for the <\d+>)?"),
     (Cause.CHANGED, r"(?:has|have) changed, although no action should have changed (?:it|them)"),
+    (Cause.TURNED, r"(?:is|are) turned, although no action should have turned (?:it|them)"),
+    (Cause.LEANING, r"(?:is|are) leaning"),
+    (Cause.LYING, r"(?:is|are) lying on another side"),
     (Cause.BLOCKING, r"(?:is|are) in the way(?: of the <\d+>)?"),
     (Cause.HELPED, r"(?:is|are) already as (?:it|they) should be(?: later| after (?:step \d+|the \w+ step))?"),
 )

@@ -19,7 +19,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import well_placed
 from nsrecover.monitoring.box_causes import Situation, cause_of
-from nsrecover.monitoring.imagination import ModelAndDomain, as_expected
+from nsrecover.monitoring.imagination import ModelAndDomain, as_expected, surely_itself
 from nsrecover.util.python310 import Self
 
 
@@ -111,7 +111,7 @@ class Comparison:
         if moved is not None and known.uncertain_m:
             expected = _farther(expected, graph, action, moved, known.uncertain_m.get(action.arguments[-1], 0.0))
         probabilities = as_expected(self.models, expected, graph)
-        if moved is not None and graph.seen[moved]:
+        if moved is not None and graph.seen[moved] and surely_itself(self.models, expected, graph)[moved]:
             row = slice(moved, moved + 1)
             probabilities[row] = well_placed(self.models, expected.boxes[row], graph.boxes[row])
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed

@@ -338,7 +338,7 @@ def test_idle_ones_are_forgotten() -> None:
         ({"plan": ["top(a, b)", "top(b, a)"]}, "invalid_plan", "circle"),
         ({"plan": ["top(a, b)"] * 101}, "invalid_request", "at most 100"),
         ({"plan": ["top(a, b)"], "speed": 3}, "invalid_request", "body.speed"),
-        ({"plan": ["pick_up(pot)"], "system": "kitchen", "rejoin": "pose"}, "invalid_configuration", "FactPlanner"),
+        ({"plan": ["pick_up(pot)"], "system": "kitchen", "rejoin": "pose"}, "invalid_configuration", "one of facts"),
         ({"plan": [{"operator": "free", "arguments": ["a"], "target": [1, 2]}]}, "invalid_request", "target"),
     ],
 )
