@@ -91,14 +91,14 @@ def tell(
         if not print_plan(home, sentence):
             raise typer.Exit(1)
         return
-    if not (how.yes or how.live or sys.stdin.isatty()):
-        raise InvalidConfiguration(
-            "expected a terminal to ask before anything moves, found none; give --yes, --live, or --plan"
-        )
     if world == SIMULATED and (find_spec("sim") is None or find_spec("sim.home") is None):
         raise InvalidConfiguration(
             "expected --world with the robot, found none, and the simulated home is in a checkout of the project only; "
             "--plan prints the plan without a robot"
+        )
+    if not (how.yes or how.live or sys.stdin.isatty()):
+        raise InvalidConfiguration(
+            "expected a terminal to ask before anything moves, found none; give --yes, --live, or --plan"
         )
     make = cast(Any, load_factory(world))
     asks = not how.yes and (how.live or sys.stdin.isatty())

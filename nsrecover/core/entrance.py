@@ -12,7 +12,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, InvalidPlan
 
-NEAREST_M, TABLE_M = 5.0, 0.1
+NEAREST_M, TABLE_M = 8.0, 0.1
 """The nearest object is no farther from the robot, and the lowest no farther from the table's top, metres."""
 
 FARTHEST_M, LARGEST_M = 30.0, 3.0

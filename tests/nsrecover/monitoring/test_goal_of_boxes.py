@@ -150,7 +150,9 @@ def test_an_object_as_probable_as_the_threshold_is_as_expected() -> None:
     above = np.nextafter(chance, np.float32(1.0))
     for threshold, deviating in ((float(chance), ()), (float(above), ("blue",))):
         graphs, trace = found.observed, monitor.trace
-        judged = system.with_models(system.models.with_threshold(threshold)).comparison.after(graphs, trace, 0)
+        judged = system.with_model(
+            replace(system.model, models=system.model.models.with_threshold(threshold))
+        ).comparison.after(graphs, trace, 0)
         assert judged.deviating == deviating
 
 

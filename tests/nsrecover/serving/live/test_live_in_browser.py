@@ -156,7 +156,7 @@ def test_nobody_clicks_on_a_page_that_is_frozen_and_it_catches_up(browser: Any) 
             assert viewer.page.locator("#pause").is_enabled()
             time.sleep(EXPIRES_S)
         viewer.page.wait_for_selector("#connection.ok")
-        viewer.wait_for("reply", "give it again")
+        viewer.wait_for("reply", "click again")
         assert running.goes_on  # and the robot has not moved
         assert len(robot.world.done) == 1
         viewer.page.click("#choice-do")
