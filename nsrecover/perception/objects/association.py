@@ -27,9 +27,9 @@ SHRINKAGE_WEIGHT, SHRINKAGE_M = 0.25, 0.02
 SIZE_ERROR_M = 0.005
 """A side that differs less is the same: what touches the object, or covers it, hides its edges."""
 
-LOOKS_GATE, SIZE_IN_GATE = 0.36, 0.1
-"""Cost of looks that differ as much as `LooksGate.elsewhere`. A detection elsewhere whose looks and sides (sum of the
-logarithms of their ratios, with this weight) cost more shows another object. Places have no gate."""
+LOOKS_GATE, SIZE_IN_GATE, SIDES_GATE = 0.36, 0.1, 0.2
+"""Cost of looks that differ as much as `LooksGate.elsewhere`; weight of sides (sum of the logarithms of their ratios);
+their largest cost. A detection elsewhere whose looks or sides cost more shows another object. Places have no gate."""
 
 SHORTER_IN_GATE = 0.16
 """Most that shorter sides count in the gate: what is covered shows a part of its sides."""
@@ -126,8 +126,8 @@ def association_costs(
     now, before = (np.log(np.sort(np.maximum(sides, 1e-3), axis=-1)) for sides in (detected_boxes[:, 3:], sizes))
     change = SIZE_IN_GATE * (now - before[:, :, None])
     longer, shorter = np.maximum(change, 0.0).sum(axis=-1), np.maximum(-change, 0.0).sum(axis=-1)
-    unlike = looks + (longer + np.minimum(shorter, SHORTER_IN_GATE)).min(axis=1)
-    elsewhere = unlike > LOOKS_GATE
+    sides = (longer + np.minimum(shorter, SHORTER_IN_GATE)).min(axis=1)
+    elsewhere = (looks > LOOKS_GATE) | (sides > SIDES_GATE)
     if pixels is not None:
         limit = np.where((np.abs(difference) < FEW_M).all(axis=-1).any(axis=1), part_gate, LOOKS_GATE)
         elsewhere &= (pixels[1] >= FEW * pixels[0][:, None]) | (looks + longer.min(axis=1) > limit)

@@ -12,6 +12,8 @@ from tests.commands import ROOT
 APPLICATIONS = (
     "logs/",  # logs of households, in REFLECT's format
     "instructions/",  # commands to a robot in a home
+    "language/commands.py",  # the same
+    "language/goals.py",  # goals of logs of households
     "perception/household.py",
     "perception/objects/support.py",
     "testing/settings.py",  # the kitchen and the table of the conformance tests

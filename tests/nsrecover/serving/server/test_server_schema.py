@@ -24,7 +24,7 @@ def test_codes_are_enumerations_in_the_schema(http: TestClient) -> None:
     schemas = http.get("/openapi.json").json()["components"]["schemas"]
     for kind in (Cause, Phase, RecoveryStatus, StopCode, Question, Answer):
         assert schemas[kind.__name__]["enum"] == [code.value for code in kind]
-    assert schemas["Deviation"]["properties"]["cause"] == {"$ref": "#/components/schemas/Cause"}
+    assert schemas["DeviationMessage"]["properties"]["cause"] == {"$ref": "#/components/schemas/Cause"}
 
 
 def test_causes_can_be_asked_for(http: TestClient) -> None:
