@@ -101,8 +101,7 @@ def tell(
             "expected a terminal to ask before anything moves, found none; give --yes, --live, or --plan"
         )
     make = cast(Any, load_factory(world))
-    asks = not how.yes and (how.live or sys.stdin.isatty())
-    telling = Telling(feedback=how.feedback, read_back=asks, out=how.out, during=stopped_by_ctrl_c)
+    telling = Telling(feedback=how.feedback, read_back=not how.yes, out=how.out, during=stopped_by_ctrl_c)
     with ExitStack() as stack:
         if how.llm is not None:
             telling = replace(telling, model=stack.enter_context(model_at(how.llm)))

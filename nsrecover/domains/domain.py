@@ -160,13 +160,16 @@ class Domain:
             terms[0], holds = "nothing", True
         return clause(template, *(some if term.startswith("?") else term for term in terms), holds=holds)
 
+    def _traits_named(self, name: str) -> frozenset[str]:
+        """The traits of the kind that a name ends with; none if it names no kind."""
+        nouns = [noun for noun in self.kinds if f" {name}".endswith(f" {noun}")]
+        return self.kinds[max(nouns, key=len)].traits if nouns else frozenset()
+
     def _template(self, predicate: str, terms: Sequence[str]) -> str:
         """How to say a predicate of terms: by its words, its role, or its name."""
         count = len(terms)
         if words := self.words.get(predicate):
-            last = f" {terms[-1]}" if terms else ""
-            nouns = (noun for noun in sorted(self.kinds, key=len, reverse=True) if last.endswith(f" {noun}"))
-            traits = self.kinds[noun].traits if words.if_last and (noun := next(nouns, "")) else frozenset[str]()
+            traits = self._traits_named(terms[-1]) if words.if_last else frozenset[str]()
             return next((text for trait, text in words.if_last.items() if trait in traits), words.imperative)
         if template := _BY_ROLE.get(self.relations.get(predicate, Role.PLAIN)):
             return template

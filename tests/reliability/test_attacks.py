@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import torch
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from starlette.testclient import TestClient
 
 import nsrecover
@@ -128,13 +128,15 @@ def test_a_command_refuses_a_foreign_target_in_one_line(tmp_path: Path) -> None:
     assert "expected a _target_" in done.err
 
 
-def composed(folder: Path, settings: str, *overrides: str) -> None:
-    """Compose an experiment of another folder, as `--config-dir` does, and check it."""
+def composed(folder: Path, settings: str, *overrides: str) -> DictConfig:
+    """Compose an experiment of another folder, as `--config-dir` does, check it, and return it."""
     (folder / "experiment").mkdir()
     (folder / "experiment" / "x.yaml").write_text(f"# @package _global_\n{settings}\n")
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         asked = (f"hydra.searchpath=[{folder}]", "+experiment=x", *overrides)
-        check_composed(compose("foreign", list(asked), return_hydra_config=True))
+        found = compose("foreign", list(asked), return_hydra_config=True)
+        check_composed(found)
+    return found
 
 
 @dataclass
@@ -179,7 +181,9 @@ def test_a_composition_of_the_project_passes_and_a_class_of_ones_own_is_allowed(
     monkeypatch.setenv(VARIABLE, "mine.Callback")
     logging = "job_logging: {handlers: {x: {class: logging.FileHandler, filename: '${hydra.job.name}.log'}}}"
     own = f"hydra: {{callbacks: {{x: {{_target_: mine.Callback}}}}, run: {{dir: 'runs/${{hyper}}'}}, {logging}}}"
-    composed(tmp_path, own, "+scene.y=3")
+    found = composed(tmp_path, own, "+scene.y=3")
+    assert found.hydra.callbacks.x["_target_"] == "mine.Callback"
+    assert found.scene.y == 3
 
 
 @pytest.mark.parametrize("arguments", [("experiment=x",), ("-m", "experiment=x,x")], ids=["one", "sweep"])

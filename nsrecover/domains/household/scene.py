@@ -199,11 +199,6 @@ def liquid(state: State, thing: str) -> str | None:
     return next((fact[2] for fact in state if fact[0] == "filled" and fact[1] == thing), None)
 
 
-def is_at(state: State, thing: str, place: str, home: HouseholdScene) -> bool:
-    """Whether an object is in or on a place, directly or in something that is."""
-    return home.holds(state, Atom("inside", (thing, place)))
-
-
 def shut_in(state: State, thing: str, home: HouseholdScene) -> str | None:
     """The closed object behind whose door something is; for slices only if all of them are."""
     if not home.holds(state, Atom("shut_in", (thing,))):
@@ -214,12 +209,6 @@ def shut_in(state: State, thing: str, home: HouseholdScene) -> str | None:
         if outer := shut_in(state, place, home):
             return outer
     return None
-
-
-def cover_of(state: State, thing: str, home: HouseholdScene) -> str | None:
-    """Objects on or over an object that keep it from being taken."""
-    found = [fact[1] for fact in state if home.holds(state, Atom("covering", (fact[1], thing)))]
-    return min(found, key=lambda name: (("covers", name, thing) not in state, name), default=None)
 
 
 def occupant(state: State, place: str, thing: str, home: HouseholdScene) -> str | None:
