@@ -3,6 +3,7 @@
     instances, labels = instances_of(ultralytics_detections(model(image)[0]), height, width)
     instances, labels = instances_of(sam2_detections(generator.generate(image), names), height, width)
     instances, labels = instances_of(sam2_track_detections(masks_of_frame, {1: "red cube"}), height, width)
+    boxes = pose_boxes({"mug": estimator.track(...)}, camera, {"mug": PosedObject((0.08, 0.08, 0.1))})
     boxes = tag_boxes(detector.detect(grey, True, fx_fy_cx_cy, side), camera, {7: TaggedObject("red", (0.05,) * 3)})
 
 The libraries are not imported: their results are read by their documented attributes. `instances_of` is that of
@@ -16,8 +17,10 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.transform import Rotation
 
 from nsrecover.core import Box, Camera
+from nsrecover.core.observation import check_rigid
 from nsrecover.errors import InvalidObservation
 from nsrecover.util.untrusted_json import JsonMapping, JsonObject
 
@@ -204,6 +207,58 @@ def tag_boxes(
     return boxes | {
         name: _tag_box(detection, camera, objects[int(detection.tag_id)]) for name, (_, _, detection) in best.items()
     }
+
+
+@dataclass(frozen=True)
+class PosedObject:
+    """An object whose pose an estimator gives, such as FoundationPose with a mesh.
+
+    Attributes:
+        size_m: sides of its mesh along the axes of the mesh, metres.
+        centre_m: middle of the mesh in the frame of the mesh, metres.
+    """
+
+    size_m: tuple[float, float, float]
+    centre_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+def pose_boxes(
+    poses: Mapping[str, npt.ArrayLike | None], camera: Camera, objects: Mapping[str, PosedObject]
+) -> dict[str, tuple[float, ...] | None]:
+    """Boxes with orientations in the robot's frame, from the poses of a 6-D pose estimator.
+
+    Args:
+        poses: name -> (4, 4) rigid transform from the frame of the object's mesh to the camera's (OpenCV), metres; None
+            for an object that is not seen.
+        camera: that took the image.
+        objects: name -> its size; the poses of all of them are needed.
+
+    Returns:
+        Name -> centre, size and quaternion x, y, z, w (10 numbers), as `scene_of_boxes` takes them, or None.
+
+    Raises:
+        InvalidObservation: an object has no pose, or one that is no rigid transform in front of the camera.
+    """
+    boxes = dict[str, tuple[float, ...] | None]()
+    for name, posed in objects.items():
+        if name not in poses:
+            raise InvalidObservation(f"expected a pose of {name!r}, or None if it is not seen; found {sorted(poses)}")
+        given = poses[name]
+        if given is None:
+            boxes[name] = None
+            continue
+        pose = np.asarray(given, np.float64)
+        check_rigid(f"the pose of {name!r}: expected a rigid transform (4, 4) from its mesh to the camera", pose)
+        if pose[2, 3] <= 0:
+            raise InvalidObservation(
+                f"the pose of {name!r}: expected it in front of the camera (OpenCV: z forward), found z = "
+                f"{pose[2, 3]:.3f} m; negate y and z if it is that of OpenGL"
+            )
+        placed = np.asarray(camera.world_from_camera, np.float64) @ pose
+        centre = placed[:3, :3] @ np.array(posed.centre_m) + placed[:3, 3]
+        quaternion = Rotation.from_matrix(placed[:3, :3]).as_quat()
+        boxes[name] = tuple(map(float, (*centre, *posed.size_m, *quaternion)))
+    return boxes
 
 
 SAME_MARGIN, SAME_TAG_M = 0.8, 0.03

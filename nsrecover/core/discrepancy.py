@@ -62,6 +62,8 @@ class Cause(CodeWithMeaning):
 
 UNDONE = frozenset({Cause.NOT_LIFTED, Cause.NOT_DONE})
 """Causes of what an action should have changed and did not."""
+STANCES = frozenset({Cause.TURNED, Cause.LEANING, Cause.LYING})
+"""Causes of what is in its place and does not stand as it did."""
 
 
 if TYPE_CHECKING:

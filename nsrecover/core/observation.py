@@ -42,19 +42,26 @@ class Camera:
                     f"camera {self.name!r}: expected a finite {label} of shape {shape}, found shape {np.shape(array)}; "
                     "pass the calibration of the camera"
                 )
-        _check_pose(self.name, np.asarray(self.world_from_camera, np.float64))
+        check_rigid(f"camera {self.name!r}: expected a rigid world_from_camera", self.world_from_camera)
 
 
 ROUNDED = 0.01
 """Largest error of a rotation matrix that rounding explains."""
 
 
-def _check_pose(name: str, pose: npt.NDArray[np.float64]) -> None:
+def check_rigid(expected: str, given: npt.ArrayLike) -> None:
     """Check that a pose (4, 4) is a rotation and a shift.
+
+    Args:
+        expected: begin of the error: what is expected of what.
+        given: the pose.
 
     Raises:
         InvalidObservation: it is not.
     """
+    pose = np.asarray(given, np.float64)
+    if pose.shape != (4, 4) or not np.isfinite(pose).all():
+        raise InvalidObservation(f"{expected}, found {np.round(pose, 3).tolist()}")
     turn, last = pose[:3, :3], np.array([0.0, 0.0, 0.0, 1.0])
     found = ""
     if np.abs(pose[3] - last).max() > ROUNDED:
@@ -66,7 +73,7 @@ def _check_pose(name: str, pose: npt.NDArray[np.float64]) -> None:
     elif np.linalg.det(turn) < 0:
         found = "a mirrored one; exchange no axes, and negate two or none"
     if found:
-        raise InvalidObservation(f"camera {name!r}: expected a rigid world_from_camera, found {found}")
+        raise InvalidObservation(f"{expected}, found {found}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,6 +64,8 @@ class SceneGraph:
         held: index of the object in the gripper, if any.
         states: object name -> probabilities of the values of its state variables, for objects that have some.
         unknown: (N,) whether an invisible object may be in its remembered place, in view, without a mask.
+        oriented: (N, 7) quaternion x, y, z, w and size along the object's own axes, metres; NaN for those that are not
+            known.
     """
 
     names: tuple[str, ...]
@@ -74,6 +76,7 @@ class SceneGraph:
     held: int | None = None
     states: Mapping[str, ObjectStates] = field(default_factory=dict)
     unknown: npt.NDArray[np.bool_] | None = None
+    oriented: FloatArray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.names)
@@ -81,6 +84,8 @@ class SceneGraph:
         for label, flags in (("occluded", self.occluded), ("unknown", self.unknown)):
             if flags is not None and np.shape(flags) != (n,):
                 raise InvalidObservation(f"expected {label} ({n},) for {n} names, found {np.shape(flags)}")
+        if self.oriented is not None and np.shape(self.oriented) != (n, 7):
+            raise InvalidObservation(f"expected oriented ({n}, 7) for {n} names, found {np.shape(self.oriented)}")
         if self.visual.ndim != 2 or len(self.visual) != n or self.boxes.shape != (n, 6) or self.seen.shape != (n,):
             raise InvalidObservation(
                 f"expected visual ({n}, D), boxes ({n}, 6) and seen ({n},) for {n} names, found "
@@ -146,6 +151,7 @@ class SceneGraph:
             occluded=np.concatenate([_flags(self.occluded, self), _flags(other.occluded, other)[new]]),
             unknown=np.concatenate([_flags(self.unknown, self), _flags(other.unknown, other)[new]]),
             states={**{name: other.states[name] for name in other.states if name not in self.names}, **self.states},
+            oriented=_both_oriented(self, other, new),
         )
 
     def without(self, names: Collection[str]) -> SceneGraph:
@@ -171,6 +177,7 @@ class SceneGraph:
             unknown=None if self.unknown is None else self.unknown[rows],
             held=None if self.held not in rows else rows.index(self.held),
             states={name: state for name, state in self.states.items() if name in names},
+            oriented=None if self.oriented is None else self.oriented[rows],
         )
 
     def with_node(self, index: int, box: npt.ArrayLike, visual: npt.ArrayLike | None = None) -> SceneGraph:
@@ -206,6 +213,17 @@ class SceneGraph:
         occluded[rows] = _flags(other.occluded, other)[theirs]
         unknown[rows] = _flags(other.unknown, other)[theirs]
         return replace(self, visual=visual, boxes=boxes, seen=seen, occluded=occluded, unknown=unknown)
+
+
+def _both_oriented(graph: SceneGraph, other: SceneGraph, rows: Sequence[int]) -> FloatArray | None:
+    """Orientations of the objects of a scene and of some rows of another one; None if neither has any."""
+    if graph.oriented is None and other.oriented is None:
+        return None
+    own, theirs = (
+        np.full((len(each), 7), np.nan, np.float32) if each.oriented is None else each.oriented
+        for each in (graph, other)
+    )
+    return np.concatenate([own, theirs[list(rows)]])
 
 
 def _flags(flags: npt.NDArray[np.bool_] | None, graph: SceneGraph) -> npt.NDArray[np.bool_]:

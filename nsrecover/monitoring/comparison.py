@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
+from nsrecover.core.discrepancy import STANCES, Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
+from nsrecover.core.geometry import near_enough
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.core.traces import Trace
@@ -117,8 +118,11 @@ class Comparison:
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
         probabilities[[i for i in np.flatnonzero(known_gone) if i != moved]] = 1.0
         judged = np.array([name not in known.newcomers for name in graph.names])
-        in_place = probabilities >= self.models.threshold
         causes = [known.changed.get(name) for name in graph.names]
+        posed = np.array([each in STANCES for each in causes], np.bool_)
+        in_place = probabilities >= self.models.threshold
+        if posed.any():  # their boxes are others, around the same centre
+            in_place |= posed & (near_enough(expected.boxes, graph.boxes, self.models.tolerance_m) >= 0.5)
         changed = in_place & np.array([each is not None for each in causes], np.bool_)
         if moved is not None and causes[moved] is Cause.CHANGED:
             changed[moved] = False

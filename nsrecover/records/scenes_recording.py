@@ -6,7 +6,8 @@
     {"format": "nsrecover facts", "schema": 1, "plan": ["pick_up(mug)"],
      "scenes": [{"facts": [["at", "mug", "table"]]}, {"facts": [["holding", "mug"]]}], "notes": {}}
 
-A box is centre x, y, z and size x, y, z in metres; null stands for an object that cannot be seen. `targets` may hold
+A box is centre x, y, z and size x, y, z in metres, then its turn about the vertical in radians or its quaternion
+x, y, z, w if one is known; null stands for an object that cannot be seen. `targets` may hold
 the box that an action should lead to, or null, for each action. A fact is a predicate and its objects; what is not
 listed does not hold. `certainty` may say how sure the facts about a property are, as
 `[[["place", "mug"], 0.4]]`: 0 if nothing is known, 1 where not listed.
@@ -17,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nsrecover.core import Box, FactScene, Plan
+from nsrecover.core import FactScene, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records.reading import check_readable, plan_with_targets, read_document, readable
@@ -29,7 +30,7 @@ from nsrecover.util.untrusted_json import JsonMapping, read_json
 BOXES, FACTS = "nsrecover boxes", "nsrecover facts"
 """Values of the field `format`."""
 
-Boxes = Mapping[str, Box | None]
+Boxes = Mapping[str, tuple[float, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -101,5 +102,5 @@ def load(path: str | Path) -> ScenesRecording:
         if document["format"] == FACTS:
             facts = from_json(tuple[FactScene, ...], document["scenes"], where="scenes")
             return ScenesRecording(plan, facts, notes)
-        boxes = from_json(tuple[dict[str, Box | None], ...], document["scenes"], where="scenes")
+        boxes = from_json(tuple[dict[str, tuple[float, ...] | None], ...], document["scenes"], where="scenes")
         return ScenesRecording(plan, boxes, notes)

@@ -41,6 +41,19 @@ Metres = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
 Size = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
 Number = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 Box = Annotated[tuple[Metres, Metres, Metres, Size, Size, Size], Field(description="Centre xyz and size xyz, metres.")]
+Turn = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
+SeenBox = (
+    Box
+    | Annotated[
+        tuple[Metres, Metres, Metres, Size, Size, Size, Turn],
+        Field(description="Centre xyz, size along its own axes, metres, and turn about the vertical, radians."),
+    ]
+    | Annotated[
+        tuple[Metres, Metres, Metres, Size, Size, Size, Turn, Turn, Turn, Turn],
+        Field(description="Centre xyz, size along its own axes, metres, and quaternion xyzw."),
+    ]
+)
+"""A box of external perception, with an orientation if that is known."""
 Row3 = tuple[Number, Number, Number]
 Row4 = tuple[Number, Number, Number, Number]
 Image = Annotated[str, Field(min_length=1, description="A PNG, base64.", json_schema_extra={"format": "base64"})]
@@ -160,7 +173,7 @@ class SceneObject(Message):
     """An object of external perception."""
 
     name: Name
-    box: Box
+    box: SeenBox
     features: list[Number] | None = Field(
         default=None,
         max_length=FEATURES,

@@ -9,13 +9,11 @@ import numpy as np
 from nsrecover import core
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidObservation
+from nsrecover.perception.objects.boxes import oriented_box
 from nsrecover.records.wav import read_wav
 from nsrecover.serving.server import messages
 from nsrecover.serving.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
 from nsrecover.serving.server.limits import AUDIO_S
-
-RIGID = 1e-2
-"""Tolerance for rounding errors in rotation matrices."""
 
 IMAGES = (("rgb", RGB), ("depth", DEPTH), ("instances", INSTANCES))
 """Images of each view, in the order in which they are passed, with the accepted kinds of files."""
@@ -95,21 +93,14 @@ def json_observation(message: messages.ObservationMessage, max_pixels: int) -> O
 
 
 def _camera(message: messages.CameraMessage) -> Camera:
-    pose = np.array(message.world_from_camera, dtype=np.float64)
-    rotation = pose[:3, :3]
-    off = max(float(np.abs(rotation @ rotation.T - np.eye(3)).max()), float(np.abs(pose[3] - (0, 0, 0, 1)).max()))
-    if off > RIGID or np.linalg.det(rotation) < 0:
-        raise InvalidObservation(
-            f"camera {message.name!r}: expected world_from_camera to be a rigid transform with last row 0 0 0 1, found "
-            f"one that is off by {off:.3g}; pass the pose of the camera in the robot's frame, row by row"
-        )
+    pose = np.array(message.world_from_camera, dtype=np.float32)
     k = np.array(message.intrinsics, dtype=np.float32)
     if k[0, 0] < 1 or k[1, 1] < 1:
         raise InvalidObservation(
             f"camera {message.name!r}: expected focal lengths of at least 1 pixel, found {k[0, 0]:g} and {k[1, 1]:g}; "
             "pass the intrinsics K, row by row"
         )
-    return Camera(k, pose.astype(np.float32), message.name)
+    return Camera(k, pose, message.name)
 
 
 def facts_of(message: messages.SeenFacts) -> core.FactScene:
@@ -122,7 +113,7 @@ def scene_of(message: messages.SceneMessage) -> core.SceneGraph:
     """Return a scene of external perception; without features, `visual` has zero columns.
 
     Raises:
-        InvalidObservation: names are repeated, or features have different lengths.
+        InvalidObservation: names are repeated, features have different lengths, or a quaternion is zero.
     """
     names = tuple(each.name.strip() for each in message.objects)
     lengths = sorted({len(each.features or ()) for each in message.objects})
@@ -134,13 +125,15 @@ def scene_of(message: messages.SceneMessage) -> core.SceneGraph:
     held = None if message.held is None else message.held.strip()
     if held is not None and held not in names:
         raise InvalidObservation(f"expected `held` to be one of the objects, found {held!r}")
+    boxes, oriented = zip(*(oriented_box(each.name, each.box) for each in message.objects), strict=True)
     visual = np.array([each.features or [] for each in message.objects], dtype=np.float32)
     return core.SceneGraph(
         names=names,
         visual=visual.reshape(len(names), -1),
-        boxes=np.array([each.box for each in message.objects], dtype=np.float32),
+        boxes=np.stack(boxes),
         seen=np.array([each.seen for each in message.objects]),
         occluded=np.array([each.hidden and not each.seen for each in message.objects]),
         unknown=np.array([each.unknown and not each.hidden and not each.seen for each in message.objects]),
         held=None if held is None else names.index(held),
+        oriented=None if np.isnan(oriented).all() else np.stack(oriented),
     )

@@ -13,7 +13,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from nsrecover.bridges.detectors import (
+    PosedObject,
     TaggedObject,
+    pose_boxes,
     sam2_detections,
     sam2_track_detections,
     tag_boxes,
@@ -150,3 +152,27 @@ def test_unsure_tags_are_ignored_and_tags_without_pose_refused() -> None:
     without = SimpleNamespace(tag_id=1, decision_margin=90.0, pose_R=None, pose_t=None)
     with pytest.raises(InvalidObservation, match="estimate_tag_pose=True"):
         tag_boxes([without], CAMERA, OBJECTS)
+
+
+def test_poses_of_an_estimator_become_boxes_with_orientations() -> None:
+    camera = Camera(CAMERA.intrinsics, CAMERA.world_from_camera, "above")
+    turned = Rotation.from_euler("xyz", (180, 0, 30), degrees=True)
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = turned.as_matrix(), (0.02, 0.01, 0.6)
+    mug = PosedObject((0.08, 0.1, 0.12), (0.0, 0.0, 0.06))
+    found = pose_boxes({"mug": pose, "lid": None}, camera, {"mug": mug, "lid": mug})
+    assert found["lid"] is None
+    box = found["mug"]
+    world = camera.world_from_camera.astype(float) @ pose
+    np.testing.assert_allclose(box[:3], (world @ (0, 0, 0.06, 1))[:3], atol=1e-6)
+    assert box[3:6] == mug.size_m
+    np.testing.assert_allclose(Rotation.from_quat(box[6:]).as_matrix(), world[:3, :3], atol=1e-6)
+
+
+def test_wrong_poses_are_refused() -> None:
+    mug = {"mug": PosedObject((0.08, 0.1, 0.12))}
+    behind, mirrored = np.eye(4), np.diag([1.0, 1.0, -1.0, 1.0])
+    behind[2, 3], mirrored[2, 3] = -0.6, 0.6
+    for poses, said in (({}, "None if it is not seen"), ({"mug": behind}, "in front"), ({"mug": mirrored}, "mirrored")):
+        with pytest.raises(InvalidObservation, match=said):
+            pose_boxes(poses, CAMERA, mug)

@@ -149,6 +149,17 @@ def test_features_of_ones_own_are_compared_too(cameras: TestClient, system: Syst
     assert {each["name"] for each in swapped["discrepancy"]["deviations"]} == {"a", "b"}
 
 
+def test_boxes_may_have_orientations(http: TestClient) -> None:
+    brick = {"a": [0.5, 0.0, 0.02, 0.08, 0.04, 0.04, 0.0], "b": [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]}
+    path = opened(http, ["left(b, a)"])
+    assert http.post(f"{path}/scenes", json=scene(brick)).json()["request"]["code"] == "act"
+    turned = {"a": [0.5, 0.0, 0.02, 0.08, 0.04, 0.04, 0.0, 0.0, 0.5, 0.866], "b": [0.5, 0.07, 0.02, 0.04, 0.04, 0.04]}
+    told = reported(http, path, turned, turned)["turns"][0]["discrepancy"]["deviations"]
+    assert [(each["name"], each["cause"]) for each in told] == [("a", "turned")]
+    refused = http.post(f"{path}/scenes", json=scene({"a": brick["a"][:5], "b": brick["b"]}))
+    assert refused.status_code == 422
+
+
 def test_an_error_is_looked_at_again_and_recovered_from(http: TestClient) -> None:
     path = started(http, ["top(a, b)"])
     doubted = reported(http, path, AWAY)
