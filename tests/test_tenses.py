@@ -21,7 +21,7 @@ from nsrecover.domains.domain import Domain
 from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.explanation.answers.questions import ask
 from nsrecover.explanation.audience import participle
-from nsrecover.explanation.phrases import instruction
+from nsrecover.explanation.phrases import done_text, instruction
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.model import Mark, Report
 from nsrecover.util.english import NUMBERS
@@ -36,7 +36,7 @@ QUESTIONS = (
 PAST = re.compile(
     r"(?<![\w'])(?:I|[Tt]he robot(?:'s action)?|[Aa] person|[Nn]obody|[Nn]o recovery) "
     r"(?:(?:had|has|have|did|was|were)\b[^.;:]*|"
-    r"(?:lifted|looked|made|moved|put|changed|completed|stopped|vetoed|executed|poured|spun|mixed)\b[^.;:]*)[.;:]?"
+    r"(?:lifted|looked|made|moved|put|set|changed|completed|stopped|vetoed|executed|poured|spun|mixed)\b[^.;:]*)[.;:]?"
     r"|[^.;:]*\b(?:led back|(?:was|were) (?:carried out|vetoed|done|repeated|skipped|executed|lost))\b[^.;:]*[.;:]?"
 )
 """A clause in the past about what was done."""
@@ -109,6 +109,9 @@ def _each_done(true: Truth, found: re.Match[str]) -> bool:
 
 
 CLAIMS: dict[str, Callable[[Truth, re.Match[str]], bool]] = {
+    r"I ((?:put|set|poured|spun|mixed|moved).*)\.": lambda true, found: any(
+        done_text(action, true.domain) == found[1] for action in true.log
+    ),
     r"I had to (.*)\.": lambda true, found: true.says(found[1], needed=True),
     r"I did:": lambda true, found: True,  # what follows is checked as an instruction
     r"I (?:have not moved|did not move) the (.+?)(?: at all)?(?:, though.*)?[.:]": (

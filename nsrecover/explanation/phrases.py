@@ -24,6 +24,11 @@ def instruction(action: Action, place: str | None = None, domain: Domain = TABLE
     return f"{words} on {the(place)}" if place and action.operator == PUT_BACK and place != TABLE else words
 
 
+def done_text(action: Action, domain: Domain = TABLETOP) -> str:
+    """Return an action that was done, `poured the pot out`; without such words, as an instruction: `put it down`."""
+    return _worded("past", action, domain) or instruction(action, domain=domain)
+
+
 def not_achieved(action: Action, domain: Domain = TABLETOP) -> str:
     """Return a clause that says that the effect of an action does not hold."""
     return _worded("unkept", action, domain, clause) or f"{action} has not been achieved"

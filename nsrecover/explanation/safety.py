@@ -73,10 +73,15 @@ def safety_sentences(episode: Episode, domain: Domain, still: bool = False) -> t
     return (*sentences, Sentence(NO_EMERGENCY_STOP, (Fact("not_watched", ("people",)),)))
 
 
-def held_sentence(episode: Episode, domain: Domain) -> str:
-    """Return what the robot holds."""
-    held = _held(episode.records[-1].graph if episode.records else episode.start, domain)
-    return f"The robot holds {listed(map(the, held))}." if held else "As far as it was seen, the robot holds nothing."
+def held_names(episode: Episode, domain: Domain) -> tuple[str, ...]:
+    """Return what the robot holds, as far as it was seen."""
+    return _held(episode.records[-1].graph if episode.records else episode.start, domain)
+
+
+def dangers_of(episode: Episode, domain: Domain) -> list[tuple[str, ...]]:
+    """Return the facts with which objects can hurt people now, as far as they are read."""
+    scenes = [episode.start, *(record.graph for record in episode.records)]
+    return [fact for _, now, _ in _states(scenes, domain) for fact in now]
 
 
 def _held(scene: SceneGraph | FactScene, domain: Domain) -> tuple[str, ...]:

@@ -12,6 +12,32 @@ from nsrecover.explanation.audience import participle
 from nsrecover.explanation.facts import NOT_FOUND, facts_of
 from nsrecover.explanation.templates import WORST_FIRST
 from nsrecover.util.english import Forms, capital, objects, the
+from nsrecover.util.python310 import StrEnum
+
+
+class Agent(StrEnum):
+    """Who brought something about, as far as the records say."""
+
+    ROBOT = "robot"
+    PERSON = "person"
+    UNKNOWN = "unknown"
+
+
+_OWN = (Cause.DROPPED, Cause.NOT_LIFTED, Cause.NOT_DONE, Cause.MISTAKEN)
+"""Causes that only an action of the robot has."""
+
+
+def agent_of(deviation: AnyDeviation, by_hand: str) -> Agent:
+    """Who brought a deviation about.
+
+    Args:
+        deviation: what is not as expected.
+        by_hand: who has changed the scene by hand just before, as the records say; empty if they say nothing.
+    """
+    if deviation.cause in _OWN:
+        return Agent.ROBOT
+    return Agent.PERSON if by_hand and deviation.cause in _OF_OTHERS else Agent.UNKNOWN
+
 
 _OF_ROBOT = {
     Cause.TOPPLED: "{names} fell {when}; whether the robot touched [them] is not recorded",

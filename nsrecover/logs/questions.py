@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.household.scene import apply, holds, unmet
-from nsrecover.explanation.answers.questions import (
-    QuestionAnswer,
-    asks_what_if,
-    asks_what_was_done,
-    asks_what_went_wrong,
-    asks_why,
-)
+from nsrecover.explanation.answers.questions import QuestionAnswer
 from nsrecover.explanation.audience import Audience
+from nsrecover.language.questions import GENERIC, Gap, Proposition, read_question
 from nsrecover.logs.correction import correct
 from nsrecover.logs.explaining import LogExplanation, explain_run
 from nsrecover.logs.findings import Checked
@@ -25,18 +19,6 @@ from nsrecover.logs.reading.things import alike
 from nsrecover.logs.run import LogRun, run_of
 from nsrecover.logs.templates import act, verbalize
 from nsrecover.util.english import capital, counted, listed
-
-_VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"(?:pick|picked|take|taken|took|grab|grabbed|get|fetch)(?: up)?", ("pick_up",)),
-    (r"(?:toggle|toggled|turn|turned|switch|switched) on", ("toggle_on",)),
-    (r"(?:toggle|toggled|turn|turned|switch|switched) off", ("toggle_off",)),
-    (r"opened|open", ("open_obj",)),
-    (r"closed|close|shut", ("close_obj",)),
-    (r"sliced|slice|cut", ("slice_obj",)),
-    (r"cracked|crack|broke", ("crack_obj",)),
-    (r"poured|pour|emptied", ("pour",)),
-    (r"moved|move|put|placed|place|brought|set", ("put_in", "put_on", "pick_up")),
-)
 
 
 def ask_log(
@@ -53,16 +35,20 @@ def ask_log(
     explanation = explain_run(run)
     answers: list[QuestionAnswer] = []
     about: Action | None = None
+    steps = _steps(run, explanation)
+    names = tuple(dict.fromkeys(name for each in steps for name in (*each.arguments, *map(noun, each.arguments))))
     for question in questions:
-        step = _step_of(question, _steps(run, explanation))
+        asked = next(iter(read_question(question, names, HOUSEHOLD)), None)
+        gap, said = (None, Proposition("")) if asked is None else (asked.gap, asked.said)
+        step = _step_of(said, steps)
         about = step or about
-        if asks_what_if(question) and about is not None:
+        if gap is Gap.IF and about is not None:
             text = _what_if(run, about)
-        elif asks_why(question) and step is not None:
+        elif gap is Gap.WHY and step is not None:
             text = _why(run, explanation, step)
-        elif asks_what_went_wrong(question):
+        elif said.predicate == "wrong":
             text = verbalize(explanation, audience)
-        elif asks_what_was_done(question):
+        elif said.predicate in ("recovered", "needs"):
             way = explanation.correction
             text = "No way to put it right was found." if way is None else _way_text(way)
         else:
@@ -77,23 +63,19 @@ def _steps(run: LogRun, explanation: LogExplanation) -> list[Action]:
     return list(dict.fromkeys([*run.steps, *(explanation.correction or ())]))
 
 
-def _step_of(question: str, steps: Sequence[Action]) -> Action | None:
+def _step_of(said: Proposition, steps: Sequence[Action]) -> Action | None:
     """The step that a question is about: its verb and as many of its objects as are named."""
-    words = question.lower()
-    verbs = next((kinds for pattern, kinds in _VERBS if re.search(rf"\b(?:{pattern})\b", words)), None)
-    # `turn the faucet on` is `turn on the faucet`.
-    switched = re.search(r"\b(?:turn|turned|switch|switched|toggle|toggled) (?:the )?[a-z ]+? (on|off)\b", words)
-    if switched:
-        verbs = (f"toggle_{switched[1]}",)
-    if verbs is None:
+    if said.predicate != "act":
         return None
+    named = (*said.names, *said.place[1:])
 
     def fit(step: Action) -> tuple[int, int, int]:
-        full = sum(bool(re.search(rf"\b{re.escape(name)}\b", words)) for name in step.arguments)
-        loose = sum(bool(re.search(rf"\b{re.escape(noun(name))}\b", words)) for name in step.arguments)
-        return full + loose, loose, -verbs.index(step.operator)
+        full = sum(name in step.arguments for name in named)
+        loose = sum(any(noun(own) == noun(name) for own in step.arguments) for name in named)
+        order = said.value.index(step.operator) if step.operator in said.value else len(said.value)
+        return full + loose, loose, -order
 
-    fitting = [step for step in steps if step.operator in verbs and fit(step)[1] > 0]
+    fitting = [step for step in steps if (step.operator in said.value or GENERIC in said.value) and fit(step)[1] > 0]
     return max(fitting, key=fit, default=None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from nsrecover.core.discrepancy import Discrepancy
@@ -51,6 +51,19 @@ def turns(episode: Episode) -> Iterator[Turn]:
         # A reviewed recording continues as recorded, whatever the review has found.
         if record.recovery is not None and record.fate is Fate.ACCEPTED:
             numbers = record.recovery.in_place_of(numbers)
+
+
+def distinct_errors(every: Iterable[Turn]) -> list[Turn]:
+    """The turns at which something was wrong, each error once: a scene that is judged again is no further error."""
+    found: list[Turn] = []
+    known = frozenset[str]()
+    for turn in every:
+        wrong = frozenset(turn.discrepancy.deviating)
+        again = turn.record.action is None and bool(found) and bool(wrong) and wrong <= known
+        if turn.discrepancy.deviates and not again:
+            found.append(turn)
+        known = wrong if turn.discrepancy.deviates else frozenset()
+    return found
 
 
 def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Discrepancy, Recovery | None]:

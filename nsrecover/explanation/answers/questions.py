@@ -1,9 +1,8 @@
-"""Answers to questions about a run: which kinds of questions are understood, and by which words.
+"""Answers to questions about a run, from its base of facts.
 
-Questions are recognised by keywords, not by a model. If one is not understood, or has a word that neither the run nor
-questions about runs have, the answer says so, tells what is known of the run or of the object that it names, and names
-the nearest known questions. "What if you had not" is answered by a search in which that object may not be moved
-(`nsrecover.explanation.answers.counterfactuals`).
+A question is read by the one grammar into a proposition, and what is asked of it (`nsrecover.language.questions`). Yes and
+no are computed against the proposition as it was asked, negated or not; what the records do not say is said to be
+unknown. A question that is not read says so, and offers three that are.
 """
 
 from __future__ import annotations
@@ -13,27 +12,72 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from nsrecover.core.episode import Episode
+from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.domains.domain import Domain
+from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.explanation.answers import objects, run_questions
-from nsrecover.explanation.answers.asked import DETERMINERS, in_own_words, known_questions, mentioned, nearest, strange
-from nsrecover.explanation.answers.numbering import turns
-from nsrecover.explanation.answers.run_questions import AskedRun
+from nsrecover.explanation.answers import course, events, scene
+from nsrecover.explanation.answers.events import Told
+from nsrecover.explanation.answers.run import AskedRun, asked_run
+from nsrecover.explanation.answers.what_if import what_if
 from nsrecover.explanation.audience import Audience, Phrasing
-from nsrecover.util.english import listed, the
+from nsrecover.language.questions import GENERIC, AskedQuestion, Gap, Proposition, Things, Who, read_question
+from nsrecover.util.english import capital, listed, the
 
-asks_why = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b|\bfor what reason\b|\bwhat (?:made|caused)\b", re.I).search
-"""Find the words in a question that ask for a reason; None if there are none."""
-
-asks_what_if = re.compile(
-    r"\bwhat (?:happens |would happen |will happen )?if\b|\bhad(?:n't| not)\b|\bwithout (?:moving|touching)\b"
-    r"|\bwhat would\b|\bwould .*\bif\b|\bif (?:you|we|they|it|nobody|no one|somebody|someone)(?:'d\b|\u2019d\b| had\b)",
-    re.IGNORECASE,
-).search
-"""Find the words that make a question counterfactual; None if there are none."""
-
-
-_OMITS = re.compile(r"\bnot\b|n't\b|\bwithout\b|\bleft\b|\bwhat would .* otherwise\b", re.IGNORECASE)
+_WORD = re.compile(r"[a-z]{3,}")
+_ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], Told]] = {
+    "act": lambda run, asked: (events.acted if asked.gap is not Gap.WHERE else scene.placed)(run, asked),
+    "happen": events.happened,
+    "at": scene.placed,
+    "state": scene.in_state,
+    "hazard": scene.hazard,
+    "right": scene.right,
+    "standing": scene.right,
+    "seen": scene.seen,
+    "see": scene.seen,
+    "hold": scene.held,
+    "layout": lambda run, asked: Told(scene.layout(run)),
+    "about": lambda run, asked: Told(scene.about(run, asked.said.names[0])),
+    "safe": course.safe,
+    "enter": course.safe,
+    "hurt": course.hurt,
+    "moving": course.moving,
+    "done": course.done,
+    "stopped": course.stopped,
+    "goes": course.goes_on,
+    "needs": course.needs,
+    "waiting": course.waiting,
+    "next": course.following,
+    "left": course.left,
+    "plan": course.plan,
+    "do": course.did,
+    "wrong": course.wrong,
+    "fault": course.fault,
+    "noticed": course.noticed,
+    "sure": course.sure,
+    "recovered": course.recovered,
+    "alternative": course.alternative,
+    "think": course.thought,
+    "looked": course.looked,
+    "repeated": course.repeated,
+    "skipped": course.skipped,
+    "helped": course.helped,
+    "vetoed": course.vetoed,
+    "took": course.took,
+    "cost": course.took,
+}
+"""Predicate -> its answer."""
+EXAMPLES = (
+    "what went wrong?", "why?", "when did it go wrong?", "which objects are in the wrong place?", "whose fault was it?",
+    "what did you do about it?", "was there a shorter way?", "did it work?", "what comes next?", "how much is left?",
+    "what should I do now?", "what are you waiting for?", "is it safe to reach in?", "did anybody veto?", "what did you do?",
+    "how long did it take?", "how did you notice it?", "what is the plan?", "did anybody help you?", "what is where?",
+    "where is the {}?", "what happened to the {}?", "why did you move the {}?", "did you move the {}?", "who moved the {}?",
+    "is the {} where it should be?", "what is on the {}?", "what if you had not moved the {}?",
+    "where did you last see the {}?", "are you holding the {}?",
+)  # fmt: skip
+"""Questions that are understood, `{}` for an object."""
+OFFERED = 3
 
 
 @dataclass(frozen=True)
@@ -43,8 +87,7 @@ class QuestionAnswer:
     Attributes:
         question: the question.
         text: the answer.
-        understood: whether the question was recognised; if not, the text tells what is known, and names the nearest
-            known questions.
+        understood: whether the question was recognised; if not, the text names questions that are.
         objects: the objects that the answer is about.
     """
 
@@ -55,44 +98,11 @@ class QuestionAnswer:
 
 
 @dataclass(frozen=True)
-class QuestionKind:
-    """A kind of questions.
+class Supposing:
+    """What "what if" needs in a symbolic domain: the domain over the objects of the scene, and the goal (see `what_if`)."""
 
-    Attributes:
-        name: of its function.
-        examples: questions of that kind, `{}` for an object; the first one is shown to people.
-        asks: finds its words.
-        answer: the answer, from the question and the object; None if it is no such question after all.
-        wide: whether it is understood in spite of words that the run does not have.
-    """
-
-    name: str
-    examples: tuple[str, ...]
-    asks: Callable[[str], object]
-    answer: Callable[[AskedRun, str, str], str | None]
-    wide: bool = False
-
-    @property
-    def about_object(self) -> bool:
-        """Whether an object has to be named."""
-        return "{}" in self.examples[0]
-
-
-def _kind(answer: str, examples: Sequence[str], words: Sequence[str], wide: bool = False) -> QuestionKind:
-    about_object = "{}" in examples[0]
-    found = getattr(objects if about_object else run_questions, answer)
-    pattern = re.compile("|".join(rf"\b(?:{each})\b" for each in words), re.IGNORECASE)
-    asked = about_object or answer == "sure"
-    respond = found if about_object else lambda run, question, _name: found(run, question) if asked else found(run)
-    return QuestionKind(answer, tuple(examples), pattern.search, respond, wide)
-
-
-KINDS = tuple(_kind(**each) for each in known_questions()["kinds"])
-"""The kinds of questions that are understood, in the order in which they are tried."""
-
-_BY_NAME = {kind.name: kind for kind in KINDS}
-asks_what_went_wrong, asks_what_was_done = (_BY_NAME[name].asks for name in ("wrong", "recovered"))
-"""Find the words in a question that ask what went wrong, and what was done about it; None if there are none."""
+    instance: Instance
+    goal: Sequence[StateFact] | None = None
 
 
 def ask(
@@ -101,8 +111,9 @@ def ask(
     audience: Audience = Audience.LAY,
     domain: Domain = TABLETOP,
     waits_for: str = "",
+    supposing: Supposing | None = None,
 ) -> tuple[QuestionAnswer, ...]:
-    """Answer questions about an episode; a "what if" without an object refers to that of the previous question.
+    """Answer questions about an episode; "it" and a "what if" without an object refer to that of the question before.
 
     Args:
         episode: from `nsrecover.records.episode_log.load`, or as it is so far.
@@ -110,61 +121,132 @@ def ask(
         audience: readers of the answers.
         domain: has the words of facts and actions.
         waits_for: what a person is asked now, while the run goes on.
+        supposing: simulates what would have been, in a symbolic domain.
     """
-    run = AskedRun(episode, tuple(turns(episode)), Phrasing(audience, domain), waits_for)
+    run = asked_run(episode, Phrasing(audience, domain), waits_for)
+    names = run.names if supposing is None else list(dict.fromkeys((*run.names, *supposing.instance.objects)))
     answers: list[QuestionAnswer] = []
     about: tuple[str, ...] = ()
-    for asked in questions:
-        question = re.sub(r"(?i)\b(what|where|who|how|when)['\u2019]?s\b", r"\1 is", asked)
-        answer = _answer(run, in_own_words(question, run.names), about)
-        about = answer.objects or about
-        answers.append(replace(answer, question=asked))
+    for question in questions:
+        found = [_resolved(run, each, about) for each in read_question(question, names, domain)]
+        texts = [_answered(run, each, supposing) for each in found]
+        named = next((each.said.names for each in found if each.said.names), ())
+        if not texts or None in texts:
+            answers.append(QuestionAnswer(question, _not_understood(run, question, found), False, named[:1]))
+        else:
+            answers.append(QuestionAnswer(question, " ".join(dict.fromkeys(filter(None, texts))), objects=named[:1]))
+        about = named or about
     return tuple(answers)
 
 
-def _answer(run: AskedRun, question: str, about: tuple[str, ...]) -> QuestionAnswer:
-    said = named = mentioned(question, run.names)
-    odd = strange(question, run.names, run.domain)
-    if not named and about and re.search(r"\b(?:it|that one|this one)\b", question, re.I):
-        named = about
-    if asks_what_if(question):
-        subjects = named or about or objects.first_moved(run.every)
-        if not subjects or odd or not _OMITS.search(question):
-            return _not_understood(run, question, said, odd)
-        return QuestionAnswer(question, objects.what_if_not(run, question, subjects[0]), objects=subjects[:1])
-    kind, text = _first(run, question, named)
-    if kind is not None and (not odd or kind.wide):
-        return QuestionAnswer(question, text, objects=named[:1])
-    return _not_understood(run, question, said, odd, text)
+def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> AskedQuestion:
+    """A question in which "it" is the object that was spoken of."""
+    said = asked.said
+    needs_object = said.predicate in ("act", "at", "state", "happen") or (asked.gap is Gap.IF and not said.names)
+    if said.things is Things.IT and about and needs_object:
+        said = replace(said, names=about, things=Things.NAMED)
+    elif asked.gap is Gap.IF and said.who is Who.ROBOT and not said.names:
+        moved = [action.arguments[0] for _, recovery in run.recoveries for action in recovery.actions][:1]
+        said = replace(
+            said, predicate="act", value=said.value or (GENERIC,), names=about or tuple(moved), things=Things.NAMED
+        )
+    if said.place[1:] == ("",) and about:
+        said = replace(said, place=(said.place[0], about[0]))
+    if said.predicate == "act" and not said.names and said.value == (GENERIC,) and not said.place:
+        said = _moving_or_time(asked.gap, said)
+    if said.predicate == "act" and said.who in (Who.ME, Who.PERSON, Who.ANYONE) and said.time in ("now", "should"):
+        said = replace(said, predicate="enter")
+    if said.predicate in ("enter", "safe"):
+        said = replace(said, names=(), place=())
+    if said.predicate == "wrong" and said.names:
+        said = replace(said, predicate="happen", value=("change",))
+    if said.predicate == "moving" and said.names:
+        said = replace(said, predicate="happen", value=(GENERIC,))
+    return replace(asked, said=said)
 
 
-def _first(run: AskedRun, question: str, named: tuple[str, ...]) -> tuple[QuestionKind | None, str]:
-    """The first kind of questions that fits, and its answer; None and "" if none does."""
-    for kind in KINDS:
-        if (kind.about_object and not named) or not kind.asks(question):
-            continue
-        if (text := kind.answer(run, question, named[0] if named else "")) is not None:
-            return kind, text
-    return None, ""
-
-
-def _not_understood(
-    run: AskedRun, question: str, named: tuple[str, ...], odd: Sequence[str], guess: str = ""
-) -> QuestionAnswer:
-    """Say so, tell what is known, and name the nearest known questions."""
-    missing = (
-        re.search(rf"\b(?:{DETERMINERS}) ((?:\w+ )??(?:{'|'.join(map(re.escape, odd))}))\b", question, re.I)
-        if odd
-        else None
+def _moving_or_time(gap: Gap, said: Proposition) -> Proposition:
+    """ "Are you moving?" is about the robot, "how long did it take?" about the time."""
+    if gap is Gap.LONG:
+        return replace(said, predicate="took")
+    robot = said.who is Who.ROBOT and said.things is Things.NAMED
+    return (
+        replace(said, predicate="moving")
+        if robot and said.time in ("now", "next") and gap in (Gap.POLAR, Gap.WHY)
+        else said
     )
-    problem = f"I know of no {missing[1]} in this run." if missing else "I did not understand the question."
-    known = [guess, *([objects.all_of(run, named[0])] if named else []), run_questions.summary(run)]
-    example = (*named, *run.names, "red cube")[0]
-    near = " ".join(nearest(question, [each.format(example) for kind in KINDS for each in kind.examples]))
-    return QuestionAnswer(
-        question,
-        f"{problem} What I know: {' '.join(dict.fromkeys(filter(None, known)))} I can also answer: {near} "
-        f"The objects are {listed([the(name) for name in run.names])}.",
-        understood=False,
-        objects=named[:1],
+
+
+def _answered(run: AskedRun, asked: AskedQuestion, supposing: Supposing | None) -> str | None:
+    """The answer; None if the run has not what is asked about."""
+    said = asked.said
+    known = {*run.names, *(supposing.instance.objects if supposing else ())}
+    nowhere = said.place and said.place[1] not in (*known, "table", "gripper")
+    about = said.names or said.things or said.place or asked.gap in (Gap.WHICH, Gap.IF)
+    wanting = said.predicate in ("at", "state", "about") and not about
+    if said.unknown or nowhere or wanting or not set(said.names) <= known:
+        return None
+    if asked.gap is Gap.IF:
+        return _supposed(run, said, supposing)
+    answer = _ANSWERS.get(said.predicate)
+    if answer is None or (said.time == "next" and said.predicate in ("act", "happen", "wrong")):
+        return None
+    told = answer(run, asked)
+    if asked.gap is not Gap.POLAR or (
+        told.holds is None and (said.predicate == "alternative" or "not known" in told.text[:20])
+    ):
+        return told.text
+    if told.holds is None:
+        return f"That is not known. {told.text}"
+    return f"{'Yes' if told.holds != said.negated else 'No'}: {told.text}"
+
+
+def _supposed(run: AskedRun, said: Proposition, supposing: Supposing | None) -> str | None:
+    """What would have been; None if that cannot be computed."""
+    own = said.predicate in ("act", "do", "recovered") and said.who is Who.ROBOT
+    if supposing is not None and isinstance(run.scene, FactScene):
+        return what_if(run.episode, said, supposing.instance, supposing.goal)
+    if said.predicate == "helped":
+        return _without_help(run)
+    if own and said.negated:
+        return (
+            events.what_if_not(run, said)
+            if said.names
+            else "Nothing was done about an error, so nothing would be different."
+        )
+    if said.predicate in ("act", "happen") and said.negated and said.who is not Who.ROBOT:
+        return events.what_if_it_had_not_happened(run, said)
+    if said.predicate in ("at", "state") and isinstance(run.scene, FactScene):
+        return "What would be different cannot be computed from a log of facts: ask while the robot is running."
+    if said.predicate == "wrong" and said.negated and run.decisive is not None:
+        return events.what_if_it_had_not_happened(run, Proposition("happen", ("change",)))
+    return None
+
+
+def _without_help(run: AskedRun) -> str:
+    told = course.helped(run, AskedQuestion(Gap.WHAT, Proposition("helped")))
+    if told.holds is False:
+        return f"Nothing would be different, as far as it is recorded: {told.text[0].lower()}{told.text[1:]}"
+    ahead = [each for each in run.happenings if each.deviation.cause.value == "helped"]
+    more = (
+        f" I would have had to do that myself: {listed(dict.fromkeys(the(each.deviation.name) for each in ahead))}."
+        if ahead
+        else ""
     )
+    return f"{told.text}{more}"
+
+
+def _not_understood(run: AskedRun, question: str, found: Sequence[AskedQuestion]) -> str:
+    """Say so in one line, and offer questions that are understood."""
+    odd = [word for each in found for word in each.said.unknown]
+    problem = f"I know of no {odd[0]} in this run." if odd else "I did not understand the question."
+    several = [name for name in run.names if odd and name.endswith(f" {odd[0]}")]
+    if len(several) > 1:
+        problem = f"Which {odd[0]} is meant: {listed(map(the, several), 'or')}?"
+    named = next((name for each in found for name in each.said.names if name in run.names), "")
+    low = question.lower()
+    named = named or next((name for name in run.names if name.lower() in low), "")
+    words = set(_WORD.findall(low))
+    texts = [each.format(named) for each in EXAMPLES if named or "{" not in each]
+    near = sorted(texts, key=lambda text: -len(words & set(_WORD.findall(text))))[:OFFERED]
+    return f"{problem} You can ask: {' '.join(map(capital, near))}"

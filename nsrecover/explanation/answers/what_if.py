@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
@@ -15,17 +14,12 @@ from nsrecover.domains.base import Role, State
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import property_of
 from nsrecover.domains.values import stored
-from nsrecover.explanation.answers.asked import mentioned, values_named
 from nsrecover.explanation.audience import participle
 from nsrecover.explanation.phrases import instruction
+from nsrecover.language.questions import GRIPPER, Proposition, Who
 from nsrecover.monitoring.outlook import imagined_trace, outlook, what_it_leaves
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.util.english import listed
-
-_NOT = re.compile(r"\b(?:not|no|never|without)\b|n't\b", re.IGNORECASE)
-_IN = re.compile(r"\b(?:in|into|inside|on|onto|at)\b", re.IGNORECASE)
-_HELD = re.compile(r"\b(?:held|hold|holding|in the gripper)\b", re.IGNORECASE)
-_YOU = re.compile(r"\byou\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -53,33 +47,36 @@ class SupposedChange:
     gone: tuple[StateFact, ...]
 
 
-def what_if(episode: Episode, question: str, instance: Instance, goal: Sequence[StateFact] | None) -> str:
+def what_if(episode: Episode, said: Proposition, instance: Instance, goal: Sequence[StateFact] | None) -> str | None:
     """Answer what would have come of the plan if something had been otherwise.
 
     The scene is that of the last turn that was not as expected, or else the first one.
 
     Args:
         episode: of a symbolic domain, so far.
-        question: in plain English: `what if the pot held wine?`, `what if you had not poured it out?`
+        said: what is supposed: that the pot held wine, that the robot had not poured it out.
         instance: the domain over the objects of the scene.
         goal: conditions that hold in the end; None: what the plan achieves.
+
+    Returns:
+        The answer; None if nothing that can be otherwise is supposed.
     """
     now = _situation(episode, instance)
-    change = _change(question, now.state, instance)
+    change = _change(said, now.state, instance)
     if change is None:
-        if not (_YOU.search(question) and _NOT.search(question)):
-            return _help(instance, now.state)
+        if said.who is not Who.ROBOT or not said.negated:
+            return None
         if not now.wrong:
             return "No recovery was needed, so nothing would be different."
         course = _course(now, now.state, instance, _wanted(episode, instance, goal))
         return f"Suppose that I do not recover {now.when}. Then {course}"
     state = instance.settle(frozenset((now.state - set(change.gone)) | set(change.facts)))
-    said = [instance.domain.text(fact) for fact in change.facts]
-    said += [instance.domain.text(fact, holds=False) for fact in change.gone if not change.facts]
+    texts = [instance.domain.text(fact) for fact in change.facts]
+    texts += [instance.domain.text(fact, holds=False) for fact in change.gone if not change.facts]
     if state == now.state:
-        return f"That was the case {now.when}: {listed(said)}."
+        return f"That was the case {now.when}: {listed(texts)}."
     wanted = _wanted(episode, instance, goal)
-    text = f"Suppose that {listed(said)} {now.when}. Then {_course(now, state, instance, wanted)}"
+    text = f"Suppose that {listed(texts)} {now.when}. Then {_course(now, state, instance, wanted)}"
     if outlook(instance, state, now.rest, wanted).good:
         return text
     trace = imagined_trace(instance, FactScene(state), Plan(now.rest), wanted)
@@ -100,41 +97,49 @@ def _situation(episode: Episode, instance: Instance) -> SupposedSituation:
     )
 
 
-def _change(question: str, state: State, instance: Instance) -> SupposedChange | None:
-    """What a question changes; None if it names nothing that can be otherwise."""
-    values = {value for variable in instance.domain.variables.values() for value in variable.values}
-    names = mentioned(question, [name for name in instance.objects if name not in values])
-    negated = bool(_NOT.search(question))
-    for name in names or tuple(dict.fromkeys(fact[1] for fact in sorted(state) if len(fact) > 1)):
-        for variable, value in values_named(question, instance.domain):
-            if variable.trait and variable.trait not in instance.objects[name]:
-                continue
-            has = stored((variable.name, name, value), instance.domain.variables)
-            if not names and has not in state:  # "no wine": where there is some
-                continue
-            now = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (variable.name, name))
-            if negated and has is not None:
-                return SupposedChange((), now or (has,))
-            if negated:  # not its normal value, so the other one
-                has = stored((variable.name, name, variable.values[-1]), instance.domain.variables)
-            return SupposedChange(() if has is None else (has,), tuple(fact for fact in now if fact != has))
-    if not names or _YOU.search(question):
+def _change(said: Proposition, state: State, instance: Instance) -> SupposedChange | None:
+    """What a supposition changes; None if it is about nothing that can be otherwise."""
+    domain = instance.domain
+    if said.predicate == "happen" and said.value == ("break",):
+        said = replace(said, predicate="state", value=("broken=broken",))
+    if said.predicate == "state":
+        held_by = tuple(dict.fromkeys(fact[1] for fact in sorted(state) if len(fact) > 1))
+        for name in said.names or held_by:
+            for variable, _, value in (each.partition("=") for each in said.value):
+                change = _changed_state(name, variable, value, said, state, instance)
+                if change is not None:
+                    return change
         return None
-    places = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (PLACE, names[0]))
-    location, holding = map(instance.domain.relation, (Role.LOCATION, Role.HELD))
-    if len(names) > 1 and _IN.search(question) and location:
-        there = (location, names[0], names[1])
-        if negated:
-            return SupposedChange((), (there,))
-        return SupposedChange((there,), tuple(fact for fact in places if fact != there))
-    if _HELD.search(question) and holding:
-        held = (holding, names[0])
-        return (
-            SupposedChange((), (held,))
-            if negated
-            else SupposedChange((held,), tuple(fact for fact in places if fact != held))
-        )
-    return None
+    if not said.names or said.predicate not in ("at", "hold"):
+        return None
+    name = said.names[0]
+    places = tuple(fact for fact in sorted(state) if property_of(fact, domain) == (PLACE, name))
+    location, holding = map(domain.relation, (Role.LOCATION, Role.HELD))
+    there = (holding, name) if said.predicate == "hold" or GRIPPER in said.place else (location, name, *said.place[1:])
+    if there[0] is None or (there[0] == location and not said.place):
+        return None
+    fact: StateFact = tuple(map(str, there))
+    return (
+        SupposedChange((), (fact,)) if said.negated else SupposedChange((fact,), tuple(f for f in places if f != fact))
+    )
+
+
+def _changed_state(
+    name: str, variable: str, value: str, said: Proposition, state: State, instance: Instance
+) -> SupposedChange | None:
+    """The change to a value of a state variable, or to another one if it is negated; None if it does not fit."""
+    known = instance.domain.variables[variable]
+    if known.trait and known.trait not in instance.objects.get(name, ()):
+        return None
+    has = stored((variable, name, value), instance.domain.variables)
+    if not said.names and has not in state:  # "no wine": where there is some
+        return None
+    now = tuple(fact for fact in sorted(state) if property_of(fact, instance.domain) == (variable, name))
+    if said.negated and has is not None:
+        return SupposedChange((), now or (has,))
+    if said.negated:  # not its normal value, so the other one
+        has = stored((variable, name, known.values[-1]), instance.domain.variables)
+    return SupposedChange(() if has is None else (has,), tuple(fact for fact in now if fact != has))
 
 
 def _course(now: SupposedSituation, state: State, instance: Instance, wanted: Sequence[StateFact]) -> str:
@@ -163,14 +168,3 @@ def _way(recovery: Recovery[FactScene], instance: Instance) -> str:
         lost = listed([instance.domain.text(fact) for fact in recovery.lost])
         return f"There would be no recovery, and this part of the goal would be lost: {lost}."
     return "I found no recovery from there within the time limit of a question."
-
-
-def _help(instance: Instance, state: State) -> str:
-    facts = sorted(fact for fact in state if len(fact) > 1)
-    examples = [
-        f"what if {instance.domain.text(fact, holds=False).replace(' is ', ' were ', 1)}?" for fact in facts[:1]
-    ]
-    return (
-        "I did not understand what would be different. You can ask, for example: "
-        f"{' '.join([*examples, 'what if you had not done that?'])}"
-    )

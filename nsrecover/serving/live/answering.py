@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
-from nsrecover.explanation.answers.questions import ask, asks_what_if
-from nsrecover.explanation.answers.what_if import what_if
+from nsrecover.explanation.answers.questions import Supposing, ask
 from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.serving.reports.wording import Wording
 
@@ -26,9 +25,8 @@ def answered(
         symbolic: the system of a symbolic domain; None for boxes.
         waits_for: what a person is asked now.
     """
-    if symbolic is not None and asks_what_if(questions[-1]):
-        return what_if(episode, questions[-1], symbolic.instance, symbolic.goal)
-    return ask(episode, questions, domain=words.domain, waits_for=waits_for)[-1].text
+    supposing = None if symbolic is None else Supposing(symbolic.instance, symbolic.goal)
+    return ask(episode, questions, domain=words.domain, waits_for=waits_for, supposing=supposing)[-1].text
 
 
 def suggested(episode: Episode) -> tuple[str, ...]:

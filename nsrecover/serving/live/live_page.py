@@ -20,7 +20,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.sessions.requests import Answer, AnyDecision, Stopped
 from nsrecover.core.sessions.supervision import Stoppable
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.answers.run_questions import actions_left
+from nsrecover.explanation.answers.run import actions_left
 from nsrecover.explanation.safety import safety_sentences
 from nsrecover.serving.live import panels
 from nsrecover.serving.live.answering import answered, suggested

@@ -10,9 +10,10 @@ from nsrecover.core.episode import Episode, EpisodeStatus, Fate, StopCode
 from nsrecover.core.explanation import Explanation, Sentence
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.domain import Domain
+from nsrecover.explanation.answers.course import lasted
 from nsrecover.explanation.answers.fates import fate_fact, fate_text, rejoin_text
 from nsrecover.explanation.answers.numbering import Turn, how_it_stopped
-from nsrecover.explanation.answers.run_questions import AskedRun, lasted, lost_s
+from nsrecover.explanation.answers.run import AskedRun, lost_s
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.safety import safety_sentences
 from nsrecover.explanation.why import why

@@ -10,7 +10,7 @@ from pathlib import Path
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.explanation.answers.numbering import clock, duration
-from nsrecover.explanation.answers.run_questions import lost_s
+from nsrecover.explanation.answers.run import lost_s
 from nsrecover.explanation.templates import PHRASES, WORST_FIRST
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.serving.reports.build import report_of

@@ -106,9 +106,8 @@ def test_what_if_not_is_about_the_object_asked_about_before() -> None:
 def test_what_is_not_understood_says_what_can_be_asked(question: str) -> None:
     (found,) = ask(fallen(), [question])
     assert not found.understood
-    assert found.text.partition("What I know: ")[2].startswith("The second step")
-    assert "I can also answer: " in found.text
-    assert "the white lego" in found.text
+    assert "You can ask: " in found.text
+    assert found.text.count("?") == 3
 
 
 def test_the_search_without_an_object_finds_the_shortest_way() -> None:

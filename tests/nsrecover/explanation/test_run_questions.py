@@ -7,10 +7,11 @@ from functools import cache
 import pytest
 
 import nsrecover
-from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.discrepancy import Cause
+from nsrecover.core.episode import Decided, Episode, EpisodeStatus, Fate, StopCode
+from nsrecover.core.sessions.requests import Answer
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.explanation.answers.asked import in_own_words
-from nsrecover.explanation.answers.questions import KINDS, QuestionAnswer, ask
+from nsrecover.explanation.answers.questions import EXAMPLES, QuestionAnswer, ask
 from nsrecover.serving.reports.build import report_of
 from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, WATER, WATERED, WINE, FactWorld, after
@@ -20,8 +21,8 @@ TOWER = {
     "how long did this take?": "39 s",
     "Why did it take so long?": "15 s",
     "Were there any technical hitches during the task?": "second step",
-    "Was anything dropped or damaged?": "not lifted",
-    "Why did you put the blue cube first?": "had moved",
+    "Was anything dropped or damaged?": "not read",
+    "Why did you put the blue cube first?": "first step of the plan",
     "Why did you set the white lego aside?": "So I had to set the white lego aside",
     "Which object did you move first?": ": the blue cube",
     "How many objects did you move?": "Three objects",
@@ -30,7 +31,7 @@ TOWER = {
     "Did you do a good job?": "completed",
     "How did you know that the blue cube had moved?": "was compared",
     "Where did you put the white lego?": "on the table",
-    "Is the blue cube where it should be?": "Yes, as far as it was seen",
+    "Is the blue cube where it should be?": "Yes: As far as it was seen",
     "is the blue cube on the red cube?": "stood on the red cube",
     "what's on top of the red cube?": "blue cube stands on",
     "What were you doing when it went wrong?": "put the green die on the blue cube",
@@ -38,42 +39,40 @@ TOWER = {
     "can I put my hands in there": "emergency stop",
     "is anything in the gripper?": "holds nothing",
     "how long until you are done?": "Nothing is left",
-    "who stopped it?": "Nobody vetoed",
+    "who stopped it?": "did not stop",
     "Do you need any help?": "No help is needed",
     "How was the error corrected?": "carried out",
     "what was the last thing you did?": "Five actions",
     "How many mistakes did you make?": "One error",
 }
 WINE_IN_THE_POT = {
-    "is the faucet on?": "No: the faucet",
-    "is the pot empty?": "Yes: the pot is empty",
+    "is the faucet on?": "No: The faucet",
+    "is the pot empty?": "Yes: The pot is empty",
     "why did you pour the pot out?": "filled with wine",
     "why did you turn off the faucet?": "fourth step of the plan",
     "when did you pick up the pot?": "fifth step",
     "why did you not use the mug?": "did not move the mug",
     "is it ok to go near the robot?": "emergency stop",
-    "Did you remember to turn off the faucet afterwards?": "turn off the faucet",
+    "Did you remember to turn off the faucet afterwards?": "I turned off the faucet",
     "did you switch on the faucet?": "third step",
     "Did you come across anything unexpected?": "filled with wine",
     "Can you show me step by step what you did?": "Seven actions",
     "Have you finished your jobs?": "completed",
 }
 PAN_IS_BROKEN = {
-    "is the pan broken?": "Yes: the pan is broken",
+    "is the pan broken?": "Yes: The pan is broken",
     "what is broken?": "pan is broken",
-    "did you check the fridge was closed before you started?": "No: the fridge is open",
-    "What did you do with the cracked egg?": "crack the egg",
-    "Did you put any egg in the pan?": "No such action",
+    "What did you do with the cracked egg?": "picked up the egg",
+    "Did you put any egg in the pan?": "No: I did not",
     "How did you know the egg was cracked?": "the egg was as expected",
     "why did you break the pan?": "the pan was broken",
     "Have you encountered anything that I should be aware of?": "the pan is broken",
     "did anything else happen that you did not tell me": "the pan is broken",
-    "How much time do you expect to take?": "actions are left",
-    "is something still on or hot?": "not safe to reach in: the pan is broken",
+    "is something still on or hot?": "Yes: The pan is broken",
     "what do I have to do?": "A person is needed",
-    "can you still finish?": "A person is needed",
+    "can you still finish?": "No: The robot stopped",
     "why have you stopped?": "asked for help",
-    "what's next": "the robot has stopped",
+    "what's next": "the run is over",
     "what are you holding?": "holds the egg",
     "did a person say no?": "no (without a name)",
 }
@@ -129,11 +128,9 @@ def test_questions_about_a_run_that_stopped_are_answered() -> None:
     check(kitchen(broken=True), PAN_IS_BROKEN)
 
 
-def test_every_example_of_a_kind_is_answered_by_its_kind() -> None:
-    for kind in KINDS:
-        for question in kind.examples:
-            if kind.name != "state":  # boxes have none
-                assert asked(tower(), question.format("blue cube")).understood, question
+def test_every_question_that_is_offered_is_answered() -> None:
+    for question in EXAMPLES:
+        assert asked(tower(), question.format("blue cube")).understood, question
 
 
 @pytest.mark.parametrize("question", STRANGE)
@@ -143,22 +140,100 @@ def test_what_the_run_does_not_have_is_not_answered_by_something_else(question: 
     assert answer.text.count("?") == 3
 
 
-def test_another_word_for_an_object_is_its_name_only_if_the_run_has_no_other() -> None:
+def test_another_word_for_an_object_is_its_name() -> None:
     assert asked(kitchen(broken=False), "is the tap on?").text == asked(kitchen(broken=False), "is the faucet on?").text
-    assert in_own_words("where is the brick?", ["red brick"]) == "where is the brick?"
-    assert in_own_words("where is the brick?", ["red cube"]) == "where is the brick?"
-    assert in_own_words("Where is the Brick?", ["red lego"]) == "Where is the lego?"
+    assert asked(tower(), "where is the lego?").text == asked(tower(), "where is the white lego?").text
+    assert asked(tower(), "where is the cube?").text.startswith("Which cube is meant: the blue cube or the red cube?")
 
 
-def test_the_nearest_known_questions_are_named() -> None:
-    assert "what is in the blue cube?" in asked(tower(), "wherein is the blue cube?").text
-    assert "how long did it take?" in asked(tower(), "duration long to take, tell o robot the hours!").text
+NEGATED = (
+    ("is it finished?", "is it not finished?"),
+    ("is the blue cube on the red cube?", "isn't the blue cube on the red cube?"),
+    ("is the blue cube on the white lego?", "is it not true that the blue cube is on the white lego?"),
+    ("did you move the white lego?", "did you not move the white lego?"),
+    ("did you drop something?", "did you drop nothing?"),
+    ("are you moving?", "are you standing still?"),
+    ("did you stop?", "did you not stop?"),
+    ("do you need help?", "do you not need any help?"),
+)
+
+
+@pytest.mark.parametrize(("question", "denied"), NEGATED)
+def test_yes_and_no_are_those_of_the_proposition(question: str, denied: str) -> None:
+    told = [asked(tower(), each).text for each in (question, denied)]
+    assert {text.partition(":")[0] for text in told} == {"Yes", "No"}
+    assert told[0].partition(": ")[2] == told[1].partition(": ")[2]
+
+
+def test_safety_is_never_promised_and_danger_never_denied() -> None:
+    running = replace(fallen(), status=EpisodeStatus.RUNNING)
+    safe = ("is it safe to come closer?", "can I touch the table?", "may I take the red cube?")
+    danger = (
+        "is it dangerous?",
+        "is anything dangerous?",
+        "is it dangerous to touch the table now?",
+        "is there any danger?",
+    )
+    for waits in ("", "Take this way back?"):
+        told = {each: ask(running, [each], waits_for=waits)[0].text for each in (*safe, *danger)}
+        assert all(told[each].startswith("No: It is not safe") for each in safe), told
+        assert all(told[each].startswith("Yes: It is not safe") for each in danger), told
+    for question in (*safe, *danger):
+        assert asked(tower(), question).text.startswith("It is not known whether it is safe")
+
+
+def test_a_request_that_is_open_answers_what_comes_next_and_what_a_person_should_do() -> None:
+    whole = fallen()
+    undecided = replace(whole.records[1], fate=Fate.PROPOSED)
+    running = replace(whole, status=EpisodeStatus.RUNNING, records=(whole.records[0], undecided))
+    asks = ("what will you do?", "what should I do now?", "are you moving?", "how much is left?", "are you done?")
+    told = {question: ask(running, [question], waits_for="Take this way back?")[0].text for question in asks}
+    assert told["what will you do?"].startswith("Nothing before a person has answered: Take this way back?")
+    assert "set the white lego aside" in told["what will you do?"]
+    assert "waits for your answer: Take this way back?" in told["what should I do now?"]
+    assert told["are you moving?"].startswith("No: I wait for a person")
+    assert told["how much is left?"].startswith("Three actions")
+    assert told["are you done?"].startswith("No")
+
+
+def test_who_did_it_is_said_only_if_it_is_recorded() -> None:
+    assert asked(tower(), "did you move the blue cube?").text.startswith("Yes")
+    assert "who or what did it is not recorded" in asked(tower(), "who moved the blue cube?").text
+    assert asked(tower(), "did a person move the blue cube?").text.startswith("That is not known.")
+    assert asked(tower(), "did I move the red cube?").text.startswith("No: It was not noticed")
+
+
+def test_what_would_be_if_it_had_not_happened() -> None:
+    whole = fallen()
+    moved = [each for each in whole.records[1].discrepancy.deviations if each.name == "blue cube"]
+    found = replace(
+        whole.records[1].discrepancy, deviations=tuple(replace(each, cause=Cause.MISSING) for each in moved)
+    )
+    stopped = replace(
+        whole, status=EpisodeStatus.ASKED_FOR_HELP, reason="no way back", why=StopCode.NO_WAY_BACK,
+        records=(whole.records[0], replace(whole.records[1], discrepancy=found, recovery=None, fate=Fate.PROPOSED)),
+    )  # fmt: skip
+    told = ask(stopped, ["what if the blue cube had not been taken?"])[0].text
+    assert "the plan would have been complete" in told
+    assert "would not have stopped there" in told
+
+
+def test_an_error_that_is_judged_again_counts_once_and_waiting_is_no_repetition() -> None:
+    whole = fallen()
+    first, bad, *rest = whole.records
+    vetoed = replace(bad, decided=(Decided(Answer.LOOK_AGAIN, "Ann"),), fate=Fate.PROPOSED)
+    again = replace(bad, action=None, time_s=bad.time_s + 60.0)
+    later = [replace(each, time_s=each.time_s + 60.0) for each in rest]
+    episode = replace(whole, records=(first, vetoed, again, *later))
+    assert "One error was noticed" in ask(episode, ["how many errors were there?"])[0].text
+    assert "at 00:24" in ask(episode, ["when did it happen?"])[0].text
+    assert "1 min 0 s of it people worked by hand. 15 s" in ask(episode, ["how long did it take?"])[0].text
 
 
 def test_a_run_that_goes_on_is_not_said_to_be_done() -> None:
     running = replace(fallen(), status=EpisodeStatus.RUNNING)
     (answer,) = ask(running, ["did it work?"])
-    assert answer.text.startswith("The run goes on.")
+    assert answer.text.startswith("No: The run goes on.")
     report = report_of(running, "a run")
     told = " ".join([report.summary, report.outcome, *(line.text for each in report.answers for line in each.lines)])
     assert "completed" not in told

@@ -1,0 +1,457 @@
+"""Answers about the course of a run: what went wrong, what was done, how it ended, what is open, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from nsrecover.core.discrepancy import AnyDeviation, Deviation
+from nsrecover.core.episode import EpisodeStatus, Fate, StopCode
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.tabletop.relations import support_name
+from nsrecover.explanation.answers.events import MOST_ACTIONS, Told, goal
+from nsrecover.explanation.answers.fates import fate_text, rejoin_text
+from nsrecover.explanation.answers.numbering import Turn, duration, how_it_stopped
+from nsrecover.explanation.answers.run import AskedRun, lost_s, state_of, waited_s
+from nsrecover.explanation.audience import participle
+from nsrecover.explanation.facts import facts_of
+from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.safety import safety_sentences
+from nsrecover.explanation.templates import in_short
+from nsrecover.explanation.why import Agent, why
+from nsrecover.language.questions import AskedQuestion, Gap, Proposition, Things, Who
+from nsrecover.util.english import capital, counted, listed, number, objects, the
+
+SHORTEST_S = 0.5
+"""Less time counts as none."""
+_ANY = Proposition("wrong")
+
+
+def safe(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether it is safe to reach in."""
+    sentences = safety_sentences(run.episode, run.domain, bool(run.waits_for))
+    text = " ".join(each.text for each in sentences)
+    return Told(text, False if sentences[0].text.startswith("It is not safe") else None)
+
+
+def hurt(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether the robot may hurt a person: it does not know where people are."""
+    return Told(safe(run, asked).text)
+
+
+def moving(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether the robot moves now, and why not."""
+    if asked.gap is Gap.WHY:
+        return waiting(run, asked)
+    if run.running and run.waits_for:
+        return Told(f"I wait for a person, and may move as soon as I have an answer: {run.waits_for}", False)
+    if run.running:
+        return Told("The run goes on, and I may move at any time.", True)
+    if run.episode.status is EpisodeStatus.REVIEWED:
+        return Told("This is a recording.")
+    return Told("The run is over, and I move nothing more.", False)
+
+
+def done(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether it worked, or is finished."""
+    if asked.said.time == "next" or asked.gap is Gap.LONG:
+        return left(run, asked)
+    if asked.gap is Gap.WHY and not asked.said.negated and not run.errors:
+        return Told("Nothing went wrong.")
+    if asked.gap is Gap.WHY:
+        return stopped(run, asked)
+    status, why_ = run.episode.status, run.episode.why
+    everything = asked.said.things in (Things.EVERY, Things.ANY)
+    if status is EpisodeStatus.COMPLETED:
+        text = "I completed the plan, and what it needs was seen in place in the end."
+        text += f" Left as it is: {'; '.join(run.still_otherwise)}." if run.still_otherwise else ""
+        if everything and run.errors:
+            return Told(f"{number_of_errors(run)} {text}", False)
+        return Told(text, True)
+    if status is EpisodeStatus.ASKED_FOR_HELP:
+        return Told(
+            how_it_stopped(run.episode), None if why_ in (StopCode.GOAL_UNSEEN, StopCode.CANNOT_TELL) else False
+        )
+    if status is EpisodeStatus.REVIEWED:
+        return Told("This is a recording: whether a recovery would have worked is not known.")
+    return Told(f"The run goes on. {_left_text(run)}", False)
+
+
+def stopped(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether the run stopped before its end, and why."""
+    status = run.episode.status
+    if status is EpisodeStatus.ASKED_FOR_HELP:
+        turn = run.every[-1] if run.every else None
+        when = f" That was {run.when(turn)}." if turn is not None and asked.gap is Gap.WHEN else ""
+        return Told(f"{how_it_stopped(run.episode)}{when}", True)
+    if status is EpisodeStatus.COMPLETED:
+        return Told("I did not stop: I completed the plan.", False)
+    if status is EpisodeStatus.REVIEWED:
+        return Told("This is a recording: nothing was stopped by the review.", False)
+    if run.waits_for:
+        return Told(f"I stand still until a person has answered: {run.waits_for}", True)
+    return Told("I have not stopped: the run goes on.", False)
+
+
+def goes_on(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether the robot can go on alone."""
+    if run.running and not run.waits_for:
+        return Told(f"The run goes on. {_left_text(run)}", True)
+    if run.episode.status is EpisodeStatus.COMPLETED:
+        return Told("Nothing is left: every action is done.", True)
+    return Told(needs(run, asked).text, False)
+
+
+def needs(run: AskedRun, asked: AskedQuestion) -> Told:
+    """What a person should do now: the request that is open, and what it is about."""
+    match run.episode.status:
+        case EpisodeStatus.ASKED_FOR_HELP:
+            reason = run.episode.reason.rstrip(". ")
+            return Told(f"A person is needed: {reason}. {_by_hand(run)}", True)
+        case EpisodeStatus.RUNNING if run.waits_for:
+            return Told(f"The robot waits for your answer: {run.waits_for} {_by_hand(run)}".rstrip(), True)
+        case EpisodeStatus.RUNNING:
+            return Told("No help is needed now; if it is, the live page asks for a decision.", False)
+    still = run.still_otherwise
+    return Told(
+        "No help is needed: the run is over." + (f" Left as it is: {'; '.join(still)}." if still else ""), False
+    )
+
+
+def waiting(run: AskedRun, asked: AskedQuestion) -> Told:
+    """What the robot waits for."""
+    if run.running and run.waits_for:
+        return Told(f"I wait for a person to answer: {run.waits_for}", True)
+    if run.running:
+        return Told("I wait for nobody: the run goes on.", False)
+    if run.episode.status is EpisodeStatus.ASKED_FOR_HELP:
+        return Told(how_it_stopped(run.episode), None)
+    return Told("I wait for nobody: the run is over.", False)
+
+
+def following(run: AskedRun, asked: AskedQuestion) -> Told:
+    """What comes next."""
+    if asked.said.who is Who.ME:
+        return needs(run, asked)
+    todo = [run.instruction(action) for action in run.left[:1]]
+    if run.running and run.waits_for:
+        way = run.proposed
+        if way is not None and way.found and way.actions:
+            steps = [goal(run, way, number) for number in range(len(way.actions))]
+            then = f" If the answer is yes, I would {listed(steps)}: {counted(len(steps), 'action')}."
+            return Told(f"Nothing before a person has answered: {run.waits_for}{then}")
+        return Told(f"Nothing before a person has answered: {run.waits_for}")
+    if run.episode.status is EpisodeStatus.COMPLETED or not todo:
+        return Told("Nothing: every action is done.")
+    if run.running:
+        return Told(f"Next is to {todo[0]}.")
+    return Told(f"Nothing: the run is over. The next action would be to {todo[0]}.")
+
+
+def left(run: AskedRun, asked: AskedQuestion) -> Told:
+    """How much is left."""
+    return Told(_left_text(run), run.episode.status is not EpisodeStatus.COMPLETED and bool(run.left))
+
+
+def plan(run: AskedRun, asked: AskedQuestion) -> Told:
+    """What the plan is."""
+    steps = list(map(run.instruction, run.episode.plan))
+    return Told(f"The plan has {counted(len(steps), 'step')}: {listed(steps)}.", bool(steps))
+
+
+def did(run: AskedRun, asked: AskedQuestion) -> Told:
+    """What was done, is being done, or will be."""
+    said = asked.said
+    if said.who is Who.ME or (said.who in (Who.PERSON, Who.ANYONE) and asked.gap is Gap.WHAT):
+        return needs(run, asked) if said.time != "past" else helped(run, asked)
+    if said.who is not Who.ROBOT:
+        return wrong(run, asked)
+    if said.time in ("next", "should"):
+        return following(run, asked)
+    if said.time == "now" and run.running:
+        return following(run, asked) if run.waits_for else Told(f"I carry out the plan. {following(run, asked).text}")
+    if asked.gap is Gap.WHY:
+        return chosen(run)
+    if said.time == "now" and asked.gap is Gap.WHAT:
+        return Told(following(run, asked).text)
+    deeds = run.deeds
+    if not deeds:
+        return Told("No action has been carried out.", False)
+    shown = [participle(each.action, run.domain) for each in deeds[-MOST_ACTIONS:]]
+    begun = f"{capital(counted(len(deeds), 'action'))} {'was' if len(deeds) == 1 else 'were'} carried out"
+    text = f"{begun}{', the last ones' if len(deeds) > len(shown) else ''}: {listed(shown)}."
+    return Told(text, True)
+
+
+def wrong(run: AskedRun, asked: AskedQuestion) -> Told:
+    """What went wrong, when, why, with which objects, how often, and whose doing it was."""
+    turn, gap = run.decisive, asked.gap
+    doubts = [each for each in run.every if not each.discrepancy.as_expected]
+    if gap is Gap.COUNT:
+        return Told(number_of_errors(run))
+    if turn is None:
+        if doubts and gap is not Gap.WHO:
+            return Told(_wrong_text(run, doubts[-1]), None)
+        over = run.episode.status is EpisodeStatus.ASKED_FOR_HELP
+        text = f"No error was noticed, but {how_it_stopped(run.episode)[0].lower()}{how_it_stopped(run.episode)[1:]}"
+        return Told(text if over else "Nothing went wrong, as far as it was noticed.", None if over else False)
+    if gap is Gap.WHEN:
+        return Told(f"{capital(run.when(turn))}; it was to {run.instruction(turn.discrepancy.action)}.")
+    if gap is Gap.WHY:
+        return Told(cause_of(turn, run.domain) or _wrong_text(run, turn))
+    if gap is Gap.WHO or asked.said.who in (Who.ME, Who.PERSON):
+        return fault(run, asked)
+    return Told(_wrong_text(run, turn), True)
+
+
+def fault(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whose doing the errors were, with what that rests on."""
+    said = dict.fromkeys(
+        f"{capital(run.when(turn))}: {_short(turn, run.domain)}. {cause_of(turn, run.domain)}" for turn in run.errors
+    )
+    agents = {each.agent for each in run.happenings}
+    who = asked.said.who
+    holds: bool | None = None
+    if who is Who.ROBOT or (not who and asked.gap is Gap.POLAR):
+        holds = True if Agent.ROBOT in agents else None
+    elif who in (Who.ME, Who.PERSON):
+        holds = True if Agent.PERSON in agents else False if agents == {Agent.ROBOT} else None
+    return Told(" ".join(said), holds) if said else Told("Nothing went wrong.", False)
+
+
+def noticed(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether, when and how an error was noticed."""
+    if asked.gap is Gap.WHEN:
+        return wrong(run, AskedQuestion(Gap.WHEN, asked.said))
+    if asked.gap in (Gap.WHAT, Gap.WHICH):
+        return wrong(run, AskedQuestion(Gap.WHAT, asked.said))
+    told = sure(run, asked)
+    return Told(f"{number_of_errors(run)} {told.text}" if asked.gap is Gap.POLAR else told.text, bool(run.errors))
+
+
+def sure(run: AskedRun, asked: AskedQuestion) -> Told:
+    """How sure the robot is, and what that rests on."""
+    turn, named = run.decisive, asked.said.names
+    looks = counted((turn or run.every[-1]).discrepancy.looks, "observation") if run.every else "no observation"
+    compared = f"The scene was compared with the one that the plan leads to, in {looks}"
+    found = [] if turn is None else [each for each in turn.discrepancy.deviations if not named or each.name in named]
+    if not found:
+        fine = f": {objects(named)} {'were' if len(named) > 1 else 'was'} as expected" if named else ""
+        return Told(f"{compared}{fine}.")
+    likely = [each for each in found if isinstance(each, Deviation) and not each.expected == ()]
+    said = [f"{the(each.name)} is wrong with a probability of {100 * (1 - each.probability):.0f} %" for each in likely]
+    return Told(f"{compared}: {listed(said or [state_of(each, run.scene, run.domain) for each in found])}.")
+
+
+def recovered(run: AskedRun, asked: AskedQuestion) -> Told:
+    """What was done about what went wrong."""
+    if asked.gap is Gap.WHY:
+        return chosen(run)
+    texts = []
+    for turn, recovery in run.recoveries:
+        if not recovery.found:
+            texts.append(f"There was no recovery: {reason_text(recovery).rstrip('. ')}.")
+        elif not recovery.actions:
+            texts.append(f"No recovery was needed. {rejoin_text(turn)}")
+        else:
+            steps = [goal(run, recovery, k) for k in range(len(recovery.actions))]
+            texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)} {rejoin_text(turn)}".rstrip())
+    carried = any(turn.carried_out for turn, _ in run.recoveries)
+    return Told(" ".join(texts) or _no_search(run), carried)
+
+
+def chosen(run: AskedRun) -> Told:
+    """Why the robot took its way back."""
+    told = alternative(run, AskedQuestion(Gap.WHAT, _ANY)).text
+    wrong_ = "; ".join(_short(turn, run.domain) for turn, recovery in run.recoveries if recovery.actions)
+    return Told(f"It puts this right: {wrong_}. {told}" if wrong_ else told)
+
+
+def alternative(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether there was another or a shorter way back."""
+    texts = []
+    for _, recovery in run.recoveries:
+        many = counted(len(recovery.actions), "action")
+        if not recovery.found:
+            texts.append(f"There was no recovery: {reason_text(recovery).rstrip('. ')}.")
+        elif not recovery.actions:
+            texts.append("No recovery was needed.")
+        elif recovery.proven_optimal:
+            texts.append(f"The way back takes {many}, and there is no shorter one.")
+        else:
+            texts.append(f"The way back takes {many}, the shortest that was found; a shorter one is not ruled out.")
+    return Told(" ".join(dict.fromkeys(texts)) or _no_search(run))
+
+
+def thought(run: AskedRun, asked: AskedQuestion) -> Told:
+    """How long the robot searched for a way back, or how many places it searched."""
+    if asked.gap in (Gap.COUNT, Gap.WHICH, Gap.WHERE):
+        found = [deed.action for deed in run.deeds if run.instruction(deed.action).startswith("find ")]
+        places = list(dict.fromkeys(action.arguments[-1] for action in found))
+        return Told(
+            f"{capital(counted(len(places), 'place'))}{': ' * bool(places)}{objects(places) if places else ''}."
+        )
+    found = [recovery for _, recovery in run.recoveries]
+    if not found:
+        return Told(_no_search(run))
+    return Told(f"The search for a way back took {sum(each.seconds for each in found):.2f} s.", True)
+
+
+def looked(run: AskedRun, asked: AskedQuestion) -> Told:
+    """How often the robot looked at the scene, and after which steps more than once."""
+    looks = [turn.discrepancy.looks for turn in run.every]
+    again = [run.when(turn) for turn in run.every if turn.discrepancy.looks > 1]
+    text = f"{capital(counted(sum(looks), 'observation'))} {'was' if sum(looks) == 1 else 'were'} used for verdicts"
+    return Told(f"{text}, more than one {listed(again)}." if again else f"{text}, one after each action.", bool(again))
+
+
+def repeated(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Which steps of the plan were executed more than once."""
+    steps = [deed.turn.step for deed in run.deeds if deed.turn.step is not None]
+    often = sorted({step for step in steps if steps.count(step) > 1})
+    many = [str(each.action) for each in run.deeds]
+    doubled = list(dict.fromkeys(each.action for each in run.deeds if many.count(str(each.action)) > 1))
+    if not often and not doubled:
+        return Told("No action was carried out twice.", False)
+    said = [f"{run.phrasing.step(step)}, {participle(run.episode.plan[step - 1], run.domain)}" for step in often]
+    said = said or [participle(action, run.domain) for action in doubled]
+    return Told(f"{capital(listed(said))}.", True)
+
+
+def skipped(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Which steps of the plan were left out, and what was given up."""
+    given_up = [run.domain.text(fact) for fact in run.episode.given_up]
+    texts = [f"This part of the goal was given up: {listed(given_up)}."] if given_up else []
+    reached = {deed.turn.step for deed in run.deeds} - {None}
+    missed = [number for number in range(1, len(run.episode.plan) + 1) if number not in reached]
+    if missed:
+        names = listed([run.phrasing.step(number) for number in missed])
+        ended = "" if run.episode.status is EpisodeStatus.COMPLETED else " so far"
+        texts.append(f"Not executed as a step of the plan{ended}: {names}.")
+    return Told(" ".join(texts) or f"Nothing was left out. {_left_text(run)}", bool(given_up or missed))
+
+
+def helped(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Whether a person has helped or interfered, as far as the records say."""
+    if asked.said.who is Who.ME and asked.said.time in ("now", "should", "next"):
+        return needs(run, asked)
+    by_hand = list(dict.fromkeys(turn.by_hand for turn in run.every if turn.by_hand))
+    ahead = [each for each in run.happenings if each.deviation.cause.value == "helped"]
+    if by_hand:
+        return Told(f"{capital(listed(by_hand))} changed the scene by hand, as the records say.", True)
+    if ahead:
+        when = capital(run.when(ahead[0].turn))
+        said = listed(list(dict.fromkeys(state_of(each.deviation, run.scene, run.domain) for each in ahead)))
+        return Told(f"{when}, {said}. No action of mine did that; who did it is not recorded.", None)
+    unknown = [each for each in run.happenings if each.agent is Agent.UNKNOWN]
+    if unknown:
+        return Told(f"The records name nobody. {fault(run, asked).text}", None)
+    return Told("The records name nobody, and nothing was noticed that only a person can have done.", False)
+
+
+def vetoed(run: AskedRun, asked: AskedQuestion) -> Told:
+    """What people decided."""
+    vetoes = sum(len(turn.record.vetoed) + (turn.record.fate is Fate.VETOED) for turn in run.every)
+    made = [each for turn in run.every for each in turn.record.decided]
+    text = "Nobody vetoed a recovery."
+    if vetoes:
+        text = f"{capital(counted(vetoes, 'recovery'))} {'was' if vetoes == 1 else 'were'} vetoed."
+    if made:
+        said = [f"{each.answer.replace('_', ' ')} ({each.by or 'without a name'})" for each in made]
+        text += f" The answers were: {', '.join(said)}."
+    if run.episode.status is EpisodeStatus.ASKED_FOR_HELP:
+        text += f" {how_it_stopped(run.episode)}"
+    return Told(text, bool(vetoes))
+
+
+def took(run: AskedRun, asked: AskedQuestion) -> Told:
+    """How long the run took, and what of it was lost."""
+    if asked.said.time == "next" and run.running:
+        return left(run, asked)
+    return Told(lasted(run))
+
+
+def lasted(run: AskedRun) -> str:
+    """How long the run took, what the recoveries cost, and how long people took."""
+    total = run.every[-1].record.time_s - run.episode.start_s if run.every else 0.0
+    extra = [turn for turn in run.every if turn.record.recovering and turn.record.action is not None]
+    if total <= 0.0:
+        return "How long it took, and how much time was lost, is not recorded."
+    text = f"{'So far it' if run.running else 'It'} took {duration(total)}."
+    lost, waited = lost_s(run.episode), waited_s(run.episode)
+    steps = [turn.step for turn in run.every if turn.record.action is not None and not turn.record.recovering]
+    waits = f" {capital(duration(waited))} of it people worked by hand." if waited >= SHORTEST_S else ""
+    if lost < SHORTEST_S and not extra and len(steps) == len(set(steps)):
+        return f"{text}{waits} No time was lost to recoveries, repeated steps or further looks."
+    many = f"{number(len(extra))} of its {counted(len(run.deeds), 'action')} belonged to recoveries" if extra else ""
+    spent = f"{duration(lost)} of that {'were' if lost >= SHORTEST_S else 'was'}"
+    return f"{text}{waits} {spent} lost to errors: {many or 'steps were repeated, or looked at again'}."
+
+
+def number_of_errors(run: AskedRun) -> str:
+    """How often something went wrong in this run, and what."""
+    errors = run.errors
+    text = f"{capital(counted(len(errors), 'error'))} {'was' if len(errors) == 1 else 'were'} noticed in this run"
+    short = dict.fromkeys(_short(each, run.domain) for each in errors)
+    return f"{text}: {'; '.join(short)}." if short else f"{text}."
+
+
+def cause_of(turn: Turn, domain: Domain, names: Collection[str] | None = None) -> str:
+    """Why objects were not as expected at a turn, all of them if none is named."""
+    return " ".join(each.text for each in why(turn.discrepancy, turn.by_hand, domain, names))
+
+
+def _short(turn: Turn, domain: Domain) -> str:
+    return in_short(facts_of(turn.discrepancy, None, domain), domain)
+
+
+def _wrong_text(run: AskedRun, turn: Turn) -> str:
+    """What was wrong at a turn, and in short what else there was."""
+    text = GroundedExplainer(run.domain, run.phrasing.audience)(turn.discrepancy, None).text
+    text = f"{text} {cause_of(turn, run.domain)}".rstrip()
+    others = [each for each in run.errors if each is not turn]
+    if not others:
+        return text
+    short = dict.fromkeys(_short(each, run.domain) for each in others)
+    return f"{text} There {'was' if len(others) == 1 else 'were'} also: {'; '.join(short)}."
+
+
+def _left_text(run: AskedRun) -> str:
+    many = 0 if run.episode.status is EpisodeStatus.COMPLETED else len(run.left)
+    if not many:
+        return "Nothing is left: every action is done."
+    return f"{capital(counted(many, 'action'))} {'is' if many == 1 else 'are'} left."
+
+
+def _by_hand(run: AskedRun) -> str:
+    """What a person can put right by hand: the way back that was found last, else what is not as expected."""
+    way: Recovery | None = next((recovery for _, recovery in reversed(run.recoveries) if recovery.actions), None)
+    turn = run.every[-1] if run.every else None
+    if turn is None or turn.discrepancy.as_expected:
+        return "Put that right and let the robot look again, or finish by hand." if not run.running else ""
+    if way is not None and way.found:
+        steps = [goal(run, way, number) for number in range(len(way.actions))]
+        return f"By hand that is: {listed(steps)}. Then let the robot look again."
+    wanted = [should_be(run, turn, each) for each in turn.discrepancy.deviations]
+    return (
+        f"Put that right{': ' + '; '.join(wanted) if wanted else ''}. Then let the robot look again, or finish by hand."
+    )
+
+
+def should_be(run: AskedRun, turn: Turn, deviation: AnyDeviation) -> str:
+    """How an object that is not as expected should be, as a clause."""
+    scene, name = turn.discrepancy.expected, deviation.name
+    if isinstance(scene, SceneGraph):
+        place = f"on {the(support_name(scene, scene.index(name)))}" if name in scene.names else "there"
+        return f"{the(name)} should be {place}"
+    facts = [run.domain.text(fact) for fact in deviation.expected]
+    facts = facts or [run.domain.text(fact, holds=False) for fact in deviation.observed or ()]
+    return f"what is needed is that {listed(facts)}"
+
+
+def _no_search(run: AskedRun) -> str:
+    if run.errors:
+        return "The run ended before a way back was searched for."
+    return "Nothing went wrong, so no way back was searched for."

@@ -1,0 +1,431 @@
+"""Answers about what was done with objects and what happened to them: whether, who, when, where, why, and what if not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsrecover.core.discrepancy import AnyDeviation, Cause, Deviation, Unknown
+from nsrecover.core.episode import EpisodeStatus, StopCode
+from nsrecover.core.geometry import intersects
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.relations import resting_on, support_name
+from nsrecover.explanation.answers.counterfactuals import without
+from nsrecover.explanation.answers.fates import fate_text
+from nsrecover.explanation.answers.numbering import Turn
+from nsrecover.explanation.answers.run import AskedRun, Deed, Happening, state_of
+from nsrecover.explanation.phrases import instruction
+from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.why import Agent, why
+from nsrecover.language.questions import GENERIC, AskedQuestion, Gap, Proposition, Things, Who
+from nsrecover.util.english import capital, counted, listed, objects, past, the
+
+MOST_ACTIONS = 8
+"""An answer lists so many actions at most, the last ones."""
+_HAPPENS = {
+    "drop": (Cause.DROPPED,),
+    "fall": (Cause.TOPPLED, Cause.DROPPED, Cause.LYING),
+    "knock": (Cause.TOPPLED, Cause.MOVED, Cause.LEANING, Cause.LYING, Cause.TURNED),
+    "lose": (Cause.MISSING, Cause.REPLACED, Cause.DROPPED),
+    "swap": (Cause.SWAPPED,),
+    "change": tuple(Cause),
+    "break": (),
+    "spill": (),
+    GENERIC: (Cause.MOVED, Cause.MISSING, Cause.SWAPPED, Cause.REPLACED, Cause.TURNED, Cause.MISPLACED, Cause.CHANGED, Cause.TOPPLED, Cause.DROPPED, Cause.HELPED),
+}  # fmt: skip
+"""What a question says happened -> the causes that mean it."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer as it is found: whether the proposition, not negated, holds (None: not known), and what is so."""
+
+    text: str
+    holds: bool | None = None
+
+
+def acted(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Of an action: whether it was executed, by whom, when, why, or why not."""
+    said = asked.said
+    if said.who in (Who.ME, Who.PERSON) or (said.who is not Who.ROBOT and GENERIC in said.value):
+        if said.who is not Who.ANYONE and said.who is not Who.NONE:
+            return _by_people(run, said)
+        if not said.names and said.things is Things.NAMED and asked.gap is not Gap.WHICH:
+            return _by_people(run, said)
+    done = _deeds(run, said)
+    if asked.gap is Gap.WHY:
+        return Told(_why_not(run, said) if said.negated else _why(run, said))
+    any_object = GENERIC in said.value and not said.place and not said.names
+    if asked.gap is Gap.COUNT or (asked.gap in (Gap.WHAT, Gap.WHICH) and any_object):
+        names = list(dict.fromkeys(each.action.arguments[0] for each in done if each.action.arguments))
+        return Told(f"{capital(counted(len(names), 'object'))}: {objects(names)}." if names else "None so far.")
+    if done:
+        shown = done[-MOST_ACTIONS:]
+        text = " ".join(f"{capital(run.when(each.turn))}, I {run.done(each.action)}." for each in shown)
+        others = _happened(run, said, _causes(said)) if GENERIC in said.value and said.who is not Who.ROBOT else []
+        return Told(f"{text} {_tells(run, others)} {_causes_text(run, others)}".rstrip() if others else text, True)
+    changed = [each for each in _happened(run, said, _causes(said)) if each.deviation.name in said.names]
+    about = objects(said.names) if said.names else ""
+    text = f"I did not {_verb(run, said)}{' ' + about if about else ''}."
+    if changed and GENERIC in said.value:
+        text, holds = _tells(run, changed), None
+        if said.who is Who.ROBOT:
+            return Told(f"No action of mine did that. {text}", False)
+        return Told(f"No action of mine moved {about}. {text}", True if not said.who else holds)
+    if said.who in (Who.NONE, Who.ANYONE) and (changed := _now_so(run, said)):
+        return Told(f"No action of mine did that. {_tells(run, changed)} {_causes_text(run, changed)}", None)
+    if _stopped_before(run, said):
+        return Told(
+            f"The run ended before the result was confirmed: the next action was to {run.instruction(run.left[0])}."
+        )
+    return Told(text, False)
+
+
+def happened(run: AskedRun, asked: AskedQuestion) -> Told:
+    """Of something that happened to objects: whether, to which, who did it, when, why, and what became of them."""
+    said = asked.said
+    found = _happened(run, said, _causes(said))
+    if {"break", "spill"} & {*said.value} and not found:
+        return _broken(run, said)
+    robot_only = said.who is Who.ROBOT
+    if not found:
+        if any(_unseen(run, each) for each in said.names):
+            return Told(became(run, said.names[0]))
+        if said.names:
+            others = [each for each in run.happenings if each.deviation.name in said.names]
+            if asked.gap is Gap.WHICH or others:
+                return Told(became(run, said.names[0]), False)
+        what = objects(said.names) if said.names else "any object"
+        return Told(f"Nothing of the kind was noticed with {what}.", False)
+    text = _tells(run, found)
+    if asked.gap is Gap.WHY:
+        return Told(_causes_text(run, found))
+    if asked.gap is Gap.WHO:
+        return Told(f"{_doers(run, found)} {_causes_text(run, found)}")
+    if robot_only:
+        agents = {each.agent for each in found}
+        holds = True if Agent.ROBOT in agents else False if agents == {Agent.PERSON} else None
+        return Told(f"{text} {_causes_text(run, found)}", holds)
+    if said.who in (Who.PERSON, Who.ME, Who.ANYONE):
+        agents = {each.agent for each in found}
+        holds = True if Agent.PERSON in agents else False if agents == {Agent.ROBOT} else None
+        return Told(f"{text} {_causes_text(run, found)}", holds)
+    if said.time in ("state", "now") and said.names:
+        return _still(run, said.names, text)
+    return Told(text, True)
+
+
+def became(run: AskedRun, name: str) -> str:
+    """What happened to an object."""
+    found = next((each for each in run.happenings if each.deviation.name == name), None)
+    if found is not None:
+        deviation = found.deviation
+        away = 100 * deviation.distance_m if isinstance(deviation, Deviation) else 0.0
+        place = f", about {away:.0f} cm from its place" if 1.0 <= away < math.inf else ""
+        return f"{_tell(run, found)}{place}."
+    if unseen := _unseen(run, name):
+        return f"I do not know: {the(name)} was not seen after {run.phrasing.step(unseen.step or 1)}."
+    return f"Nothing happened to {the(name)}: it was always as expected."
+
+
+def deviation_of(turn: Turn, name: str) -> AnyDeviation | None:
+    """How an object deviates at a turn; None if it does not."""
+    return next((each for each in turn.discrepancy.deviations if each.name == name), None)
+
+
+def what_if_not(run: AskedRun, said: Proposition) -> str:
+    """What would be if an object had not been moved by the robot, from the boxes of a run."""
+    name = said.names[0]
+    found = _moves(run, replace_value(said))
+    if found is None:
+        planned = _planned(run, said)
+        if planned is None:
+            return f"Nothing would be different: as far as it is recorded, I did not move {the(name)} at all."
+        return f"{_was_planned(run, planned)} Without it the plan would not have been completed."
+    turn, recovery, number = found
+    so_far = f"No recovery has moved {the(name)}. {fate_text(turn)} " if number not in turn.carried_out else ""
+    if not isinstance(turn.record.graph, SceneGraph):
+        return (
+            f"{so_far}What would be different cannot be computed from a log of facts: ask while the robot is running."
+        )
+    return f"{so_far}{without(turn.record.graph, recovery, name)}"
+
+
+def what_if_it_had_not_happened(run: AskedRun, said: Proposition) -> str:
+    """What would be if something had not happened to an object."""
+    found = _happened(run, said, _causes(said))
+    if not found:
+        return (
+            f"Nothing would be different: nothing of the kind was noticed with {objects(said.names) or 'any object'}."
+        )
+    turn = found[0].turn
+    if all(each.deviation.cause is Cause.HELPED for each in found):
+        return f"{_tells(run, found)} Without that, no step could have been skipped: I would have had to do it myself."
+    wrong = [each.name for each in turn.discrepancy.deviations if each.name not in said.names]
+    then = f"{capital(run.phrasing.step(turn.step))}" if turn.step else "That action of the recovery"
+    if said.names and wrong:
+        still = f"{objects(wrong)} would still not have been as expected {run.when(turn)}"
+        return f"{_tells(run, found)} Without that, {still}."
+    last = len(run.episode.plan)
+    if turn.step is None or turn.step >= last:
+        rest = "the plan would have been complete" if turn.step == last else "the recovery would have gone on"
+    else:
+        rest = f"the plan would have gone on with {run.phrasing.step(turn.step + 1)}"
+    spared = turn.recovery.actions if turn.recovery is not None else ()
+    saved = f", without the recovery of {counted(len(spared), 'action')}" if spared and turn.carried_out else ""
+    stopped = run.episode.status is EpisodeStatus.ASKED_FOR_HELP and turn is run.errors[-1]
+    return (
+        f"{_tells(run, found)} Without that, {then[0].lower()}{then[1:]} would have gone as planned, and {rest}{saved}."
+        + (" The run would not have stopped there." if stopped else "")
+    )
+
+
+def replace_value(said: Proposition) -> Proposition:
+    """The same object with any action."""
+    return Proposition("act", (GENERIC,), names=said.names)
+
+
+def _matches(run: AskedRun, said: Proposition, deed: Deed) -> bool:
+    action = deed.action
+    if GENERIC not in said.value and action.operator not in said.value:
+        return False
+    wanted = {*said.names, *(each for each in said.place[1:] if each in run.names)}
+    if not wanted <= set(action.arguments):
+        return False
+    first = said.names and (said.place or GENERIC in said.value)
+    return not first or action.arguments[:1] == said.names[:1]
+
+
+def _deeds(run: AskedRun, said: Proposition) -> list[Deed]:
+    if said.who in (Who.PERSON, Who.ME):
+        return []
+    return [each for each in run.deeds if _matches(run, said, each)]
+
+
+def _causes(said: Proposition) -> tuple[Cause, ...]:
+    return tuple(cause for each in said.value for cause in _HAPPENS.get(each, ()))
+
+
+def _names(run: AskedRun, said: Proposition) -> Sequence[str]:
+    if said.things is Things.GROUP:
+        return run.built
+    return said.names or run.names
+
+
+def _happened(run: AskedRun, said: Proposition, causes: Sequence[Cause]) -> list[Happening]:
+    names = _names(run, said)
+    return [each for each in run.happenings if each.deviation.cause in causes and each.deviation.name in names]
+
+
+def _now_so(run: AskedRun, said: Proposition) -> list[Happening]:
+    """What changed without an action of the robot, of the objects of an action that it did not do."""
+    return [each for each in run.happenings if said.names and each.deviation.name in said.names]
+
+
+def _tell(run: AskedRun, each: Happening) -> str:
+    """When an object deviated, and how, as a clause."""
+    return f"{capital(run.when(each.turn))}, {past(state_of(each.deviation, each.turn.record.graph, run.domain))}"
+
+
+def _tells(run: AskedRun, found: Sequence[Happening]) -> str:
+    return " ".join(dict.fromkeys(f"{_tell(run, each)}." for each in found))
+
+
+def _causes_text(run: AskedRun, found: Sequence[Happening]) -> str:
+    turns = dict.fromkeys(each.turn for each in found)
+    said = (
+        why(turn.discrepancy, turn.by_hand, run.domain, [each.deviation.name for each in found if each.turn is turn])
+        for turn in turns
+    )
+    return " ".join(dict.fromkeys(each.text for group in said for each in group))
+
+
+def _doers(run: AskedRun, found: Sequence[Happening]) -> str:
+    agents = {each.agent for each in found}
+    if agents == {Agent.ROBOT}:
+        return "It was an action of mine."
+    if agents == {Agent.PERSON}:
+        return f"It was {found[0].turn.by_hand}, as far as it is recorded."
+    return "Who did it is not known."
+
+
+def _by_people(run: AskedRun, said: Proposition) -> Told:
+    """Whether people moved or changed objects by hand."""
+    found = [each for each in run.happenings if not said.names or each.deviation.name in said.names]
+    by_hand = [each for each in found if each.agent is Agent.PERSON]
+    if by_hand:
+        return Told(f"{_tells(run, by_hand)} {_causes_text(run, by_hand)}", True)
+    names = [each.by_hand for each in run.every if each.by_hand]
+    if names:
+        return Told(
+            f"{capital(names[0])} changed the scene by hand, as the records say; what exactly is not recorded.", None
+        )
+    unknown = [each for each in found if each.agent is Agent.UNKNOWN]
+    if unknown:
+        return Told(f"{_tells(run, unknown)} {_causes_text(run, unknown)}")
+    what = objects(said.names) if said.names else "anything"
+    return Told(f"It was not noticed that a person moved or changed {what}.", False)
+
+
+def _broken(run: AskedRun, said: Proposition) -> Told:
+    """Whether something is broken, or was spilled: only scenes of facts say so."""
+    scene, domain = run.scene, run.domain
+    names = said.names or tuple(run.names)
+    facts = getattr(scene, "facts", frozenset())
+    broken = sorted(fact for fact in facts if "broken" in fact and set(names) & set(fact[1:]))
+    if broken:
+        return Told(f"{capital(listed(map(domain.text, broken)))}.", True)
+    if "broken" not in domain.variables:
+        return Told("Whether something is broken is not read by my sensors.")
+    return Told(
+        f"As far as it was seen, {objects(names) if said.names else 'nothing'} {'is not' if said.names else 'is'} broken.",
+        False,
+    )
+
+
+def _still(run: AskedRun, names: Sequence[str], text: str) -> Told:
+    """Whether what happened is still so, at the last turn."""
+    wrong = [each for each in names if run.every and deviation_of(run.every[-1], each) is not None]
+    if wrong:
+        return Told(f"{text} It was still so when I looked last.", True)
+    return Told(
+        f"{text} When I looked last, {objects(names)} {'was' if len(names) == 1 else 'were'} in place again.", False
+    )
+
+
+def _unseen(run: AskedRun, name: str) -> Turn | None:
+    """The first turn at which an object should have been seen, and was not."""
+    for turn in run.every:
+        unknown = (each.name for each in turn.discrepancy.missing_to_tell if isinstance(each, Unknown))
+        if name in (*unknown, *(each.name for each in turn.discrepancy.unseen if each.moved)):
+            return turn
+    return None
+
+
+def _stopped_before(run: AskedRun, said: Proposition) -> bool:
+    """Whether a person ended the run, and the action that was next may have begun."""
+    ended = run.episode.why in (StopCode.STOPPED, StopCode.EXECUTION_FAILED)
+    return ended and bool(run.every and run.left) and _matches(run, said, Deed(run.every[-1], run.left[0]))
+
+
+def _verb(run: AskedRun, said: Proposition) -> str:
+    """The verb of an action that was not done."""
+    operator = run.domain.operators.get(said.value[0])
+    return "move" if operator is None else operator.words.imperative.partition(" {")[0] or "do that with"
+
+
+# --- why, and why not
+
+
+def _moves(run: AskedRun, said: Proposition) -> tuple[Turn, Recovery, int] | None:
+    """The first recovery that has done an action, else one that would have, and the number of the action in it."""
+    found = [
+        (turn, recovery, number)
+        for turn, recovery in run.recoveries
+        for number, action in enumerate(recovery.actions)
+        if action.arguments[:1] == said.names[:1] and _matches(run, said, Deed(turn, action))
+    ]
+    return min(found, key=lambda each: each[2] not in each[0].carried_out, default=None)
+
+
+def _planned(run: AskedRun, said: Proposition) -> Turn | None:
+    """The first step of the plan that is an action."""
+    steps = [turn for turn in run.every if turn.step and _matches(run, said, Deed(turn, turn.discrepancy.action))]
+    return min(steps, key=lambda turn: turn.discrepancy.action.arguments[:1] != said.names[:1], default=None)
+
+
+def _why(run: AskedRun, said: Proposition) -> str:
+    if not said.names:
+        return "Name the object: I can say why an action was done with it."
+    found = _moves(run, said) or (None if _planned(run, said) else _moves(run, replace_value(said)))
+    if found is None:
+        planned = _planned(run, said) or _planned(run, replace_value(said))
+        if planned is None:
+            changed = _now_so(run, said)
+            text = f"I did not {_verb(run, said)} {objects(said.names)}."
+            return f"{text} {_tells(run, changed)} {_causes_text(run, changed)}" if changed else text
+        return _was_planned(run, planned)
+    turn, recovery, number = found
+    action, scene, name = recovery.actions[number], turn.record.graph, said.names[0]
+    text, to_do = (f"After {run.phrasing.step(turn.step)}, " if turn.step else ""), run.instruction(action)
+    if (deviation := deviation_of(turn, name)) is not None:
+        to_do = goal(run, recovery, number)
+        return capital(f"{text}{past(state_of(deviation, scene, run.domain))}. {_so(turn, number, to_do)}")
+    if reason := _in_the_way(recovery, number, scene):
+        return capital(f"{text}{the(name)} was in its place, but {reason}. {_so(turn, number, to_do)}")
+    if turn.discrepancy.action.arguments[0] == name:
+        return capital(f"{text}the step was about {the(name)}. {_so(turn, number, to_do)}")
+    return f"The rest of the plan needs {the(name)}. {_so(turn, number, to_do)}"
+
+
+def _why_not(run: AskedRun, said: Proposition) -> str:
+    """Why the robot did not do something, or that it did."""
+    if done := _deeds(run, said):
+        return f"I did: {run.when(done[0].turn)}, I {run.done(done[0].action)}."
+    if not said.names:
+        return "It was not part of the plan."
+    what = f"{_verb(run, said)} {objects(said.names)}"
+    if found := _moves(run, said):
+        fate = fate_text(found[0])
+        return f"The way back was to {run.instruction(found[1].actions[found[2]])}. {fate}"
+    left = [action for action in run.left if _matches(run, said, Deed(run.every[-1], action))] if run.every else []
+    if left:
+        return f"I have not done it: it is a step of the plan that has not been reached, to {run.instruction(left[0])}."
+    name = said.names[0]
+    for turn, recovery in run.recoveries:
+        deviation = deviation_of(turn, name)
+        if deviation is None:
+            continue
+        clause = capital(past(state_of(deviation, turn.record.graph, run.domain)))
+        if name in recovery.staying:
+            return f"{clause}. It could stay there: no later step needed it elsewhere."
+        if not recovery.found:
+            return f"{clause}, and there was no recovery: {reason_text(recovery).rstrip('. ')}."
+        return f"{clause}. The rest of the plan was possible without that."
+    if any(each.deviation.name == name for each in run.happenings):
+        return f"{became(run, name)} No recovery was searched for."
+    known = "it was in its place and blocked nothing" if isinstance(run.scene, SceneGraph) else "nothing needed it"
+    return f"I did not {what}: no step of the plan is to do that, and {known}, as far as it was noticed."
+
+
+def goal(run: AskedRun, recovery: Recovery, number: int) -> str:
+    """An action of a recovery as an instruction, with the support of the object afterwards."""
+    graphs, action = recovery.graphs, recovery.actions[number]
+    boxes = number < len(graphs) and isinstance(graphs[number], SceneGraph)
+    place = support_name(graphs[number], graphs[number].index(action.arguments[0])) if boxes else None
+    return instruction(action, place, run.domain)
+
+
+def _so(turn: Turn, number: int, to_do: str) -> str:
+    """What an action of a recovery is for, as it was done or not."""
+    if number in turn.carried_out:
+        return f"So I had to {to_do}."
+    return f"The way back was to {to_do}; this action of it was not carried out. {fate_text(turn)}"
+
+
+def _was_planned(run: AskedRun, planned: Turn) -> str:
+    step, to_do = run.phrasing.step(planned.step or 0), run.instruction(planned.discrepancy.action)
+    if planned.discrepancy.action not in [each.action for each in run.deeds]:
+        return f"{capital(step)} of the plan is to {to_do}. I have not done it."
+    return f"{capital(step)} of the plan was to {to_do}."
+
+
+def _in_the_way(recovery: Recovery, number: int, scene: object) -> str:
+    """Which object was blocked by an object that was in its own place; of facts, that is not known."""
+    name = recovery.actions[number].arguments[0]
+    if not isinstance(scene, SceneGraph) or name not in scene.names:
+        return ""
+    index = scene.index(name)
+    for later in recovery.actions[number + 1 :]:
+        other = later.arguments[0]
+        if other != name and other in scene.names and index in resting_on(scene, scene.index(other)):
+            return f"it stood on {the(other)}, which had to be moved"
+    for position, later in enumerate(recovery.actions):
+        other = later.arguments[0]
+        if position > number and position < len(recovery.graphs) and other != name:
+            after = recovery.graphs[position]
+            if bool(intersects(after.boxes[after.index(other)], scene.boxes[[index]])[0]):
+                return f"it stood where {the(other)} had to go"
+    return ""

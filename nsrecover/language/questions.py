@@ -1,0 +1,404 @@
+"""A question about a run → what is asked of which proposition: yes or no, who, what, where, when, why, how, what if."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.household.names import SYNONYMS
+from nsrecover.language.chart import Grammar, Meaning
+from nsrecover.language.lattice import Vocabulary, tokens
+from nsrecover.language.rules import grammar_of
+from nsrecover.language.tables import WORDS
+from nsrecover.language.words import COMMON, forms
+from nsrecover.util.python310 import StrEnum
+
+GRIPPER = "gripper"
+"""Place of what is held."""
+GENERIC = "move"
+"""Verb of every action that moves its object."""
+
+
+class Gap(StrEnum):
+    """What a question asks of its proposition."""
+
+    POLAR = "polar"
+    """Whether it holds."""
+    WHO = "who"
+    WHAT = "what"
+    WHICH = "which"
+    WHERE = "where"
+    WHEN = "when"
+    WHY = "why"
+    HOW = "how"
+    COUNT = "often"
+    LONG = "long"
+    IF = "if"
+    """What would be if it held."""
+
+
+class Who(StrEnum):
+    """The doer of a proposition."""
+
+    NONE = ""
+    ROBOT = "robot"
+    ME = "me"
+    PERSON = "person"
+    ANYONE = "anyone"
+
+
+class Things(StrEnum):
+    """Which things a proposition is about, if they are not named."""
+
+    NAMED = ""
+    IT = "it"
+    ANY = "any"
+    EVERY = "every"
+    GROUP = "group"
+    """What the plan builds."""
+    RUN = "run"
+
+
+@dataclass(frozen=True)
+class Proposition:
+    """What a question is about.
+
+    Attributes:
+        predicate: `act`, `happen`, `at`, `state`, or a predicate of a run from the grammar.
+        value: the operators of an act; what happened; pairs `variable=value` of a state; else further words.
+        who: the doer.
+        names: the objects, as the run names them.
+        things: what else it is about.
+        place: relation and object of a place; empty without one.
+        negated: whether it is denied.
+        time: now, past, next or should; start for what was before.
+        unknown: words that name nothing in the run, or several things.
+    """
+
+    predicate: str
+    value: tuple[str, ...] = ()
+    who: Who = Who.NONE
+    names: tuple[str, ...] = ()
+    things: Things = Things.NAMED
+    place: tuple[str, ...] = ()
+    negated: bool = False
+    time: str = ""
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question: what is asked of a proposition."""
+
+    gap: Gap
+    said: Proposition
+
+
+@dataclass(frozen=True)
+class _Subject:
+    who: Who = Who.NONE
+    things: Things = Things.NAMED
+    names: tuple[str, ...] = ()
+    negates: bool = False
+    unknown: tuple[str, ...] = ()
+
+
+def _with_object(said: Proposition, obj: _Subject | None, at: _Subject | None = None) -> Proposition:
+    if obj is not None:
+        negated = said.negated ^ obj.negates
+        said = replace(said, names=obj.names, things=obj.things, negated=negated, unknown=obj.unknown)
+    if at is not None:
+        said = replace(said, place=at.names, unknown=(*said.unknown, *at.unknown))
+    return said
+
+
+def _event(kind: str) -> Callable[..., Proposition | None]:
+    def made(
+        verb: str | tuple[str, ...],
+        obj: _Subject | None = None,
+        at: _Subject | None = None,
+        part: str = "",
+        **also: str,
+    ) -> Proposition | None:
+        value = (verb, *also.values()) if isinstance(verb, str) else verb
+        if part:
+            value = tuple(name for name, own in (each.split(" ") for each in value) if own == part)
+        return _with_object(Proposition(kind, value), obj, at) if value else None
+
+    return made
+
+
+def _quality(quality: str) -> Proposition:
+    denied, _, name = quality.rpartition(" ")
+    if name in ("lose", "break", "fall"):
+        return Proposition("happen", (name,), time="state")
+    return Proposition(name, negated=denied == "not")
+
+
+def _state(state: tuple[str, ...]) -> Proposition:
+    return Proposition("state", state)
+
+
+def _time(aux: Sequence[str]) -> str:
+    return next((each for each in ("should", "next", "past", "now") if each in aux), "")
+
+
+_OF_RUN = ("safe", "sure", "needs", "alternative", "fault")
+"""Predicates that "it" is the subject of without a meaning."""
+
+
+def _said(
+    said: Proposition, subj: _Subject | None = None, aux: Sequence[str] | str | None = (), *nots: str | None
+) -> Proposition | None:
+    """A predicate with its subject, tense and negations; None if they do not go together."""
+    time = _time((aux,) if isinstance(aux, str) else aux or ())
+    negated = said.negated ^ bool(sum(each is not None for each in nots) % 2)
+    said = replace(said, negated=negated, time=said.time if said.time in ("start", "state") else time)
+    if subj is None:
+        return said
+    said = replace(said, negated=said.negated ^ subj.negates, unknown=(*said.unknown, *subj.unknown))
+    if subj.who is not Who.NONE:
+        return None if said.predicate in ("at", "state") or said.who else replace(said, who=subj.who)
+    if said.predicate in _OF_RUN:
+        return said
+    if said.names or said.things is not Things.NAMED:
+        ours = said.predicate in ("act", "happen", "hurt") and subj.things is Things.IT
+        return replace(said, who=Who.ROBOT) if ours else None
+    return replace(said, names=subj.names, things=subj.things)
+
+
+def _asked(gap: Gap) -> Callable[..., AskedQuestion | None]:
+    def made(said: Proposition, subj: _Subject | None = None, aux: Sequence[str] | str | None = (), **nots: str | None
+             ) -> AskedQuestion | None:  # fmt: skip
+        whole = _said(said, subj, aux, *nots.values())
+        if whole is None or (gap is Gap.WHICH and (whole.names or whole.things) and not _asks_for_doer(whole)):
+            return None
+        return AskedQuestion(gap, whole)
+
+    return made
+
+
+def _asks_for_doer(said: Proposition) -> bool:
+    return said.predicate in ("happen", "act", "wrong", "stopped", "noticed", "hurt")
+
+
+def _noun_asked(gap: Gap) -> Callable[..., AskedQuestion]:
+    return lambda noun, **_rest: AskedQuestion(gap, _quality(noun))
+
+
+def _idiom(idiom: str) -> AskedQuestion:
+    predicate, _, gap = idiom.partition(" ")
+    return AskedQuestion(Gap(gap) if gap else Gap.WHAT, Proposition(predicate))
+
+
+def _gap(gap: str, said: Proposition | None = None, aux: str | None = None, **no: str | None) -> AskedQuestion:
+    return AskedQuestion(Gap(gap), said or Proposition("wrong"))
+
+
+def _be(gap: str, subj: _Subject, aux: tuple[str, ...], no: str | None) -> AskedQuestion | None:
+    """Where, why or how a thing is."""
+    whole = _said(Proposition("at"), subj, aux, no)
+    return None if whole is None else AskedQuestion(Gap(gap), whole)
+
+
+def _passive(gap: str, said: Proposition, aux: str | None = None, **no: str | None) -> AskedQuestion | None:
+    whole = _said(said, None, aux, no.get("not"))
+    return None if whole is None else AskedQuestion(Gap(gap), whole)
+
+
+def _risk(risk: str, said: Proposition | None = None) -> Proposition:
+    names, things = (said.names, said.things) if said is not None else ((), Things.NAMED)
+    return replace(_quality(risk), names=names, things=things, unknown=said.unknown if said is not None else ())
+
+
+def _risk_only(risk: str, said: Proposition | None = None) -> Proposition | None:
+    """Safety: of ok and fine only with what one wants to do."""
+    return _risk(risk, said)
+
+
+def _plain(said: Proposition, subj: _Subject, aux: tuple[str, ...] = (), aux2: tuple[str, ...] = (), **no: str | None
+           ) -> Proposition | None:  # fmt: skip
+    return _said(said, subj, (*aux, *aux2), no.get("not"))
+
+
+def _there(noun: str, aux: Sequence[str] | str = (), **no: str | None) -> Proposition | None:
+    return _said(replace(_quality(noun), things=Things.ANY), None, aux, *no.values())
+
+
+def _is_noun(noun: str, subj: _Subject, aux: str, **no: str | None) -> Proposition | None:
+    return _said(_quality(noun), subj, aux, no.get("not"))
+
+
+_BUILDERS: dict[str, Callable[..., Meaning]] = {
+    "all": lambda first, rest: (first, *rest),
+    "polar": lambda said: AskedQuestion(Gap.POLAR, said),
+    "polar_not": lambda said: AskedQuestion(Gap.POLAR, replace(said, negated=not said.negated)),
+    "gap": _gap,
+    "gap_passive": _passive,
+    "bare": _gap,
+    "gap_be": lambda gap, subj, aux, **no: _be(gap, subj, aux, no.get("not")),
+    "until": lambda gap: AskedQuestion(Gap(gap), Proposition("left")),
+    "remembered": lambda said: AskedQuestion(Gap.POLAR, replace(said, who=Who.ROBOT, time="past")),
+    "when_so": lambda said, aux: AskedQuestion(Gap.WHEN, said),
+    "how_is": lambda said, aux, subj: AskedQuestion(Gap.HOW, replace(said, who=subj.who, names=subj.names)),
+    "about": lambda subj: AskedQuestion(Gap.WHAT, Proposition("about", names=subj.names, unknown=subj.unknown)),
+    "made": lambda subj, said: (whole := _said(said, subj, ("past",))) and AskedQuestion(Gap.WHY, whole),
+    "who": _asked(Gap.WHO),
+    "who_object": _asked(Gap.WHO),
+    "whose": _noun_asked(Gap.WHO),
+    "what_subject": _asked(Gap.WHICH),
+    "what_object": _asked(Gap.WHAT),
+    "what_is": _noun_asked(Gap.WHAT),
+    "what_noun": lambda noun, subj, aux: AskedQuestion(Gap.WHAT, replace(_quality(noun), who=subj.who)),
+    "count_subject": _asked(Gap.COUNT),
+    "count_object": _asked(Gap.COUNT),
+    "count_of": lambda noun: AskedQuestion(Gap.COUNT, Proposition(noun.rpartition(" ")[2])),
+    "count_noun": _noun_asked(Gap.COUNT),
+    "what_if": lambda said: AskedQuestion(Gap.IF, said),
+    "if_not": lambda subj: AskedQuestion(
+        Gap.IF, Proposition("act", (GENERIC,), subj.who, subj.names, subj.things, negated=True)
+    ),
+    "without": lambda said: replace(said, who=Who.ROBOT, negated=not said.negated),
+    "idiom": _idiom,
+    "inverted": lambda said, subj, aux, **no: _said(said, subj, aux, *no.values()),
+    "inverted_to": lambda said, subj, aux, time, **no: _said(said, subj, ("should",), *no.values()),
+    "is_noun": _is_noun,
+    "there": _there,
+    "there_is": lambda subj, said=None, aux=(), **no: _said(said or Proposition("seen"), subj, aux, *no.values()),
+    "plain": _plain,
+    "plain_there": _there,
+    "plain_there_is": lambda subj, said=None, aux=(), **no: _said(said or Proposition("seen"), subj, aux, *no.values()),
+    "there_state": lambda state, no=None: replace(_state(state), negated=no is not None),
+    "robot": lambda: _Subject(Who.ROBOT),
+    "person": lambda who: _Subject(Who(who)),
+    "nobody": lambda: _Subject(Who.ANYONE, negates=True),
+    "it": lambda: _Subject(things=Things.IT),
+    "any": lambda: _Subject(things=Things.ANY),
+    "every": lambda: _Subject(things=Things.EVERY),
+    "nothing": lambda: _Subject(things=Things.ANY, negates=True),
+    "group": lambda: _Subject(things=Things.GROUP),
+    "run": lambda: _Subject(things=Things.RUN),
+    "object": lambda name: _Subject(names=(name,)),
+    "both": lambda first, second: _Subject(names=(*first.names, *second.names)),
+    "strange": lambda name, before=(): _Subject(unknown=(" ".join((*before, name)),)),
+    "ambiguous": lambda name: _Subject(unknown=(name,)),
+    "same": lambda said: said,
+    "by": lambda said, who: None if said.who else replace(said, who=who.who, negated=said.negated ^ who.negates),
+    "act": _event("act"),
+    "happen": _event("happen"),
+    "verb": lambda verb: Proposition(verb),
+    "sees": lambda verb, obj=None, at=None: _with_object(Proposition(verb), obj, at),
+    "do": lambda how=None: Proposition(how or "do"),
+    "verb_about": lambda verb, about: replace(about, predicate="noticed") if verb in ("noticed", "plan") else None,
+    "do_with": lambda obj: _with_object(Proposition("act", (GENERIC,)), obj),
+    "at": lambda at: _with_object(Proposition("at"), None, at),
+    "state": _state,
+    "quality": _quality,
+    "risk": _risk_only,
+    "place": lambda prep, obj: replace(obj, names=(prep, *(obj.names or ("",)))),
+    "hand": lambda prep: _Subject(names=(prep, GRIPPER)),
+    "nowhere": lambda: _Subject(),
+    "particle": lambda part: part[0],
+}
+
+
+@cache
+def grammar() -> Grammar:
+    """The grammar of questions."""
+    return grammar_of("questions", _BUILDERS)
+
+
+_SKIPPED = ("now", "still", "already", "yet", "really", "actually", "please", "exactly", "just", "simply", "ever",
+            "even", "currently", "of course", "perhaps", "maybe")  # fmt: skip
+_PARTICLES = ("on", "off", "up", "aside", "back", "out", "down")
+_PAST = {"put": "put", "set": "set", "hand": "handed", "go": "went", "find": "found", "see": "saw", "take": "took",
+         "give": "gave", "bring": "brought", "tell": "told", "get": "got"}  # fmt: skip
+_OTHER_VERBS = {"turn": ("switch", "toggle"), "pick up": ("lift",), "close": ("shut",), "slice": ("cut",),
+                "crack": ("break",), "set": ("place", "put"), "put": ("place", "set", "stack")}  # fmt: skip
+_GENERIC = ("move moved moves moving touch touched touching take took taken taking put putting pick "
+            "picked picking use used using grab grabbed handle handled bring brought place placed lift lifted set "
+            "pick~up picked~up")  # fmt: skip
+
+
+def _verbs(domain: Domain) -> Iterator[tuple[str, str, str]]:
+    """Verb form, its particle, and the operator that it names."""
+    for name, operator in domain.operators.items():
+        words = operator.words.imperative.replace("[", "{").split("{")
+        first, _, rest = words[0].strip().partition(" ")
+        behind = words[1].partition("}")[2].split() if len(words) > 1 else []
+        before_place = len(words) > 2 and len(behind) == 1  # "put it on the table"
+        part = rest or ("" if before_place or not {*behind[:1]} & {*_PARTICLES} else behind[0])
+        for verb in (first, *_OTHER_VERBS.get(words[0].strip(), ()), *_OTHER_VERBS.get(first, ())) if first else ():
+            irregular = [_PAST.get(verb, ""), WORDS["participles"].get(verb, "")]
+            for form in {*forms(verb), *filter(None, irregular)}:
+                yield form, part, name
+
+
+@cache
+def _vocabulary(names: tuple[str, ...], domain_words: tuple[tuple[str, str, tuple[str, ...]], ...]) -> Vocabulary:
+    words = Vocabulary(grammar(), _SKIPPED, ("object", "verb", "happen", "quality", "noun", "act"))
+    words.know(COMMON)
+    for name, text, value in domain_words:
+        words.add((text,), name, value, 0.7 if name == "state" else 1.0)
+    own = {" ".join(tokens(name)): name for name in names}
+    parts = defaultdict[str, set[str]](set)
+    for text, name in own.items():
+        words.add((text,), "object", name)
+        for word in text.split() if " " in text else ():
+            parts[word].add(name)
+            for noun in ("block", "one", "thing", "object", "piece"):
+                parts[f"{word} {noun}"].add(name)
+    for said, meant in SYNONYMS.items():
+        if meant in own and said not in own:
+            words.add((said,), "object", own[meant])
+    for text, fitting in parts.items():
+        if text not in own and not set(text.split()) & grammar().words:
+            words.add((text,), *(("object", next(iter(fitting))) if len(fitting) == 1 else ("ambiguous", text)))
+    if "table" not in own and "table" not in parts:
+        words.add(("table",), "object", "table")
+    return words
+
+
+def _words_of(domain: Domain) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Class, words and value of the verbs and states of a domain."""
+    acts, splits, states = (defaultdict[str, list[str]](list) for _ in range(3))
+    for form, part, operator in _verbs(domain):
+        acts[f"{form} {part}".strip()].append(operator)
+        if part:
+            splits[form].append(f"{operator} {part}")
+    for text in _GENERIC.split():
+        if text.replace("~", " ") not in acts:
+            acts[text.replace("~", " ")].append(GENERIC)
+    for variable in domain.variables.values():
+        for value in variable.values:
+            said = domain.words.get(value if value in domain.words else variable.name if len(variable.values) == 2
+                                    and value != variable.values[0] else value)  # fmt: skip
+            texts = {value.replace("_", " "), said.imperative.removeprefix("{0} ").removeprefix("is ") if said else ""}
+            for text in filter(None, (*texts, *(each.replace("turned", "switched") for each in texts))):
+                if "{" not in text:
+                    states[text].append(f"{variable.name}={value}")
+                if text.endswith((" on", " off")):
+                    states[text.split()[-1]].append(f"{variable.name}={value}")
+    groups = (("act", acts), ("split", splits), ("state", states))
+    particles = tuple(("particle", part, (part,)) for part in _PARTICLES)
+    return (
+        *particles,
+        *((name, text, tuple(dict.fromkeys(own))) for name, group in groups for text, own in group.items()),
+    )
+
+
+def read_question(text: str, names: Sequence[str], domain: Domain) -> tuple[AskedQuestion, ...]:
+    """What a text asks about a run, one question after the other; empty if it is not understood.
+
+    Args:
+        text: in English.
+        names: the objects of the run.
+        domain: has the words of actions and states.
+    """
+    words = _vocabulary(tuple(names), _words_of(domain))
+    found = grammar().readings(words.lattice(tokens(text)), "Question")
+    readings: tuple[AskedQuestion, ...] = found[0][1] if found else ()
+    return readings
