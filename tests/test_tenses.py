@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pytest
 
+from eval.completion.worlds import RandomWorld, Trouble, carry_out
 from nsrecover.core import Action, Episode, EpisodeStatus, Fate, SceneGraph
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.answers.episodes import report_of_episode
@@ -24,8 +24,9 @@ from nsrecover.explanation.audience import participle
 from nsrecover.explanation.phrases import done_text, instruction
 from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.model import Mark, Report
+from nsrecover.session import SessionSettings
 from nsrecover.util.english import NUMBERS
-from tests.test_false_completion import RandomBoxes, RandomFacts, RandomWorld, drive
+from tests.test_false_completion import KINDS, world_of
 
 EPISODES = int(os.environ.get("EPISODES", "200"))
 QUESTIONS = (
@@ -42,7 +43,7 @@ PAST = re.compile(
 """A clause in the past about what was done."""
 
 
-def logged(world: RandomWorld) -> list[Action]:
+def logged(world: RandomWorld[Any]) -> list[Action]:
     """Let a world write down what it executes."""
     done, execute = list[Action](), world.execute
 
@@ -185,13 +186,14 @@ def texts_of(episode: Episode[Any], report: Report, domain: Domain) -> Iterator[
             yield answer.text
 
 
-@pytest.mark.parametrize("kind", [RandomBoxes, RandomFacts])
-def test_what_is_said_to_be_done_was_done(kind: type[RandomWorld]) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_said_to_be_done_was_done(kind: str) -> None:
     fates, often, unknown = set(), Counter[str](), Counter[str]()
     for seed in range(EPISODES // 2):
-        world = kind(rng=np.random.default_rng(7000 + seed), fails=0.4)
+        world = world_of(kind, 7000 + seed, Trouble(fails=0.4, lies=0.1, drops=0.1, changes=0.15))
         log = logged(world)
-        episode = drive(world, approve=seed % 3 > 0, ends=0.03 * (seed % 2)).episode
+        settings = SessionSettings(budget_s=None, approve=seed % 3 > 0)
+        _, episode = carry_out(world, settings, ends=0.03 * (seed % 2))
         domain = world.system().domain
         executed = [record.action for record in episode.records if record.action is not None]
         assert executed == log[: len(executed)]
@@ -211,6 +213,6 @@ def test_what_is_said_to_be_done_was_done(kind: type[RandomWorld]) -> None:
         assert shown == [str(action) for action in executed]
     assert not unknown, unknown.most_common(40)
     assert fates == set(Fate)
-    print(f"\n{kind.__name__}: {EPISODES // 2} episodes, {often.total()} clauses in the past, all true")
+    print(f"\n{kind}: {EPISODES // 2} episodes, {often.total()} clauses in the past, all true")
     for pattern, count in often.most_common():
         print(f"{count:7d}  {pattern}")

@@ -155,6 +155,9 @@ class Domain:
         predicate, *terms = (fact.predicate, *fact.arguments) if isinstance(fact, Fact) else fact
         if predicate == "not":
             return self.text(tuple(terms), not holds)
+        variable = self.variables.get(predicate)
+        if variable is not None and len(terms) == len(variable.values) == 2 and terms[1] in variable.values:
+            return self.text((predicate, terms[0]), holds is (terms[1] != variable.values[0]))
         template, some = self._template(predicate, terms), "something" if holds else "anything"
         if terms and terms[0].startswith("?") and not holds:
             terms[0], holds = "nothing", True

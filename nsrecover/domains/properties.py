@@ -96,6 +96,9 @@ def drifts(prop: Property, domain: Domain) -> bool:
 
 def literal(condition: StateFact, domain: Domain) -> tuple[StateFact, bool]:
     """The fact that a condition is about, and whether it or its negation is meant: `closed` is not `open`."""
+    variable = domain.variables.get(condition[0])
+    if variable is not None and len(condition) == 3 and len(variable.values) == 2 and condition[2] in variable.values:
+        return condition[:2], condition[2] != variable.values[0]
     rule = domain.derived.get(condition[0])
     if rule is not None:
         inner = facts_of(rule.definition)

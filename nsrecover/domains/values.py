@@ -42,9 +42,12 @@ def stored(fact: StateFact, variables: Variables) -> StateFact | None:
 def plain(formula: Formula, variables: Variables) -> Formula:
     """A formula in which no fact says that a variable has its normal value, but that it has none of the others."""
     match formula:
-        case Atom(predicate, terms) if stored((predicate, *terms), variables) is None:
-            others = variables[predicate].values[1:]
-            return And(tuple(Not(Atom(predicate, (terms[0], value))) for value in others))
+        case Atom(predicate, terms):
+            fact = stored((predicate, *terms), variables)
+            if fact is not None:
+                return formula if len(fact) > len(terms) else Atom(fact[0], fact[1:])
+            others = (stored((predicate, terms[0], value), variables) for value in variables[predicate].values[1:])
+            return And(tuple(Not(Atom(other[0], other[1:])) for other in others if other is not None))
         case Not(part, code):
             return Not(plain(part, variables), code)
         case And(parts) | Or(parts):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Protocol
 
 from nsrecover.core import explanation
@@ -203,7 +202,26 @@ def imagined_trace(instance: Instance, scene: FactScene, plan: Plan, goal: Seque
 
 
 def what_it_leaves(instance: Instance, start: State, plan: Plan) -> tuple[StateFact, ...]:
-    """The facts that a plan achieves and leaves in the end: its goal, if none is stated."""
-    states = outlook(instance, start, plan.actions, ()).states
-    brought_about = frozenset[StateFact]().union(*(after - before for before, after in pairwise((start, *states))))
-    return tuple(sorted(states[-1] & brought_about))
+    """What a plan achieves and leaves in the end: its goal, if none is stated.
+
+    The conditions of actions are taken to hold, and what an action makes so counts although it was so before: what the
+    first observation misses makes no goal smaller. Variables of two values that are set back, such as a door that is
+    closed, count, too.
+    """
+    state, achieved, set_back = start, set[StateFact](), set[StateFact]()
+    for action in plan:
+        before, state = state, imagine(instance, state, action)
+        achieved |= state - before
+        for fact in (fact for fact in state & before if fact[1:2] and fact[1] in action.arguments):
+            without = before - {fact}
+            if fact in imagine(instance, without, action) - instance.settle(without):
+                achieved.add(fact)
+        set_back |= {fact for fact in before - state if len(fact) == 2 and _has_two_values(fact[0], instance)}
+    normal = {(*fact, instance.domain.variables[fact[0]].values[0]) for fact in set_back - state}
+    return (*sorted(state & achieved), *sorted(normal))
+
+
+def _has_two_values(name: str, instance: Instance) -> bool:
+    """Whether a predicate is a variable of two values that lasts and can be seen."""
+    variable = instance.domain.variables.get(name)
+    return variable is not None and len(variable.values) == 2 and variable.visible and not variable.drifts

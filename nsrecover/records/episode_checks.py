@@ -44,7 +44,9 @@ def check_consistent(episode: Episode) -> None:
 
 def _problems(record: StepRecord, start: SceneGraph) -> Iterator[str]:
     found = record.discrepancy
-    if not 0 <= found.step < len(record.plan):
+    if not record.plan and found.step == 0:
+        pass  # nothing was left of the plan, and its goal was looked at
+    elif not 0 <= found.step < len(record.plan):
         yield f"expected a step of the plan, from 0 to {len(record.plan) - 1}, found {found.step}"
     elif not _same(found.action, record.plan[found.step]):
         yield f"expected the action {record.plan[found.step]}, step {found.step} of the plan, found {found.action}"
@@ -91,7 +93,7 @@ def _order_problems(episode: Episode) -> Iterator[tuple[int, str]]:
         if list(map(_key, record.plan)) != list(map(_key, plan)):
             yield number, f"expected the plan {str(Plan(plan))!r}, found {str(record.plan)!r}"
         # what is seen at the end of a plan, or judged again, is compared with what the last action should have led to
-        due = step - (record.action is None and (step == len(plan) or record.discrepancy.phase is Phase.AFTER))
+        due = max(step - (record.action is None and (step == len(plan) or record.discrepancy.phase is Phase.AFTER)), 0)
         if record.discrepancy.step != due:
             yield number, f"expected step {due}{before}, found step {record.discrepancy.step}"
         before = f" after step {step}"

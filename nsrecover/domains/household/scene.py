@@ -56,7 +56,7 @@ class HouseholdScene(Instance):
 
     def condition(self, fact: StateFact) -> Formula:
         """A condition of a goal as a formula; `at` is in or on, also indirectly."""
-        return formula_of(fact)
+        return super().condition(fact) if fact[0] in self.domain.variables else formula_of(fact)
 
     def limited(self, state: State) -> HouseholdScene:
         """The household in which what lies on no object of it, such as the floor, is out of the arm's reach."""

@@ -1,0 +1,5 @@
+(define (problem three_crates) (:domain cold_store)
+  (:objects peas fish bread - crate dock shelf rack - place gate - door)
+  (:init (at peas dock) (at fish dock) (at bread dock) (behind dock gate) (behind shelf gate) (behind rack gate))
+  (:goal (and (at peas shelf) (at fish rack) (at bread shelf) (sealed peas) (sealed fish) (cold bread) (labelled bread)
+    (not (open gate)))))
