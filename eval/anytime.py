@@ -89,21 +89,17 @@ def planned(system: System, given: SyntheticErrorState, budget_s: float) -> tupl
     return recovery, time.process_time() - began
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One state: number of objects, how many were stacked anew, and the number of its repetition."""
+def plan_all(cell: tuple[int, int, int], config: AnytimeConfig) -> list[Bounded]:
+    """Plan one state with every budget, in one thread.
 
-    objects: int
-    stacked_anew: int
-    repeat: int
-
-
-def plan_all(cell: Cell, config: AnytimeConfig) -> list[Bounded]:
-    """Plan one state with every budget, in one thread."""
+    Args:
+        cell: number of objects, how many were stacked anew, and the number of its repetition.
+        config: the settings.
+    """
     torch.set_num_threads(1)
-    system, bank = enlarged(system_of(config.checkpoint), cell.objects), of_example(config.checkpoint)
-    rng = np.random.default_rng([config.seed, cell.objects, cell.stacked_anew, cell.repeat])
-    given = problem(system, bank, cell.objects, cell.stacked_anew, rng, entangled=True)
+    objects, stacked_anew, _ = cell
+    system, bank = enlarged(system_of(config.checkpoint), objects), of_example(config.checkpoint)
+    given = problem(system, bank, objects, stacked_anew, np.random.default_rng([config.seed, *cell]))
     for _ in range(WARM_UP):
         planned(system, given, 0.1)
     results = list[Bounded]()
@@ -116,9 +112,9 @@ def plan_all(cell: Cell, config: AnytimeConfig) -> list[Bounded]:
 
 def measure(config: AnytimeConfig, run: Run) -> dict[str, Any]:
     """Plan every state with every budget."""
-    cells = [Cell(n, count, k) for n in config.objects for count in config.stacked_anew for k in range(config.repeats)]
+    cells = [(n, count, k) for n in config.objects for count in config.stacked_anew for k in range(config.repeats)]
     found = run.each(partial(plan_all, config=config), cells, "state")
-    return summary(list(zip([cell.objects for cell in cells], found, strict=True))) | {"seed": config.seed}
+    return summary(list(zip([objects for objects, *_ in cells], found, strict=True))) | {"seed": config.seed}
 
 
 def summary(states: Sequence[tuple[int, Sequence[Bounded]]]) -> dict[str, Any]:

@@ -6,21 +6,17 @@ without them, is judged for every action of the plan: most scenes after errors d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from eval.common.episodes import episodes_of
+from eval.common.perceived_steps import PerceivedStep, perceived_steps
 from eval.common.recordings import RecordedEpisode
-from eval.common.statistics import grouped
-from eval.common.step_verdicts import MonitorSetting, PerceivedStep, perceived_steps
-from eval.common.systems import system_of
-from eval.common.tables import document, markdown_table, percent_of
-from eval.metrics import share
-from eval.run import Measurement, Run, Settings, run
+from eval.common.systems import check_checkpoint, system_of
+from eval.metrics import comparison, share
+from eval.run import Settings, run
 from nsrecover.domains.tabletop.operators import TABLETOP
 from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.replay import ReplayedStep, replay
@@ -92,7 +88,7 @@ def ask(episode: ErrorEpisode, sensors: Sequence[str], checkpoint: str | None) -
     for sensor in sensors:
         seen = recorded.sensed(preset(sensor))
         if seen.exact is None or not seen.unseen:
-            for step in perceived_steps(seen, system_of(checkpoint), MonitorSetting()):
+            for step in perceived_steps(seen, system_of(checkpoint)):
                 truth = steps[0].before if step.step < 0 else _truth(steps[step.step], step)
                 answers += _answers(sensor, episode, step, truth)
     return answers
@@ -110,58 +106,34 @@ def _answers(sensor: str, episode: ErrorEpisode, step: PerceivedStep, truth: Tru
         yield Asked(sensor, episode.dataset, episode.number, "error" if step.failed else "good step", holds, said)
 
 
+def judge(episode: ErrorEpisode, config: PreconditionsConfig) -> list[Asked]:
+    """The answers on an episode, through every sensor."""
+    return ask(episode, config.sensors, config.checkpoint)
+
+
 def check(config: PreconditionsConfig) -> None:
     """Refuse sensors and checkpoints that do not exist."""
-    system_of(config.checkpoint)
+    check_checkpoint(config)
     for sensor in config.sensors:
         preset(sensor)
 
 
-def _holds_text(each: Asked) -> str:
-    return "preconditions hold" if each.holds else "preconditions do not hold"
+def _right(each: Asked) -> bool:
+    return each.holds == each.said
 
 
-def measure(config: PreconditionsConfig, run: Run) -> dict[str, Any]:
-    """Ask the monitor in every scene."""
-    task = partial(ask, sensors=tuple(config.sensors), checkpoint=config.checkpoint)
-    every = run.each(task, run.episodes, "episode", lambda episode: f"{episode.dataset} {episode.number}")
-    found = [each for part in every for each in part]
-    sensors = {sensor: list(group) for sensor, group in grouped(found, lambda each: each.sensor).items()}
-    parts: Sequence[Callable[[Asked], str]] = (lambda each: "all", lambda each: WHENS[each.when], _holds_text,
-                                               lambda each: f"dataset {each.dataset}")  # fmt: skip
-    return {
-        "seed": config.seed,
-        "sensors": {
-            sensor: {name: RIGHT.of(rows) for part in parts for name, rows in grouped(group, part).items()}
-            for sensor, group in sensors.items()
-        },
-    }
-
-
-RIGHT = share("right", "right", lambda each: each.holds == each.said)
-
-
-def table(metrics: dict[str, Any]) -> str:
-    """Table of the shares of right answers."""
-    rows = [
-        [sensor, part, percent_of(found), found["of"]]
-        for sensor, parts in metrics["sensors"].items()
-        for part, found in parts.items()
-    ]
-    return document(
-        "Right answers to whether the preconditions of an action hold (Kalithasan et al.: 94.2 %)",
-        markdown_table(["sensor", "scenes", "right", "questions"], rows),
-    )
-
-
-MEASUREMENT = Measurement(
-    PreconditionsConfig,
-    measure,
-    table,
-    check=check,
+METRICS = (
+    share("all", "right", _right, digits=2, counted=True),
+    *(share(text, text, _right, lambda each, when=when: each.when == when, digits=2) for when, text in WHENS.items()),
+    share("preconditions hold", "where they hold", _right, lambda each: each.holds, digits=2),
+    share("preconditions do not hold", "where they do not", _right, lambda each: not each.holds, digits=2),
+)
+MEASUREMENT = comparison(
+    PreconditionsConfig, judge, lambda config, run: run.episodes, METRICS, {"sensor": lambda each: each.sensor},
+    unit="episode", key=lambda each: f"{each.dataset} {each.number}", name="sensors", check=check,
     episodes=lambda config: episodes_of(config.episodes, config.seed, config.errors, config.workers),
     adds=("episodes",),
-)
+)  # fmt: skip
 
 if __name__ == "__main__":
     run(MEASUREMENT)

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from eval.common.browser import BROWSERS
-from eval.common.browser import browser as chromium
 from tests.commands import shared_folder
 
 ROOT = Path(__file__).parents[1]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 SLOW = (
@@ -80,5 +79,10 @@ def has_chromium() -> None:
 @pytest.fixture(scope="module")
 def browser(has_chromium: None) -> Iterator[Any]:
     """A running Chromium; without it the test is skipped."""
-    with chromium() as running:
-        yield running
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as running:
+        found = next(filter(None, map(shutil.which, BROWSERS)))
+        started = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).parent
 TEMPLATES = ("test_templates", "test_english")
 """Beginnings of the names of tests of templates, which may expect whole sentences."""
@@ -79,36 +77,3 @@ def test_no_sentence_is_pinned() -> None:
     paths = [path for path in sorted(TESTS.rglob("*.py")) if not path.name.startswith(TEMPLATES)]
     found = [f"{path.relative_to(TESTS)}:{line}: {text}" for path in paths for line, text in pinned(path.read_text())]
     assert not found, "\n".join(["shorten these texts to 8 words, or compare facts:", *found])
-
-
-SENTENCE = "the robot put the red cube on the blue cube again"
-ROWS = f"@pytest.mark.parametrize(('n', 'said'), [(1, '{SENTENCE}')])\n"
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        f"assert text == '{SENTENCE}'",
-        f"assert '{SENTENCE}' in text",
-        f"assert text.startswith('{SENTENCE}')",
-        f"with pytest.raises(ValueError, match='{SENTENCE}'): ...",
-        f"assert text == ['{SENTENCE}']",
-        f"assert text == f'{{name}}: ' + '{SENTENCE}'",
-        f"{ROWS}def test_it(n, said):\n    assert text(n) == said",
-    ],
-)
-def test_pinned_sentences_are_found(source: str) -> None:
-    assert [number_of_words(text) for _, text in pinned(source)] == [11]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "assert text == 'the robot put it on the blue cube'",
-        f"ask('{SENTENCE}')",
-        f"assert plan == '{'top(a, b); left(c, d); ' * 9}'",
-        f"{ROWS}def test_it(n, said):\n    assert ask(said) == n",
-    ],
-)
-def test_other_texts_are_not(source: str) -> None:
-    assert not list(pinned(source))

@@ -11,10 +11,6 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
-def test_the_first_program_has_at_most_fourteen_lines() -> None:
-    assert len(PROGRAMS[0].splitlines()) <= 14
-
-
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 def test_every_program_runs_and_the_first_explains_the_collapse(number: int, tmp_path: Path) -> None:
     done = python("-c", PROGRAMS[number], folder=tmp_path)

@@ -54,9 +54,3 @@ def test_files_outside_the_site_are_named_and_not_linked(site: Path) -> None:
             found += 1
     assert found
     assert 'href="../sensors.html"' in (site / "results" / "noticing.html").read_text(encoding="utf-8")
-
-
-def test_the_start_page_has_three_doors(site: Path) -> None:
-    page = (site / "index.html").read_text(encoding="utf-8")
-    for name in ("operator", "engineer", "researcher"):
-        assert f'<h3 id="{name}">' in page, name

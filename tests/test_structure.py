@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests import sizes as sizes_toml
 from tests.commands import ROOT
 
@@ -26,7 +24,6 @@ NOT_YET_LONG = {
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 113,
 }
 NOT_YET_FEW_PARAMETERS = {
-    "eval/displacement.py::looks_at": 9,
     "eval/checks/soak/episodes.py::_run": 10,
     "nsrecover/bridges/unified_planning/__init__.py::repair": 9,
     "nsrecover/serving/live/__init__.py::page": 9,
@@ -95,13 +92,6 @@ def test_few_types_of_the_library_are_any() -> None:
     trees = (tree for path, (_, tree) in modules().items() if path.startswith("nsrecover/"))
     uses = sum(isinstance(node, ast.Name) and node.id == "Any" for tree in trees for node in ast.walk(tree))
     assert uses <= max(ANY, NOT_YET_ANY)
-
-
-@pytest.mark.parametrize(("source", "count"), [("def f(a, *, b, **c): ...", 3), ("def f(self, a, /, *b): ...", 2)])
-def test_parameters_are_counted_without_self(source: str, count: int) -> None:
-    (function,) = ast.parse(source).body
-    assert isinstance(function, ast.FunctionDef)
-    assert len(parameters(function)) == count
 
 
 def test_no_class_of_the_library_has_the_name_of_another_one() -> None:

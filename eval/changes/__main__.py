@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from eval.changes.rules import RULES, Found, pair_of
-from eval.common.statistics import grouped, paired_difference, share_of
+from eval.changes.rules import Found, by_rule, pair_of
 from eval.common.systems import check_checkpoint, system_of
-from eval.common.tables import columns_table, difference, document, markdown_table, percent, percent_of
-from eval.metrics import columns, share, summary
-from eval.run import Measurement, Run, Settings, run
+from eval.metrics import comparison, share, total
+from eval.run import Settings, run
 from nsrecover.core import Action, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.objects.association import LooksGate
@@ -24,7 +21,7 @@ from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
 from sim.datasets.changes.episodes import Episode, Event, episode
 
-ORACLE, OURS, WITHOUT = "oracle", "ours", "ours without appearance"
+OURS, WITHOUT, RULE = "ours", "ours without appearance", "place and appearance rule"
 FAR_M = 0.03
 """What is said of a place farther from all objects than this, beside their size, is said of none."""
 KINDS = {"missing": Event.MISSING, "replaced": Event.REPLACED, "changed": Event.STATE}
@@ -33,7 +30,7 @@ KINDS = {"missing": Event.MISSING, "replaced": Event.REPLACED, "changed": Event.
 
 @dataclass
 class ChangesConfig(Settings):
-    """Measure which changes are noticed that place alone does not show, against rules of place and of colour (VIII).
+    """Measure which changes are noticed that place alone does not show, against a rule of place and colour (VIII).
 
       python -m eval.changes                              300 pairs; half an hour on 2 cores
       python -m eval.changes seed=7 episodes=50 out=DIR   other pairs
@@ -114,12 +111,6 @@ def colourless(seen: Observation) -> Observation:
     return replace(seen, rgb=np.full_like(seen.rgb, 128))
 
 
-def oracle(pair: Episode) -> list[Found]:
-    """The truth."""
-    places = {thing.identity: thing.box[:3] for thing in pair.after}
-    return [Found(t.box[:3], wanted(pair, t.identity), places.get(t.identity)) for t in pair.before]
-
-
 def wanted(pair: Episode, identity: int) -> Event:
     """What should be said of an object; of one that took another's place, that it moved."""
     if identity not in pair.involved:
@@ -127,14 +118,31 @@ def wanted(pair: Episode, identity: int) -> Event:
     return Event.MOVED if pair.event is Event.SWAPPED else pair.event
 
 
-def scored(pair: Episode, found: Sequence[Found]) -> dict[str, Any]:
-    """Plain record of what an arm said of an episode.
+@dataclass(frozen=True)
+class ChangeSeen:
+    """What an arm said of a pair of looks.
 
-    Returns:
-        `noticed` (None without an event), whether an involved object is said to have changed; `kind`, whether all are
-        said to have changed as they did; `alarms`, of every other object; `identities`, of every object that is still
-        there, whether it is said to be where it is; `large`, sizes of these.
+    Attributes:
+        arm: its name.
+        event: what happened.
+        noticed: whether an involved object is said to have changed.
+        kind: whether all involved objects are said to have changed as they did.
+        alarms: of every other object, whether it is said to have changed.
+        identities: of every object that is still there, whether it is said to be where it is.
+        refused: whether the checks of the sensors refuse the pair; it is judged without them then.
     """
+
+    arm: str
+    event: str
+    noticed: bool
+    kind: bool
+    alarms: tuple[bool, ...]
+    identities: tuple[bool, ...]
+    refused: bool = False
+
+
+def scored(arm: str, pair: Episode, found: Sequence[Found], refused: bool = False) -> ChangeSeen:
+    """Judge what an arm said of a pair."""
     noticed, kinds, alarms, identities = list[bool](), list[bool](), list[bool](), list[bool]()
     places = np.array([thing.box[:2] for thing in pair.after])
     for thing in pair.before:
@@ -151,78 +159,40 @@ def scored(pair: Episode, found: Sequence[Found]) -> dict[str, Any]:
             at = None if near is None or near.now is None else near.now[:2]
             row = None if at is None else int(np.linalg.norm(places - at, axis=1).argmin())
             identities.append(row is not None and pair.after[row].identity == thing.identity)
-    event = pair.event is not Event.NOTHING
-    return {"noticed": any(noticed) if event else None, "kind": all(kinds) if event else None, "alarms": alarms,
-            "identities": identities}  # fmt: skip
+    return ChangeSeen(arm, str(pair.event), any(noticed), all(kinds), tuple(alarms), tuple(identities), refused)
 
 
-def judge(index: int, seed: int, checkpoint: str | None) -> dict[str, Any]:
-    """All arms on one episode: a plain record."""
-    pair, system = episode(seed, index), system_of(checkpoint)
-    seen, bundle = pair_of(pair.first, pair.second), system.model.bundle
-    told, refused = ours(pair, system, bundle)
+def judge(number: int, config: ChangesConfig) -> list[ChangeSeen]:
+    """All arms on one pair."""
+    pair, system = episode(config.seed, number), system_of(config.checkpoint)
+    told, refused = ours(pair, system, system.model.bundle)
     grey = replace(pair, first=colourless(pair.first), second=colourless(pair.second))
-    blind, _ = ours(grey, system, Alike(bundle))
-    arms = {ORACLE: oracle(pair), OURS: told, WITHOUT: blind} | {name: rule(seen) for name, rule in RULES.items()}
-    scores = {name: scored(pair, found) for name, found in arms.items()}
-    return {"event": str(pair.event), "refused": refused, "arms": scores}
+    blind, _ = ours(grey, system, Alike(system.model.bundle))
+    ruled = by_rule(pair_of(pair.first, pair.second))
+    return [scored(OURS, pair, told, refused), scored(WITHOUT, pair, blind), scored(RULE, pair, ruled)]
 
 
-def measure(config: ChangesConfig, run: Run) -> dict[str, Any]:
-    """Judge all episodes; return the rates of all arms."""
-    task = partial(judge, seed=config.seed, checkpoint=config.checkpoint)
-    records = run.each(task, range(config.episodes), "episode")
-    names = list(records[0]["arms"])
-    return {
-        "episodes": len(records),
-        "refused": share_of(each["refused"] for each in records),
-        "arms": {name: summary([each["arms"][name] for each in records], METRICS) for name in names},
-        "events": {
-            event: {"of": len(group)} | {n: METRICS[0].of([each["arms"][n] for each in group]) for n in names}
-            for event, group in grouped(records, lambda each: each["event"]).items() if event != Event.NOTHING
-        },
-        "differences": {f"{OURS} - {name}": _difference(records, name) for name in names if name not in (ORACLE, OURS)},
-    }  # fmt: skip
+def _happened(row: ChangeSeen) -> bool:
+    return row.event != Event.NOTHING
 
 
 METRICS = (
-    share("noticed", "errors noticed", lambda each: each["noticed"], lambda each: each["noticed"] is not None),
-    share("false_alarms", "false alarms per object", lambda each: each["alarms"]),
-    share("identities", "identities right", lambda each: each["identities"]),
-    share("kind", "kind right", lambda each: each["kind"], lambda each: each["kind"] is not None),
+    total("episodes", "episodes"),
+    share("noticed", "errors noticed", lambda row: row.noticed, _happened),
+    share("false_alarms", "false alarms per object", lambda row: row.alarms),
+    share("identities", "identities right", lambda row: row.identities),
+    share("kind", "kind right", lambda row: row.kind, _happened),
+    *(
+        share(f"events.{event}", f"{event} noticed", lambda row: row.noticed, lambda row, e=event: row.event == e, 0)
+        for event in Event
+        if event is not Event.NOTHING
+    ),
+    share("refused", "", lambda row: row.refused),
 )
-"""Of the scores of one arm."""
-
-
-def _difference(records: Sequence[dict[str, Any]], other: str) -> dict[str, Any]:
-    """Difference in errors noticed."""
-    arms = [each["arms"] for each in records if each["event"] != Event.NOTHING]
-    return paired_difference([each[OURS]["noticed"] for each in arms], [each[other]["noticed"] for each in arms])
-
-
-def table(metrics: dict[str, Any]) -> str:
-    """The tables of the arms, of the events, and of differences."""
-    arms = list(metrics["arms"])
-    events = [
-        [name, *(percent(found[arm]["value"], None, 0) for arm in arms), found["of"]]
-        for name, found in metrics["events"].items()
-    ]
-    of = metrics["arms"][OURS]
-    counts = (
-        f"{metrics['episodes']} episodes, {of['noticed']['of']} with an event; {of['false_alarms']['of']} objects to "
-        f"which nothing happens, {of['identities']['of']} with an identity. The checks of the sensors refuse "
-        f"{percent_of(metrics['refused'], 1)} of the episodes; these are judged without the checks."
-    )
-    return document(
-        "Changes that place alone does not show",
-        counts,
-        columns_table(["arm"], metrics["arms"], columns(METRICS)),
-        markdown_table(["noticed of", *arms, "episodes"], events),
-        columns_table(["errors noticed, same episodes"], metrics["differences"], [("difference", difference)]),
-    )
-
-
-MEASUREMENT = Measurement(ChangesConfig, measure, table, check_checkpoint, {"episodes": 1}, adds=("episodes",))
+MEASUREMENT = comparison(
+    ChangesConfig, judge, lambda config, run: range(config.episodes), METRICS, {"arm": lambda row: row.arm},
+    unit="episode", check=check_checkpoint, least={"episodes": 1}, adds=("episodes",),
+)  # fmt: skip
 
 
 if __name__ == "__main__":

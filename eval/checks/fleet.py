@@ -1,18 +1,14 @@
-"""`python -m eval.checks.fleet`: many robots, some of them hostile, use one server at the same time."""
+"""`python -m eval.checks.fleet`: many robots use one server at the same time."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import random
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -36,17 +32,6 @@ REQUESTS = 8
 """Requests of one address in the interval of observations, at most: twice what a robot sends when it begins anew. The
 server's limit is set by it; what checks health comes from an address of its own, too."""
 SIDE_M = 0.05
-FLOOD = 300
-"""Requests of one flood, as fast as they go."""
-BODIES = (
-    b"", b"{", b"null", b"[" * 30_000, b'{"plan": ["top(a, b)"], "plan": []}', b'{"plan": NaN}', b"\xff\xfe\x00",
-    b'{"plan": ["\\ud800(a)"]}', b'{"plan": [' + b"1," * 5000 + b"1]}", json.dumps({"plan": ["x" * 100_000]}).encode(),
-    b'{"plan": ["' + b"(" * 500 + b'"]}', b'{"objects": [{"name": "a", "box": [1e308, 0, 0, 1, 1, 1]}]}',
-)  # fmt: skip
-"""Bodies that no path takes."""
-PATHS = ("/v1/sessions", "/v1/sessions/x/scenes", "/v1/sessions/%00/observations", "/../../etc")
-HALF = b"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
-GONE = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 @dataclass
@@ -54,7 +39,7 @@ class FleetConfig(Settings):
     """Start `nsrecover serve`, let many robots send it what they see, and measure how long they wait.
 
       python -m eval.checks.fleet                                   20 robots with cameras, an observation a second each
-      python -m eval.checks.fleet boxes=true robots=50 hostile=5     boxes only, and five hostile clients
+      python -m eval.checks.fleet boxes=true robots=50              boxes only
       python -m eval.checks.fleet robots=5 seconds=20 out=DIR        a quick look
 
     Every answer is compared with the expected result of the episode and of its session. An observation has two
@@ -62,14 +47,12 @@ class FleetConfig(Settings):
 
     Attributes:
         robots: number of robots, each with its own session.
-        hostile: number of clients that send nonsense, floods and half requests, each from an address of its own.
         boxes: boxes by name instead of camera images; needs neither a checkpoint nor torch.
         seconds: duration, seconds.
         every_s: seconds between two observations of one robot.
     """
 
     robots: int = 20
-    hostile: int = 0
     boxes: bool = False
     seconds: float = 120.0
     every_s: float = 1.0
@@ -149,24 +132,22 @@ class Answered:
 
 
 class Load:
-    """Robots, health checks and hostile clients at one server.
+    """Robots and health checks at one server.
 
     Args:
         url: of the server.
 
     Attributes:
         answers: to robots and health checks.
-        statuses: number of answers to hostile clients by status; 0 for connections that the server closed.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
         self.answers: list[Answered] = []
-        self.statuses = Counter[int]()
 
-    def _client(self, network: int, number: int) -> httpx.AsyncClient:
-        """From an address of its own, 127.network.x.y, because rates are limited by address."""
-        transport = httpx.AsyncHTTPTransport(local_address=f"127.{network}.{number // 250}.{number % 250 + 1}")
+    def _client(self, number: int) -> httpx.AsyncClient:
+        """From an address of its own, 127.2.x.y, because rates are limited by address."""
+        transport = httpx.AsyncHTTPTransport(local_address=f"127.2.{number // 250}.{number % 250 + 1}")
         return httpx.AsyncClient(base_url=self._url, transport=transport, timeout=60.0, trust_env=False)
 
     async def robot(self, number: int, story: Story, every_s: float, start_s: float, until: float) -> None:
@@ -174,7 +155,7 @@ class Load:
         plan = json.dumps({"plan": story.plan, "system": story.system}).encode()
         due = time.perf_counter() + start_s
         await asyncio.sleep(start_s)
-        async with self._client(2, number) as client:
+        async with self._client(number) as client:
             while due < until:
                 session = (await self._ask(client, SESSION, "POST", "/v1/sessions", plan, due)).get("session", "")
                 for left, body in enumerate(story.bodies, start=1 - len(story.bodies)):
@@ -204,52 +185,10 @@ class Load:
 
     async def health(self, until: float) -> None:
         """Send health checks."""
-        async with self._client(0, 0) as client:
+        async with self._client(250 * 250 - 1) as client:
             while (now := time.perf_counter()) < until:
                 await self._ask(client, HEALTH, "GET", "/v1/health", b"", now)
                 await asyncio.sleep(HEALTH_EVERY_S)
-
-    async def hostile(self, number: int, until: float) -> None:
-        """Attack in turn until a time of `time.perf_counter`."""
-        rng = random.Random(number)
-        async with self._client(1, number) as client:
-            attacks = self.attacks(client, rng)
-            while time.perf_counter() < until:
-                await rng.choice(attacks)()
-                await asyncio.sleep(rng.uniform(0.0, 0.5))
-
-    def attacks(self, client: httpx.AsyncClient, rng: random.Random) -> list[Callable[[], Awaitable[None]]]:
-        """Nonsense, a flood, foreign pages, a large body, half a request, a lost connection, and no HTTP at all."""
-
-        async def send(method: str, path: str, body: bytes = b"", **headers: str) -> None:
-            try:
-                response = await client.request(method, path, content=body, headers=headers)
-                self.statuses[response.status_code] += 1
-            except httpx.HTTPError:
-                self.statuses[0] += 1
-
-        async def flood() -> None:
-            for _ in range(FLOOD):
-                await send("GET", "/v1/causes")
-
-        async def foreign() -> None:
-            await send("GET", "/v1/causes", Host="evil.example")
-            await send("POST", "/v1/sessions", b"{}", Origin="http://evil.example")
-
-        async def raw(data: bytes, stays_s: float = 0.0) -> None:
-            place = urlsplit(self._url)
-            with contextlib.suppress(OSError):
-                _, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=("127.1.255.1", 0))
-                writer.write(data)
-                await writer.drain()
-                await asyncio.sleep(stays_s)
-                writer.close()
-
-        return [
-            lambda: send(rng.choice(("POST", "PUT", "GET", "TRACE")), rng.choice(PATHS), rng.choice(BODIES)),
-            flood, foreign, lambda: send("POST", "/v1/sessions", b" " * 17_000_000), lambda: raw(HALF, 2.0),
-            lambda: raw(GONE), lambda: raw(rng.randbytes(500)),
-        ]  # fmt: skip
 
 
 def _wrong(story: Story, what: str, answer: dict[str, Any]) -> str:
@@ -288,8 +227,7 @@ async def _under_load(server: Served, config: FleetConfig) -> dict[str, Any]:
     began = time.perf_counter()
     until = began + config.seconds
     robots = [load.robot(n, stories[n], config.every_s, start_s, until) for n, start_s in enumerate(starts)]
-    tasks = [asyncio.create_task(each) for each in (*robots, *(load.hostile(n, until) for n in range(config.hostile)))]
-    tasks.append(asyncio.create_task(load.health(until)))
+    tasks = [asyncio.create_task(each) for each in (*robots, load.health(until))]
     with tqdm(total=round(config.seconds), unit="s", desc="under load") as bar:
         while (await asyncio.wait(tasks, timeout=0.5))[1]:
             if time.perf_counter() - began > MEMORY_EVERY_S * len(memory_mb):
@@ -319,15 +257,12 @@ def metrics_of(config: FleetConfig, load: Load, memory_mb: Sequence[float], cpu_
     kinds = {kind: [each for each in load.answers if each.what == kind] for kind in (HEALTH, LOOK, RECOVER, SESSION)}
     return {
         "robots": config.robots,
-        "hostile": config.hostile,
         "input": "boxes" if config.boxes else "images",
         "seconds": config.seconds,
         "observations": len(looks),
         "observations_per_s": round(len(looks) / config.seconds, 2),
         "errors": len(wrong),
         "first_errors": sorted({f"{each.what}: {each.wrong}" for each in wrong})[:5],
-        "to_hostile": {str(status): count for status, count in sorted(load.statuses.items())},
-        "server_errors": sum(count for status, count in load.statuses.items() if status >= 500),
         "latency_s": {name: _quantiles(group) for name, group in {"observation": looks, **kinds}.items() if group},
         "late_s": max((each.late_s for each in looks), default=0.0),
         "memory_mb": {"idle": memory_mb[0], "most": max(memory_mb), "last": memory_mb[-1]},
@@ -348,21 +283,18 @@ def table_of(metrics: dict[str, Any]) -> str:
         [kind, found["count"], *(f"{found[level] * 1e3:.0f}" for level in ("p50", "p95", "p99", "most"))]
         for kind, found in metrics["latency_s"].items()
     ]
-    to_hostile = {"closed" if status == "0" else status: count for status, count in metrics["to_hostile"].items()}
-    refused = ", ".join(f"{count} x {status}" for status, count in to_hostile.items())
     memory = metrics["memory_mb"]
     return document(
-        f"{metrics['robots']} robots with {metrics['input']} and {metrics['hostile']} hostile clients for "
-        f"{metrics['seconds']:g} s: {metrics['observations']} observations, {metrics['errors']} errors; "
+        f"{metrics['robots']} robots with {metrics['input']} for {metrics['seconds']:g} s: "
+        f"{metrics['observations']} observations, {metrics['errors']} errors; "
         f"{metrics['cpu_s_per_observation'] * 1e3:.0f} ms of processor time for each; {memory['idle']:.0f} MB idle, at "
         f"most {memory['most']:.0f} MB, {memory['last']:.0f} MB at the end",
         markdown_table(("ms", "answers", "median", "95 %", "99 %", "most"), rows),
-        f"Answers to hostile clients: {refused}" if refused else "",
         "\n".join(["Errors:", *metrics["first_errors"]]) if metrics["errors"] else "",
     )
 
 
-LEAST = {"robots": 1, "seconds": 1e-3, "every_s": 1e-3, "hostile": 0}
+LEAST = {"robots": 1, "seconds": 1e-3, "every_s": 1e-3}
 MEASUREMENT = Measurement(FleetConfig, measure, table_of, least=LEAST)
 
 if __name__ == "__main__":

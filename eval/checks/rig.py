@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from conf.command import option
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, percent_of
@@ -24,13 +21,8 @@ from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.runs import read_runs
 from sim.collect import CollectConfig, collect
 
-RESAMPLES = 1000
-
 TOLERANCE_M = 0.02
 """Tolerance of the shipped checkpoint."""
-
-SMALLEST_GAP = 0.05
-"""Smaller differences between the rigs are no gap."""
 
 
 @dataclass
@@ -88,7 +80,6 @@ def measure(config: RigConfig, run: Run) -> dict[str, Any]:
         "seed": config.seed,
         "runs": config.runs,
         "rigs": {name: _judged(found) for name, found in steps.items()},
-        "closed": _closed(*steps.values()),
     }
 
 
@@ -121,58 +112,17 @@ def _judged(steps: Sequence[ScoredStep]) -> dict[str, Any]:
     }
 
 
-def _closed(
-    home: Sequence[ScoredStep], before: Sequence[ScoredStep], after: Sequence[ScoredStep]
-) -> dict[str, dict[str, float]]:
-    """Displacement, mm -> share of the gap to the known rig that training closes, with its 95 % interval over runs."""
-    rng = np.random.default_rng(0)
-    point = [_shares(steps) for steps in (home, before, after)]
-    drawn = np.empty((RESAMPLES, 3, len(point[0])))
-    for resample in drawn:
-        resample[0] = _shares(_of_runs(home, rng.choice(_runs(home), len(_runs(home)))))
-        chosen = rng.choice(_runs(before), len(_runs(before)))  # both models judge the same runs
-        resample[1], resample[2] = (_shares(_of_runs(steps, chosen)) for steps in (before, after))
-    closed = {}
-    for place, mm in enumerate(quality_of(home, TOLERANCE_M).by_mm):
-        gap = point[0][place] - point[1][place]
-        if gap >= SMALLEST_GAP:
-            gaps = np.maximum(drawn[:, 0, place] - drawn[:, 1, place], 1e-9)
-            low, high = np.quantile((drawn[:, 2, place] - drawn[:, 1, place]) / gaps, (0.025, 0.975)).tolist()
-            value = float((point[2][place] - point[1][place]) / gap)
-            closed[f"{mm:g}"] = {"value": round(value, 4), "low": round(low, 4), "high": round(high, 4)}
-    return closed
-
-
-def _shares(steps: Sequence[ScoredStep]) -> npt.NDArray[np.float64]:
-    return np.array([found.value for found in quality_of(steps, TOLERANCE_M).by_mm.values()])
-
-
-def _runs(steps: Sequence[ScoredStep]) -> list[int]:
-    return sorted({step.run for step in steps})
-
-
-def _of_runs(steps: Sequence[ScoredStep], runs: npt.NDArray[np.int_]) -> list[ScoredStep]:
-    by_run: dict[int, list[ScoredStep]] = {}
-    for step in steps:
-        by_run.setdefault(step.run, []).append(step)
-    return [step for run in runs.tolist() for step in by_run[run]]
-
-
 def table(metrics: dict[str, Any]) -> str:
     """The results as Markdown."""
     rigs = metrics["rigs"]
     rows = [
-        [
-            f"displaced by {mm} mm",
-            *(percent_of(found["detected"][mm], 1) for found in rigs.values()),
-            percent_of(metrics["closed"][mm], 0) if mm in metrics["closed"] else "no gap",
-        ]
+        [f"displaced by {mm} mm", *(percent_of(found["detected"][mm], 1) for found in rigs.values())]
         for mm in next(iter(rigs.values()))["detected"]
     ]
     errors = ["{} / {} mm".format(*found["placing_error_mm"]) for found in rigs.values()]
-    rows.append(["placing error, median / 90 %", *errors, ""])
+    rows.append(["placing error, median / 90 %", *errors])
     title = f"Detected at {100 * FALSE_ALARMS:g} % false alarms, before and after training on {metrics['runs']} runs"
-    return document(title, markdown_table(["", *rigs, "gap closed"], rows))
+    return document(title, markdown_table(["", *rigs], rows))
 
 
 LEAST = {"runs": 10, "transitions": 20, "distances_mm": 0}

@@ -15,8 +15,8 @@ from pathlib import Path
 import joblib
 
 from eval.common.episodes import EpisodesConfig, episodes_of
+from eval.common.perceived_steps import perceived_steps
 from eval.common.recordings import RecordedEpisode, footage_of
-from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
 from eval.identity import code_state, weights_of
 from eval.run import in_workers
@@ -155,7 +155,7 @@ def perceived(recorded: RecordedEpisode, system: System) -> Iterator[tuple[int, 
         Number of the action, the scene after it with its errors, and the imagined trace over the same objects.
     """
     last = max(recorded.failures)
-    for observed in perceived_steps(recorded, system, MonitorSetting()):
+    for observed in perceived_steps(recorded, system):
         if observed.failed:
             yield observed.step, observed.graph, observed.trace
             if observed.step == last:

@@ -38,11 +38,6 @@ class Placing:
     aside: bool
 
 
-def room_for(puzzle: Puzzle, steps: Sequence[Move]) -> bool:
-    """Whether the table has room for all objects that are set aside, as long as they stay there."""
-    return placings(puzzle, steps) is not None
-
-
 def placings(puzzle: Puzzle, steps: Sequence[Move]) -> list[Placing] | None:
     """Return the targets of all moves; None if the table has no room for an object that is set aside."""
     now, aside, found = puzzle.start, dict[int, Array](), list[Placing]()
@@ -121,16 +116,6 @@ def fast_downward() -> Iterator[Any]:
     get_environment().credits_stream = None
     with TemporaryDirectory() as place, chdir(place), OneshotPlanner(name="fast-downward-opt") as planner:
         yield planner
-
-
-def independent_cost(puzzle: Puzzle) -> int | None:
-    """Return the cost as `optimum.fewest` counts it over all subgoals; None if there is no recovery.
-
-    Raises:
-        InvalidConfiguration: the planner is not installed.
-    """
-    found = independent_optimum(puzzle)
-    return None if found is None else found.cost
 
 
 def independent_optimum(

@@ -1,9 +1,8 @@
 """Synthetic error states of any size: boxes on a large table, with the appearance of real objects.
 
 The simulator's scenes have at most 14 objects, because of the arm's reach. For more objects, boxes are put on a larger
-table, singly and in towers; a short plan is imagined with the learned transition model, and some boxes are pushed,
-swapped, or put on others. Expected and observed appearance and size of every box are those of a real object from an
-error state, so that they match the discriminator's training data.
+table, singly and in towers; a short plan is imagined with the learned transition model, and the objects of some towers
+are stacked anew in each other's places. Appearance and size of every box are those of a real object.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from nsrecover.core.geometry import intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.domains.tabletop.relations import is_clear, supporter
+from nsrecover.domains.tabletop.relations import supporter
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import is_free
@@ -42,23 +41,19 @@ HIGHEST_M = 0.20
 ROOM_M = 0.02
 """Gap between objects on the table."""
 
-MOVED_M = 0.05
-"""Least distance of a push."""
+MOVED_M = 0.025
+"""Least distance of an object that counts as misplaced."""
 
 NOISE_M = 0.001
 """Standard deviation of observed places."""
 
 TRIES = 400
+STEPS = 5
+"""Length of the plan."""
 
 
-@dataclass(frozen=True, eq=False)
-class Appearance:
-    """Expected and observed appearance (D,) and size (3,) of a real object."""
-
-    expected: FloatArray
-    observed: FloatArray
-    size: FloatArray
-    observed_size: FloatArray
+Appearance = tuple[FloatArray, FloatArray]
+"""Appearance (D,) and size (3,) of a real object."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +72,12 @@ class SyntheticErrorState:
     discrepancy: Discrepancy
     misplaced: frozenset[str]
 
-    @property
-    def noticed(self) -> bool:
-        """Whether the monitor blames exactly the displaced objects."""
-        return set(self.discrepancy.deviating) == self.misplaced
-
 
 @cache
 def of_example(checkpoint: str | None) -> list[Appearance]:
-    """Return the appearances of the objects of the shipped episode to a checkpoint, the same expected and observed."""
+    """Return the appearances of the objects of the shipped episode to a checkpoint."""
     scene = system_of(checkpoint).perceiver()(example("collapse").observations[0])
-    return [Appearance(look, look, box[3:], box[3:]) for look, box in zip(scene.visual, scene.boxes, strict=True)]
+    return list(zip(scene.visual, scene.boxes[:, 3:], strict=True))
 
 
 def enlarged(system: System, objects: int) -> System:
@@ -105,24 +95,16 @@ def enlarged(system: System, objects: int) -> System:
 
 
 def problem(
-    system: System,
-    bank: Sequence[Appearance],
-    objects: int,
-    errors: int,
-    rng: np.random.Generator,
-    steps: int = 5,
-    entangled: bool = False,
+    system: System, bank: Sequence[Appearance], objects: int, errors: int, rng: np.random.Generator
 ) -> SyntheticErrorState:
-    """Draw a scene, a plan and errors.
+    """Draw a scene and a plan; at one step some objects are stacked anew.
 
     Args:
         system: for a table of this size, from `enlarged`.
         bank: appearances of objects.
         objects: number of objects.
-        errors: number of errors at one step.
+        errors: so many objects or a few more are stacked anew in each other's places.
         rng: the source of randomness.
-        steps: length of the plan.
-        entangled: whether the errors are one: so many objects or a few more were stacked anew in each other's places.
 
     Raises:
         InvalidConfiguration: there is no room for so many objects or errors.
@@ -130,18 +112,16 @@ def problem(
     for _ in range(20):
         looks = [bank[int(i)] for i in rng.integers(len(bank), size=objects)]
         start = _start(system, looks, rng)
-        trace = None if start is None else _trace(system, start, steps, rng)
+        trace = None if start is None else _trace(system, start, rng)
         if start is None or trace is None:
             continue
-        step = int(rng.integers(steps))
-        expected = trace.graphs[step + 1]
-        found = _stacked_anew(expected, errors, rng) if entangled else _disturbed(system, expected, errors, rng)
+        step = int(rng.integers(STEPS))
+        found = _stacked_anew(trace.graphs[step + 1], errors, rng)
         if found is None:
             continue
         boxes, misplaced = found
         boxes[:, :2] += np.clip(rng.normal(0.0, NOISE_M, (objects, 2)), -3 * NOISE_M, 3 * NOISE_M)
-        boxes[:, 3:] += np.array([look.observed_size - look.size for look in looks])
-        graph = replace(start, boxes=boxes, visual=np.stack([look.observed for look in looks]))
+        graph = replace(start, boxes=boxes)
         names = frozenset(graph.names[i] for i in misplaced)
         return SyntheticErrorState(graph, trace, system.comparison.after(graph, trace, step), names)
     raise InvalidConfiguration(
@@ -153,18 +133,18 @@ def _start(system: System, looks: Sequence[Appearance], rng: np.random.Generator
     """Draw a scene with single objects and towers."""
     count = len(looks)
     boxes = np.zeros((0, 6), np.float32)
-    for look in looks:
-        clear = [j for j in range(len(boxes)) if _bears(boxes, j, look.size)]
+    for _, size in looks:
+        clear = [j for j in range(len(boxes)) if _bears(boxes, j, size)]
         if clear and rng.random() < STACKED:
-            place = _on(boxes[clear[int(rng.integers(len(clear)))]], look.size)
+            place = _on(boxes[clear[int(rng.integers(len(clear)))]], size)
         else:
-            spot = _somewhere(system, look.size, boxes, rng)
+            spot = _somewhere(system, size, boxes, rng)
             if spot is None:
                 return None
             place = spot
         boxes = np.concatenate([boxes, place[None]])
     names = tuple(f"object {i}" for i in range(count))
-    return SceneGraph(names, np.stack([look.expected for look in looks]), boxes, np.ones(count, np.bool_))
+    return SceneGraph(names, np.stack([visual for visual, _ in looks]), boxes, np.ones(count, np.bool_))
 
 
 def _bears(boxes: FloatArray, index: int, size: FloatArray) -> bool:
@@ -180,30 +160,22 @@ def _on(box: FloatArray, size: FloatArray) -> FloatArray:
     return np.array([*box[:2], float(top(box)) + size[2] / 2, *size], dtype=np.float32)
 
 
-def _somewhere(
-    system: System,
-    size: FloatArray,
-    boxes: FloatArray,
-    rng: np.random.Generator,
-    away: tuple[FloatArray, float] | None = None,
-) -> FloatArray | None:
-    """Draw a free place on the table; `away` gives a place and the least distance from it."""
+def _somewhere(system: System, size: FloatArray, boxes: FloatArray, rng: np.random.Generator) -> FloatArray | None:
+    """Draw a free place on the table."""
     x_min, y_min, x_max, y_max = system.model.bundle.workspace
     for _ in range(TRIES):
         place = np.array([rng.uniform(x_min, x_max), rng.uniform(y_min, y_max), size[2] / 2, *size], dtype=np.float32)
-        if away is not None and np.linalg.norm(place[:2] - away[0][:2]) < away[1]:
-            continue
         if is_free(place, boxes, system.model.bundle, ROOM_M):
             return place
     return None
 
 
-def _trace(system: System, start: SceneGraph, steps: int, rng: np.random.Generator) -> Trace | None:
+def _trace(system: System, start: SceneGraph, rng: np.random.Generator) -> Trace | None:
     """Draw and imagine a plan; None if none was found."""
     operators = ("top", "top", "left", "right", "front", "behind")
     graphs, actions = [start], list[Action]()
     for _ in range(TRIES):
-        if len(actions) == steps:
+        if len(actions) == STEPS:
             return Trace(Plan(tuple(actions)), tuple(graphs))
         graph = graphs[-1]
         i, j = rng.choice(len(graph), 2, replace=False)
@@ -225,48 +197,6 @@ def _trace(system: System, start: SceneGraph, steps: int, rng: np.random.Generat
     return None
 
 
-def _disturbed(
-    system: System, graph: SceneGraph, errors: int, rng: np.random.Generator
-) -> tuple[FloatArray, set[int]] | None:
-    """Draw errors of different objects; return the boxes and the displaced objects."""
-    boxes, misplaced, done = graph.boxes.copy(), set[int](), 0
-    for _ in range(TRIES):
-        if done == errors:
-            return boxes, misplaced
-        now = replace(graph, boxes=boxes)
-        clear = [i for i in range(len(graph)) if i not in misplaced and is_clear(now, i)]
-        if not clear:
-            return None
-        i = clear[int(rng.integers(len(clear)))]
-        rest = np.delete(boxes, i, axis=0)
-        # with few remaining objects only push, which displaces one object and covers none
-        kind = rng.random() if errors - done < len(graph) - len(misplaced) - 1 else 1.0
-        if kind < 0.2 and len(clear) > 1:
-            j = clear[int(rng.integers(len(clear)))]
-            swapped = boxes.copy()
-            swapped[[i, j], :2] = boxes[[j, i], :2]
-            low = boxes[:, 2] - boxes[:, 5] / 2
-            swapped[i, 2], swapped[j, 2] = low[j] + boxes[i, 5] / 2, low[i] + boxes[j, 5] / 2
-            others = np.delete(boxes, [i, j], axis=0)
-            far = np.linalg.norm(boxes[i, :3] - boxes[j, :3]) > MOVED_M
-            if i == j or not far or any(intersects(swapped[k], others).any() for k in (i, j)):
-                continue
-            boxes, moved = swapped, {i, j}
-        elif kind < 0.4:
-            below = [j for j in clear if j != i and _bears(boxes, j, boxes[i, 3:])]
-            if not below:
-                continue
-            boxes[i], moved = _on(boxes[below[int(rng.integers(len(below)))]], boxes[i, 3:]), {i}
-        else:
-            place = _somewhere(system, boxes[i, 3:], rest, rng, (boxes[i], MOVED_M))
-            if place is None:
-                return None
-            boxes[i], moved = place, {i}
-        misplaced |= moved
-        done += 1
-    return None
-
-
 def _stacked_anew(graph: SceneGraph, count: int, rng: np.random.Generator) -> tuple[FloatArray, set[int]] | None:
     """Take towers apart and stack their objects anew on the same spots; return the boxes and the displaced objects."""
     columns = {i: [i] for i in range(len(graph)) if supporter(graph, i) is None}
@@ -283,7 +213,7 @@ def _stacked_anew(graph: SceneGraph, count: int, rng: np.random.Generator) -> tu
         boxes, order = graph.boxes.copy(), rng.permutation(every).tolist()
         stands = all(_pile(boxes, graph.boxes[tower[0], :2], [order.pop() for _ in tower]) for tower in taken)
         if stands and all(not intersects(boxes[i], np.delete(boxes, i, axis=0)).any() for i in every):
-            far = np.linalg.norm(boxes[:, :3] - graph.boxes[:, :3], axis=1) > MOVED_M / 2
+            far = np.linalg.norm(boxes[:, :3] - graph.boxes[:, :3], axis=1) > MOVED_M
             return boxes, set(np.flatnonzero(far).tolist())
     return None
 

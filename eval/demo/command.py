@@ -126,7 +126,7 @@ def _staged(name: str, config: DemoConfig, system: System, agent: AgentFactory, 
     if name == kitchen.NAME:
         return _Staged(
             name, kitchen.DESCRIPTION, kitchen.script(seed)[0].plan,
-            lambda place, printer: kitchen.run_kitchen(seed, place, video, None, printer.turned),
+            lambda place, printer: kitchen.run_kitchen(seed, place, video, printer.turned),
         )  # fmt: skip
     if name == apple.NAME:
         return _Staged(

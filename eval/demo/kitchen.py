@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import nsrecover
+from eval.common.video import FRAME_SIZE, WRONG, VideoWriter
 from eval.demo.result import DemoResult, Turn, write_report
 from eval.household.planners import PLANNERS
 from eval.kitchen.course import models, system_for
@@ -19,11 +22,15 @@ from nsrecover.core.episode import StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.phrases import instruction
 from nsrecover.perception.sounds import SoundPerceiver
+from nsrecover.perception.spectrogram import RATE_HZ
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.pictures import outlines_of_masks
 from nsrecover.serving.reports.wording import Wording
-from sim.film import Act, Footage, Script, over_the_shoulder, still, write_film
+from nsrecover.util.english import capital
+from sim.common.cameras import DAYLIGHT, Picture, take_picture
+from sim.kitchen.cameras import OVERVIEW_FAR_M, SHOULDER, on_base
 from sim.kitchen.faults import START, Fault, fault_from_dict
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, sample_kitchen
 from sim.kitchen.task_list import TASKS
@@ -35,12 +42,13 @@ NAME = "kitchen"
 DESCRIPTION = (
     "The robot is to water the plant with the pot. There is wine in it, and wine on the plant cannot be undone."
 )
-FRAMES_A_SECOND = 4.0
+FRAMES_A_SECOND = 5.0
+PHOTO_SIZE = (512, 384)
 _STEPS_A_SECOND = 200
 _TRIES = 20
 
 
-def script(seed: int) -> tuple[Script, Fault]:
+def script(seed: int) -> tuple[TaskSpec, Fault]:
     """The task in a kitchen of a layout that is held out from training, and the wine in the pot.
 
     Args:
@@ -62,134 +70,110 @@ def script(seed: int) -> tuple[Script, Fault]:
         if plan is None:
             continue
         capacity = next(thing.kind.capacity_l for thing in kitchen.things if thing.name == "pot")
-        fault = fault_from_dict(
-            {
-                "fault": "filled_at_start",
-                "at_step": START,
-                "name": "pot",
-                "liquid": "wine",
-                "litres": round(0.6 * capacity, 3),
-            }
-        )
-        return Script(NAME, TaskSpec(task, seed, kitchen, task.goal, plan), plan), fault
+        litres = round(0.6 * capacity, 3)
+        wine = {"fault": "filled_at_start", "at_step": START, "name": "pot", "liquid": "wine", "litres": litres}
+        return TaskSpec(task, seed, kitchen, task.goal, plan), fault_from_dict(wine)
     raise InvalidConfiguration(f"expected a kitchen for the demo with seed {seed}, found none; use another seed")
 
 
 class _Filmed(KitchenRobot):
     """The robot, with pictures and sound of every turn, and what it did as text for the film."""
 
-    def __init__(self, item: Script, fault: Fault, video: bool, ears: SoundPerceiver) -> None:
-        self.footage = Footage(item)
-        self._heard: list[Any] = []
-        self._ears, self._labels = ears, list[str]()
+    def __init__(self, spec: TaskSpec, fault: Fault, film: VideoWriter | None, ears: SoundPerceiver) -> None:
+        self._film, self._ears = film, ears
+        self._heard, self._labels, self._rate_hz = list[Any](), list[str](), RATE_HZ
         super().__init__(
-            item.spec,
-            (fault,),
-            on_frame=self._frame if video else None,
-            frame_steps=round(_STEPS_A_SECOND / FRAMES_A_SECOND),
+            spec, (fault,), on_frame=self._frame if film else None, frame_steps=round(_STEPS_A_SECOND / FRAMES_A_SECOND)
         )
-        assert self.world.hearing is not None
-        self.footage.start_s = self.world.hearing.soundscape.heard_until_s
-        self.trouble: tuple[str, ...] = ()
-        self._told = 0
+        self.trouble = ""
         self._photo = self._pictured()
 
     def observe(self) -> Any:
-        """What the robot perceives; its sound is kept for the film."""
+        """What the robot perceives; its sound is kept for the report."""
         seen = super().observe()
         self._heard.append(seen.audio)
         self._labels += [each.label.replace("_", " ") for each in self._ears.step(seen).events if each.known]
-        self.footage.rate_hz = seen.audio_rate_hz
+        self._rate_hz = seen.audio_rate_hz
         return seen
 
     def execute(self, action: Action) -> None:
         """Carry out an action of the agent."""
-        self._filmed(action, lambda: super(_Filmed, self).execute(action))
+        self._caption(action)
+        super().execute(action)
 
     def drive(self, action: Action) -> None:
         """Drive to where something is seen better."""
-        self._filmed(action, lambda: super(_Filmed, self).drive(action))
+        self._caption(action)
+        super().drive(action)
 
     def media(self) -> Media:
         """Photographs, sound, and what was heard in it, since the last call."""
         before, self._photo = self._photo, self._pictured()
-        samples = np.concatenate(self._heard[self._told :] or [np.zeros(0, np.float32)])
-        labels, self._labels = tuple(dict.fromkeys(self._labels)), []
-        self._told = len(self._heard)
-        return Media(before, self._photo, Clip(samples, self.footage.rate_hz, labels))
+        samples = np.concatenate(self._heard or [np.zeros(0, np.float32)])
+        labels = tuple(dict.fromkeys(self._labels))
+        self._heard, self._labels = [], []
+        return Media(before, self._photo, Clip(samples, self._rate_hz, labels))
 
-    def finish(self) -> Footage:
-        """Everything that was filmed."""
-        hearing = self.world.hearing
-        assert hearing is not None
-        self._heard.append(hearing.listen()[0])
-        self.footage.sound = np.concatenate(self._heard)
-        self.footage.events = hearing.soundscape.events
-        self.footage.verdict = self.footage.script.verdict(self.world)
-        return self.footage
-
-    def _filmed(self, action: Action, run: Any) -> None:
-        begin_s, number = self.world.cell.time_s, len(self.footage.acts)
-        self.footage.acts.append(Act(action, begin_s, begin_s, "", self.trouble))
-        run()
-        self.footage.acts[number] = Act(action, begin_s, self.world.cell.time_s, self.world.failures[-1], self.trouble)
-        self.trouble = ()
+    def _caption(self, action: Action) -> None:
+        if self._film is not None:
+            self._film.caption(capital(instruction(action, domain=HOUSEHOLD)), self.trouble, WRONG)
+        self.trouble = ""
 
     def _frame(self, world: KitchenWorld) -> None:
-        self.footage.frames.append(still(world, len(self.footage.acts) - 1))
+        assert self._film is not None
+        self._film.add(over_the_shoulder(world, FRAME_SIZE).rgb, 1 / FRAMES_A_SECOND)
 
     def _pictured(self) -> Photo:
         """A picture over the robot's shoulder, with the outlines of what is in it."""
         cell = self.world.cell
-        seen = over_the_shoulder(self.world)
+        seen = over_the_shoulder(self.world, PHOTO_SIZE)
         names = {number: name for name, number in cell.bodies().items()} | cell.visuals.owners
         return Photo(seen.rgb, outlines=outlines_of_masks(seen.bodies, names))
 
 
-def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, turned: Any) -> DemoResult:
+def over_the_shoulder(world: KitchenWorld, size: tuple[int, int]) -> Picture:
+    """What is in front of the robot, seen over its shoulder, and the bodies in the picture."""
+    cell = world.cell
+    cell.visuals.update(cell.states)
+    seen = take_picture(cell.client, on_base(SHOULDER, cell.robot.base), *size, DAYLIGHT, far_m=OVERVIEW_FAR_M)
+    # beyond the floor the renderer draws nothing
+    return replace(seen, rgb=np.where(seen.bodies[..., None] < 0, np.uint8(235), seen.rgb))
+
+
+def run_kitchen(seed: int, folder: Path, video: bool, turned: Callable[[str, StepRecord[Any]], None]) -> DemoResult:
     """Run the scenario and write report, film and metrics into a folder.
 
     Args:
         seed: of the kitchen.
         folder: made if it does not exist.
         video: whether to film.
-        checkpoint: folder of a household checkpoint; None: the shipped one.
         turned: called after each turn with its label and record.
     """
     started = time.perf_counter()
     item, fault = script(seed)
-    turns = list[Turn]()
-    with _Filmed(item, fault, video, SoundPerceiver(models(checkpoint).sounds)) as robot:
-        made = system_for(PLANNERS["ours"], robot, checkpoint)
+    turns, film = list[Turn](), folder / "episode.mp4" if video else None
+    with (
+        VideoWriter(film) if film is not None else nullcontext() as writer,
+        _Filmed(item, fault, writer, SoundPerceiver(models(None).sounds)) as robot,
+    ):
+        made = system_for(PLANNERS["ours"], robot, None)
 
         def take(record: StepRecord[FactScene]) -> None:
             found: Any = record.discrepancy
             label = f"{'recovery' if record.recovering else 'step'} {found.step + 1} of {len(record.plan)}"
             true = dict.fromkeys(robot.noticed(), "not as expected") if found.deviates else {}
-            turns.append(Turn(label, record, robot.media(), step=found.step + 1, true=true or None))
+            film_s = None if writer is None else writer.seconds
+            turns.append(Turn(label, record, robot.media(), film_s, found.step + 1, true or None))
             if found.deviates:
-                robot.trouble = (Wording(made.domain).in_short(found),)
+                robot.trouble = Wording(made.domain).in_short(found)
             turned(label, record)
 
         episode = nsrecover.RecoveryAgent(made, robot).run(item.plan, take)
         missing = unmet_goal(robot.world.cell, robot.goal, robot.home)
-        footage = robot.finish()
     result = DemoResult(
-        NAME,
-        DESCRIPTION,
-        seed,
-        item.plan,
-        episode.status.value,
-        episode.reason,
-        tuple(turns),
-        {fact[1]: HOUSEHOLD.text(fact, holds=False) for fact in missing},
-        tuple(sorted(robot.pending)),
-        time.perf_counter() - started,
-        episode,
-        domain=made.domain,
-    )
-    film = folder / "episode.mp4" if video else None
-    if film is not None:
-        write_film(footage, FRAMES_A_SECOND, film)
+        NAME, DESCRIPTION, seed, item.plan, episode.status.value, episode.reason, tuple(turns),
+        {fact[1]: HOUSEHOLD.text(fact, holds=False) for fact in missing}, tuple(sorted(robot.pending)),
+        time.perf_counter() - started, episode, domain=made.domain,
+    )  # fmt: skip
     write_report(result, folder, film)
     return result

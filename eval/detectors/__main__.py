@@ -237,7 +237,7 @@ class DetectorsConfig(EpisodesConfig):
       python -m eval.detectors trunk=imagenet                 torchvision's weights, downloaded once
       python -m eval.detectors checkpoint=outputs/train/bundle        your own checkpoint
 
-    Every episode is rendered once and kept, and eval.models uses the same images. A run that was stopped continues.
+    Every episode is rendered once and kept, and eval.sensing uses the same images. A run that was stopped continues.
     Writes metrics.json, table.md and rows.jsonl to out=DIR.
 
     Attributes:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from eval.common.perceived_steps import perceived_steps
 from eval.common.recordings import RecordedEpisode, footage_of
-from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import system_of
 from eval.detectors.base import Detector, Moment, part, record_references
 from sim.datasets.spec import ErrorEpisode
@@ -88,7 +88,7 @@ def judge_episode(
 def _moments(recorded: RecordedEpisode, checkpoint: str | None) -> Iterator[tuple[Moment, tuple[str, ...]]]:
     """Yield every moment with the faults behind its deviations."""
     causes = {error.step: tuple(sorted(set(error.causes.values()))) for error in recorded.episode.errors}
-    looks = perceived_steps(recorded, system_of(checkpoint), MonitorSetting())
+    looks = perceived_steps(recorded, system_of(checkpoint))
     known = len(next(looks).graph)
     for look in looks:
         step = look.step

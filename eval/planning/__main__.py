@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,15 +13,13 @@ from tqdm import tqdm
 
 from conf.command import options
 from eval.common.error_states import ErrorState, ErrorStatesConfig, states_of
-from eval.common.optimum_check import require
 from eval.common.plans import Planned, PlannerSetting, plan_all, planner_settings, warm_up
 from eval.common.statistics import grouped, mean, p95, share, spread
 from eval.common.systems import system_of
 from eval.common.tables import Columns, columns_table, document, duration, figure, markdown_table, percent_of, rate
-from eval.planning.cases import CaseRequest, PlanningCase, assess
+from eval.planning.cases import PlanningCase, assess
 from eval.run import Measurement, Run, in_workers, run
 from nsrecover.planning.planner import Rejoin
-from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.tabletop.kinematic import Fidelity
 
 PROVEN_S = 1.0
@@ -55,11 +51,9 @@ def summary(cases: Sequence[PlanningCase], settings: Mapping[str, PlannerSetting
         "error_states": len(cases),
         "detected": share(len(noticed), len(cases)),
         "unsteady": sum(bool(case.unsteady) for case in noticed),
-        "optimum": _optimum(way_back),
         "planners": planners,
         "anytime": _anytime(way_back, settings),
         "decisions": {name: _decisions(noticed, name) for name in names},
-        "failures": {name: failures(noticed, name, settings) for name in names},
     }
 
 
@@ -74,40 +68,22 @@ def succeeded(case: PlanningCase, name: str, settings: Mapping[str, PlannerSetti
 def _metrics(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
     good = [case for case in cases if succeeded(case, name, settings)]
     plans = [case.plans[name] for case in cases]
-    known = [(case, case.best) for case in good if case.best is not None]
-    subgoals = [(case, best, _subgoal(case, name)) for case, best in known]
-    lengths = [(_length(case, name), best.to[subgoal]) for case, best, subgoal in subgoals if subgoal in best.to]
+    known = [(case.plans[name], case.best) for case in good if case.best is not None]
     return {
         "recovery": share(len(good), len(cases)),
-        "completion": share(sum(_completed(case, name) for case in cases), len(cases)),
         "l_per_err": mean([_length(case, name) / case.errors for case in good]),
-        "l_over_opt": mean([_over(case.plans[name].cost, best.cost) for case, best in known]),
-        "optimal": share(sum(case.plans[name].cost <= best.cost for case, best in known), len(known)),
-        "shorter_than_optimum": sum(case.plans[name].cost < best.cost for case, best in known),
-        "l_over_opt_to_subgoal": mean([_over(length, best) for length, best in lengths]),
-        "t_s": _spread([plan.seconds for plan in plans]),
+        "l_over_opt": mean([_over(plan.cost, best.cost) for plan, best in known]),
         "t_per_err_s": _spread([case.plans[name].seconds / case.errors for case in cases]),
         "cpu_per_err_s": _spread([case.plans[name].cpu_s / case.errors for case in cases]),
-        "t_over_opt_s": mean([case.plans[name].seconds / best.actions for case, best in known if best.actions > 0]),
+        "t_over_opt_s": mean([plan.seconds / len(best.steps) for plan, best in known if best.steps]),
         "proven_optimal": share(sum(plan.proven and plan.seconds <= PROVEN_S for plan in plans), len(plans)),
         "expansions": _spread([plan.expansions for plan in plans]),
-        "cost": mean([case.plans[name].cost for case in good]),
-        "status": dict(Counter(plan.status for plan in plans)),
     }
-
-
-def _completed(case: PlanningCase, name: str) -> bool:
-    return name in case.outcomes and case.outcomes[name].completed
 
 
 def _length(case: PlanningCase, name: str) -> int:
     way = case.plans[name].way
     return 0 if way is None else len(way.actions)
-
-
-def _subgoal(case: PlanningCase, name: str) -> int:
-    way = case.plans[name].way
-    return -1 if way is None else way.subgoal
 
 
 def _over(found: float, best: float) -> float:
@@ -117,19 +93,6 @@ def _over(found: float, best: float) -> float:
 
 def _spread(values: Sequence[float]) -> dict[str, Any]:
     return spread(values, median=np.median, p95=p95, max=np.max)
-
-
-def _optimum(cases: Sequence[PlanningCase]) -> dict[str, int]:
-    """Numbers of known optima, and of those that an independent planner confirms."""
-    known = [case.best for case in cases if case.best is not None]
-    checked = [best for best in known if best.independent is not None]
-    return {
-        "states": len(cases),
-        "known": len(known),
-        "without_room": sum(not best.room for best in known),
-        "checked": len(checked),
-        "agree": sum(best.independent == best.cost for best in checked),
-    }
 
 
 def _ratio(above: Any, below: Any) -> float:
@@ -152,7 +115,6 @@ def _anytime(cases: Sequence[PlanningCase], settings: Mapping[str, PlannerSettin
         rows[name] = {
             "recovery": share(sum(succeeded(case, name, settings) for case in chosen), len(chosen)),
             "l_plan_over_l_orig": _ratio(sum(cost for cost, _ in plans), sum(cost for _, cost in plans)),
-            "l_plan_over_l_orig_mean": mean([_over(cost, original) for cost, original in plans]),
             "actions_to_subgoal_over_orig": _ratio(*(sum(_length(case, n) for case in both) for n in (name, ORIGINAL))),
             "t_per_err_s": _spread([case.plans[name].seconds / case.errors for case in chosen]),
         }
@@ -169,44 +131,14 @@ def _decisions(cases: Sequence[PlanningCase], name: str) -> dict[str, Any]:
     }
 
 
-def failures(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, PlannerSetting]) -> list[dict[str, Any]]:
-    """List the error states in which a planner failed, with what happened."""
-    found = []
-    for case in cases:
-        plan = case.plans[name]
-        if case.recoverable and succeeded(case, name, settings):
-            continue
-        if not case.recoverable and case.explained_right(name):
-            continue
-        outcome = case.outcomes.get(name)
-        found.append(
-            {
-                "case": case.label(),
-                "status": plan.status,
-                "reason": plan.reason,
-                "actions": [] if plan.way is None else [str(action) for action in plan.way.actions],
-                "subgoal": _subgoal(case, name),
-                "wrong": {} if outcome is None else dict(outcome.wrong),
-                "unmet": [] if outcome is None else list(outcome.unmet),
-                "log": [] if outcome is None else list(outcome.log),
-                "lost": dict(case.lost),
-            }
-        )
-    return found
-
-
 def markdown(metrics: Mapping[str, Any]) -> str:
     """Table of all planners, and tables of comparisons, groups and decisions."""
-    optimum = metrics["optimum"]
     return document(
         f"{metrics['error_states']} error states; the monitor noticed {percent_of(metrics['detected'])}. "
         "Times are those of planning alone, one thread.",
         _planners(metrics["planners"]),
         *_anytime_table(metrics["anytime"]),
         _decision_table(metrics["decisions"]),
-        f"The optimum is known for {optimum['known']} of {optimum['states']} states ({optimum['without_room']} of them "
-        f"without room to set everything aside); an independent planner agrees on {optimum['agree']} of "
-        f"{optimum['checked']}.",
     )
 
 
@@ -225,7 +157,6 @@ COLUMNS: Columns = (
 ANYTIME_COLUMNS: Columns = (
     ("recovered", rate("recovery", digits=2)),
     ("L_plan/L_orig", lambda row: row["l_plan_over_l_orig"]),
-    ("mean of ratios", figure("l_plan_over_l_orig_mean", digits=3, none="none")),
     ("to the subgoal alone", lambda row: row["actions_to_subgoal_over_orig"]),
     ("T/N_err median", duration("t_per_err_s", "median")),
 )
@@ -254,9 +185,6 @@ def _decision_table(decisions: Mapping[str, Any]) -> str:
     return markdown_table(head, rows)
 
 
-CASES = "cases.jsonl"
-
-
 @dataclass
 class PlanningConfig(ErrorStatesConfig):
     """Measure recovery planning alone, on error states as the monitor found them.
@@ -268,12 +196,10 @@ class PlanningConfig(ErrorStatesConfig):
       python -m eval.planning planner=[ours,original,anytime]           the K nearest subgoals, and a single one
       python -m eval.planning planner=[ours,relations]                  displaced objects may stay
       python -m eval.planning planner=[ours,nofree] budget_s=5          without the free-space transformer
-      python -m eval.planning check=50                                  the optimum, checked by an independent planner
       python -m eval.planning fidelity=PHYSICS                          the arm executes the recoveries
 
     Missing episodes are generated and rendered (some seconds each), and error states are made once; all are kept.
-    Planning runs alone, with one thread; judging in workers=2 processes. Writes metrics.json, table.md and
-    every case (cases.jsonl) to out=DIR.
+    Planning runs alone, with one thread; judging in workers=2 processes. Writes metrics.json and table.md to out=DIR.
 
     Attributes:
         seed: another seed gives other episodes; 0 are those of `python -m sim.datasets`.
@@ -285,14 +211,12 @@ class PlanningConfig(ErrorStatesConfig):
         checkpoint: folder of a checkpoint; the shipped one if null.
         budget_s: planning time for one recovery, seconds.
         fidelity: how recoveries are executed to judge them: KINEMATIC (no arm, fast) or PHYSICS.
-        check: number of error states for which Fast Downward checks the optimum through unified-planning.
         planner: an option of conf/planner.
     """
 
     planner: dict[str, Any] = options(["ours", "replan"])
     budget_s: float = 30.0
     fidelity: Fidelity = Fidelity.KINEMATIC
-    check: int = 0
     out: str = "outputs/planning"
     episodes: dict[str, int] = field(default_factory=lambda: {"I": 250, "II": 150, "III": 100, "V": 120})
 
@@ -319,17 +243,8 @@ def plan_for(
         torch.set_num_threads(threads)
 
 
-def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[PlanningCase]:
-    """Execute the plans and compare them with the optimum, in worker processes."""
-    tasks = [CaseRequest(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
-    task = partial(assess, fidelity=config.fidelity)
-    return list(in_workers(task, tasks, config.workers, "state", "judging"))
-
-
 def _check(config: PlanningConfig) -> None:
     planner_settings(config.planner)
-    if config.check:
-        require("check > 0")
     system_of(config.checkpoint)
 
 
@@ -340,9 +255,7 @@ def measure(config: PlanningConfig, run: Run) -> dict[str, Any]:
         config.episodes, config.footage, config.states, config.seed, config.errors, config.checkpoint, config.workers
     )
     planned = list(plan_for(config, planners, states))
-    cases = cases_of(config, planned)
-    lines = (f"{json.dumps(asdict(case), default=str)}\n" for case in cases)
-    atomic_write_bytes(run.folder / CASES, "".join(lines).encode())
+    cases = list(in_workers(partial(assess, fidelity=config.fidelity), planned, config.workers, "state", "judging"))
     return summary(cases, planners) | {
         "seed": config.seed,
         "episodes": dict(config.episodes),

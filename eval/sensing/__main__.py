@@ -62,7 +62,7 @@ METRICS = (
           lambda s: good(s) and s.during_event),
     share("refused", "observations refused", lambda s: s.verdict == REFUSED, begun),
     total("episodes_not_begun", "", lambda s: not begun(s)),
-    levels("step_ms", "", lambda s: [1000 * s.seconds] if begun(s) and s.seconds else (), 1),
+    levels("step_ms", "ms per step, median / p95", lambda s: [1000 * s.seconds] if begun(s) and s.seconds else (), 1),
 )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ class SensedStep:
         shown: number of masks that are taken for a known object.
         matched: how many of them show it.
         errors_mm: distance of the centre of each visible object from the true one.
-        seconds: time of the first observation of the step.
+        seconds: processor time of the first observation of the step.
         looks: number of observations behind the verdict.
         off_place: objects whose box is farther than `TOLERANCE_M` from the expected one, or that are missing: the
             verdict of a rule that compares nothing else.
@@ -157,13 +157,13 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
         seen = stream.observe(recorded(scene))
         action = monitor.next_action
         assert action is not None
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             found = monitor.step(action, seen)
         except NsrecoverError as problem:
             row.verdict, row.note = REFUSED, str(problem)
             return row
-        row.seconds = time.perf_counter() - began
+        row.seconds = time.process_time() - began
         names = names_of_masks(scene, seen)
         perceiver = getattr(monitor.belief, "perceiver", None)
         assert isinstance(perceiver, ScenePerceiver)

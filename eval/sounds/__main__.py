@@ -39,7 +39,6 @@ class SoundsConfig(Settings):
       python -m eval.sounds                                40 recordings of each class; minutes
       python -m eval.sounds clips=10 'snr_db=[20]'         a quick look
       python -m eval.sounds checkpoint=outputs/train/sounds     your own model
-      python -m eval.sounds 'left_out=[outputs/train/sounds_without_1]'      a model that does not know some classes
 
     A class that cannot be told from others by physics belongs to a group; scores by class and by group are given.
     Writes metrics.json and table.md to out=DIR.
@@ -49,7 +48,6 @@ class SoundsConfig(Settings):
         clips: number of recordings of each class at each ratio.
         snr_db: ratios of the mean powers of a sound and of everything else, decibels.
         checkpoint: folder of a sound model; the shipped one if null.
-        left_out: folders of models that were trained without some classes, which they have to call unknown.
         baseline: whether the spectral baseline is fitted and measured beside it.
     """
 
@@ -57,7 +55,6 @@ class SoundsConfig(Settings):
     clips: int = 40
     snr_db: list[float] = field(default_factory=lambda: [20.0, 10.0, 0.0])
     checkpoint: str | None = None
-    left_out: list[str] = field(default_factory=lambda: [])
     baseline: bool = True
     out: str = "outputs/sounds"
 
@@ -69,15 +66,13 @@ def check(config: SoundsConfig) -> None:
             f"expected at least 2 clips, a seed of at least 0 and a ratio, found clips={config.clips}, "
             f"seed={config.seed}, snr_db={config.snr_db}"
         )
-    for checkpoint in (config.checkpoint, *config.left_out):
-        SoundModel.load(checkpoint)
+    SoundModel.load(config.checkpoint)
 
 
 def measure(config: SoundsConfig, run: Run) -> dict[str, Any]:
-    """Recognise recordings of every class, of strange sounds and of classes that were left out."""
+    """Recognise recordings of every class and of strange sounds."""
     model = SoundModel.load(config.checkpoint)
-    others = {folder: SoundModel.load(folder) for folder in config.left_out}
-    found = {f"{snr_db:g}": _at(config, model, others, snr_db) for snr_db in config.snr_db}
+    found = {f"{snr_db:g}": _at(config, model, snr_db) for snr_db in config.snr_db}
     return {
         "seed": config.seed,
         "clips": config.clips,
@@ -87,31 +82,24 @@ def measure(config: SoundsConfig, run: Run) -> dict[str, Any]:
     }
 
 
-def _at(config: SoundsConfig, model: SoundModel, others: dict[str, SoundModel], snr_db: float) -> dict[str, Any]:
+def _at(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any]:
     """All scores at one ratio of sound to noise."""
-    truth: list[str] = []
-    guesses: dict[str, list[str]] = {"": [], **{folder: [] for folder in others}}
-    rows, seconds = [], 0.0
+    truth, guesses, rows, seconds = list[str](), list[str](), [], 0.0
     for number in tqdm(range(config.clips), desc=f"{snr_db:g} dB", unit="round"):
         for index, label in enumerate(CLASSES):
-            rng = np.random.default_rng([config.seed, _KNOWN, number, index])
-            samples, rate_hz, _ = example(label, rng, snr_db)
+            samples, rate_hz, _ = example(label, np.random.default_rng([config.seed, _KNOWN, number, index]), snr_db)
             truth.append(label)
             began = time.perf_counter()
-            guesses[""].append(best(model, samples, rate_hz))
+            guesses.append(best(model, samples, rate_hz))
             seconds += time.perf_counter() - began
-            for folder, other in others.items():
-                guesses[folder].append(best(other, samples, rate_hz))
             if config.baseline:
                 rows.append(features(samples, rate_hz))
-    actual, guessed = np.array(truth), np.array(guesses[""])
+    actual, guessed = np.array(truth), np.array(guesses)
     known = np.isin(actual, model.config.classes)
     result = scores(model, actual[known], guessed[known], config.seed)
     result["ms_per_second"] = round(1000 * seconds / (len(truth) * CLIP_S), 2)
     result["strange"] = _strange(config, model, snr_db)
     result["enrolled"] = _enrolled(config, model, snr_db)
-    for folder, other in others.items():
-        result.setdefault("left_out", {})[folder] = _left_out(other, actual, np.array(guesses[folder]))
     if config.baseline:
         baseline = SpectralBaseline.fit(*_to_fit(config, snr_db))
         result["baseline"] = scores(model, actual, np.array(baseline.predict(rows)), config.seed)
@@ -126,16 +114,11 @@ def best(model: SoundModel, samples: npt.ArrayLike, rate_hz: int) -> str:
 def scores(model: SoundModel, actual: Labels, guessed: Labels, seed: int) -> dict[str, Any]:
     """F1 scores by class and by group with bootstrap intervals, recalls, and the share called unknown."""
     group = np.vectorize(model.config.group)
-    recalls = {}
-    for label in dict.fromkeys(actual.tolist()):
-        own = guessed[actual == label]
-        wrong, counts = np.unique(own[own != label], return_counts=True)
-        recalls[label] = share_of(own == label) | {"mostly": str(wrong[counts.argmax()]) if len(wrong) else ""}
     return {
         "macro_f1": macro_f1(actual, guessed, seed),
         "macro_f1_groups": macro_f1(group(actual), group(guessed), seed),
         "called_unknown": share_of(guessed == UNKNOWN_SOUND),
-        "recall": recalls,
+        "recall": {label: share_of(guessed[actual == label] == label) for label in dict.fromkeys(actual.tolist())},
     }
 
 
@@ -160,18 +143,19 @@ def macro_f1(actual: Labels, guessed: Labels, seed: int) -> dict[str, float]:
 
 def _strange(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any]:
     """Share of strange sounds that are called unknown, by kind and in all."""
-    kinds = {}
-    for index, name in enumerate(STRANGERS):
-        said = []
-        for number in range(config.clips):
-            rng = np.random.default_rng([config.seed, _STRANGE, number, index])
-            said.append(best(model, stranger(name, rng, snr_db), 16_000))
-        wrong, counts = np.unique([label for label in said if label != UNKNOWN_SOUND], return_counts=True)
-        mostly = str(wrong[counts.argmax()]) if len(wrong) else ""
-        kinds[name] = share_of(label == UNKNOWN_SOUND for label in said) | {"mostly": mostly, "said": said}
-    fresh = [label == UNKNOWN_SOUND for name in FRESH for label in kinds[name]["said"]]
-    every = [label == UNKNOWN_SOUND for each in kinds.values() for label in each.pop("said")]
-    return {"all": share_of(every), "fresh": share_of(fresh), "kinds": kinds}
+    unknown = {
+        name: [
+            best(model, stranger(name, np.random.default_rng([config.seed, _STRANGE, number, index]), snr_db), RATE_HZ)
+            == UNKNOWN_SOUND
+            for number in range(config.clips)
+        ]
+        for index, name in enumerate(STRANGERS)
+    }
+    return {
+        "all": share_of(each for said in unknown.values() for each in said),
+        "fresh": share_of(each for name in FRESH for each in unknown[name]),
+        "kinds": {name: share_of(said) for name, said in unknown.items()},
+    }
 
 
 def _enrolled(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[str, Any]:
@@ -197,14 +181,6 @@ def _enrolled(config: SoundsConfig, model: SoundModel, snr_db: float) -> dict[st
                 shares.append(best(mine, samples, rate_hz) in chosen)
     f1 = macro_f1(np.array(actual), np.array(guessed), config.seed)
     return {"macro_f1": f1, "others_called_enrolled": share_of(shares)}
-
-
-def _left_out(model: SoundModel, actual: Labels, guessed: Labels) -> dict[str, Any]:
-    """How a model that does not know some classes calls them, and the known ones."""
-    known = np.isin(actual, model.config.classes)
-    unknown = guessed == UNKNOWN_SOUND
-    kinds = {label: share_of(unknown[actual == label]) for label in dict.fromkeys(actual[~known].tolist())}
-    return {"all": share_of(unknown[~known]), "known_called_unknown": share_of(unknown[known]), "kinds": kinds}
 
 
 def _to_fit(config: SoundsConfig, snr_db: float) -> tuple[list[npt.NDArray[np.float64]], list[str]]:
@@ -237,39 +213,13 @@ def table_of(metrics: dict[str, Any]) -> str:
                 f1 = [_score(each["macro_f1"]), _score(each["macro_f1_groups"])]
                 rows.append([f"{ratio} dB", name, *f1, unknown, *strange])
     parts = [markdown_table([head[0], "recognised by", *head[1:]], rows)]
-    left = [
-        [
-            f"{ratio} dB",
-            ", ".join(each["kinds"]),
-            percent_of(each["all"], 1),
-            percent_of(each["known_called_unknown"], 1),
-        ]
-        for ratio, found in metrics["snr_db"].items()
-        for each in found.get("left_out", {}).values()
-    ]
-    if left:
-        parts.append(markdown_table(["noise", "classes left out", "called unknown", "known called unknown"], left))
-    ratios = list(metrics["snr_db"])
     head = ["noise", "macro-F1 of enrolled sounds", "others called enrolled"]
     own = {ratio: each["enrolled"] for ratio, each in metrics["snr_db"].items()}
     parts.append(markdown_table(head, [
         [f"{ratio} dB", _score(each["macro_f1"]), percent_of(each["others_called_enrolled"], 1)]
         for ratio, each in own.items()
     ]))  # fmt: skip
-    recalls = {ratio: metrics["snr_db"][ratio]["recall"] for ratio in ratios}
-    rows = [
-        [label, *(percent_of(recalls[ratio][label], 0) for ratio in ratios), recalls[ratios[-1]][label]["mostly"]]
-        for label in recalls[ratios[0]]
-    ]
-    head = ["class", *(f"recognised at {ratio} dB" for ratio in ratios), "others mostly taken for"]
-    parts.append(markdown_table(head, rows))
-    kinds = {ratio: metrics["snr_db"][ratio]["strange"]["kinds"] for ratio in ratios}
-    rows = [
-        [name, *(percent_of(kinds[ratio][name], 0) for ratio in ratios), kinds[ratios[-1]][name]["mostly"]]
-        for name in kinds[ratios[0]]
-    ]
-    head = ["strange sound", *(f"unknown at {ratio} dB" for ratio in ratios), "others mostly taken for"]
-    return document(*parts, markdown_table(head, rows))
+    return document(*parts)
 
 
 MEASUREMENT = Measurement(SoundsConfig, measure, table_of, check=check, checkpoint=str(SHIPPED))

@@ -13,24 +13,16 @@ from eval.run import Measurement, Run, Settings, run
 from eval.symbolic.domain_cases import (
     DomainCase,
     accepted,
-    lama_curve,
     made,
     proven_by_fast_downward,
     repaired,
 )
-from nsrecover.errors import InvalidConfiguration
 
 PROOFS = {"blocks": (8, 9, 10, 12), "gripper": (3, 4, 5, 6), "logistics": (3, 4, 5, 6), "rovers": (4, 5, 6, 7),
           "barman": (2, 2, 3, 3)}  # fmt: skip
 """Domain -> sizes of the problems whose repairs are proven."""
 
-FIRST = {"parking": 4, "satellite": 5, "sokoban": 5, "elevators": 4, "transport": 4}
-"""Domain -> size of the problems whose first repairs are judged."""
-
-NEAR = 1.1
-"""A first repair is good if it costs at most this much of the best known plan."""
-
-STRANGE = {"blocks": 6, "sokoban": 2}
+STRANGE = {"blocks": 6}
 """Number of actions of the external agent in some domains; 4 in the others."""
 
 RATIO = 3.0
@@ -51,11 +43,9 @@ class DomainOutcome:
         seconds: wall time to the proof.
         cpu_s: processor time to the proof.
         expansions: of the search.
-        curve: (seconds, cost) of every improvement.
         planner_cost: least cost by Fast Downward (A* with LM-cut).
         planner_s: its wall time, with the start of its processes.
         planner_cpu_s: its processor time.
-        lama: (seconds, cost) of every plan of LAMA; None if it did not run.
     """
 
     case: DomainCase
@@ -67,22 +57,9 @@ class DomainOutcome:
     seconds: float
     cpu_s: float
     expansions: int
-    curve: Sequence[tuple[float, float]]
     planner_cost: float | None
     planner_s: float
     planner_cpu_s: float
-    lama: Sequence[tuple[float, float]] | None = None
-
-    @property
-    def best(self) -> float:
-        """The least cost that any planner found."""
-        known = [self.planner_cost, self.cost, *(cost for _, cost in self.lama or ())]
-        return min(cost for cost in known if cost is not None)
-
-    @property
-    def first_ratio(self) -> float | None:
-        """Cost of the first repair in units of the best known."""
-        return self.curve[0][1] / self.best if self.curve else None
 
 
 def cases_of_domains(sizes: Mapping[str, Sequence[int]], count: int, seed: int) -> list[DomainCase]:
@@ -97,7 +74,7 @@ def cases_of_domains(sizes: Mapping[str, Sequence[int]], count: int, seed: int) 
     return every[:count]
 
 
-def compared(case: DomainCase, budget_s: float, lama_s: float | None) -> DomainOutcome:
+def compared(case: DomainCase, budget_s: float) -> DomainOutcome:
     """Repair a disturbed plan and solve the same problem with Fast Downward.
 
     Disturbances after which there is no plan (a crate in a corner) are replaced by those of another seed.
@@ -108,7 +85,7 @@ def compared(case: DomainCase, budget_s: float, lama_s: float | None) -> DomainO
         if judge.cost is not None or not judge.proven:
             break
         case = replace(case, seed=case.seed + 100)
-    found, curve, cpu_s = repaired(disturbed, budget_s)
+    found, cpu_s = repaired(disturbed, budget_s)
     return DomainOutcome(
         case,
         len(disturbed.plan.actions),
@@ -119,35 +96,26 @@ def compared(case: DomainCase, budget_s: float, lama_s: float | None) -> DomainO
         found.seconds,
         cpu_s,
         found.expansions,
-        curve,
         judge.cost,
         judge.seconds,
         judge.cpu_s,
-        None if lama_s is None else lama_curve(disturbed.after, lama_s),
     )
 
 
 def domain_metrics(outcomes: Sequence[DomainOutcome]) -> dict[str, Any]:
     """Return the metrics of all cases in public domains."""
-    proofs, first = ([o for o in outcomes if (o.lama is None) == which] for which in (True, False))
-    ratios = [o.cpu_s / o.planner_cpu_s for o in proofs if o.proven]
-    wall = [o.seconds / o.planner_s for o in proofs if o.proven]
+    ratios = [o.cpu_s / o.planner_cpu_s for o in outcomes if o.proven]
+    wall = [o.seconds / o.planner_s for o in outcomes if o.proven]
     return {
         "proofs": {
-            "instances": len(proofs),
-            "proven": sum(o.proven for o in proofs),
-            "valid": sum(o.valid for o in proofs),
-            "same_cost": sum(o.cost == o.planner_cost for o in proofs),
+            "instances": len(outcomes),
+            "proven": sum(o.proven for o in outcomes),
+            "valid": sum(o.valid for o in outcomes),
+            "same_cost": sum(o.cost == o.planner_cost for o in outcomes),
             "within_cpu": sum(ratio <= RATIO for ratio in ratios),
             "within_wall": sum(ratio <= RATIO for ratio in wall),
             "cpu_ratio": {"median": _middle(ratios), "max": max(ratios, default=None)},
             "wall_ratio": {"median": _middle(wall), "max": max(wall, default=None)},
-        },
-        "first": {
-            "instances": len(first),
-            "valid": sum(o.valid for o in first),
-            "near": sum(o.first_ratio is not None and o.first_ratio <= NEAR for o in first),
-            "lama_near": sum(bool(o.lama) and o.lama[0][1] <= NEAR * o.best for o in first if o.lama is not None),
         },
         "cases": [asdict(o) for o in outcomes],
     }
@@ -169,28 +137,16 @@ def domain_tables(metrics: Mapping[str, Any]) -> str:
             f"{o.seconds:.2f} s / {o.planner_s:.2f} s",
         ]
         for o in outcomes
-        if o.lama is None
     ]  # fmt: skip
-    text = markdown_table(head, rows) + "\n" if rows else ""
-    head_first = ("domain", "best known", "first repair", "after", "optimal after", "LAMA's first", "after")
-    rows = [
-        [
-            o.case.domain, o.best, o.curve[0][1] if o.curve else "", f"{o.curve[0][0]:.2f} s" if o.curve else "",
-            f"{o.seconds:.2f} s" if o.proven else "not proven",
-            o.lama[0][1] if o.lama else "", f"{o.lama[0][0]:.2f} s" if o.lama else "",
-        ]
-        for o in outcomes
-        if o.lama is not None
-    ]  # fmt: skip
-    return text + ("\n" + markdown_table(head_first, rows) + "\n" if rows else "")
+    return markdown_table(head, rows) + "\n"
 
 
 @dataclass
 class SymbolicConfig(Settings):
     """Measure repairs of symbolic plans in public domains, judged by an independent validator and an optimal planner.
 
-      python -m eval.symbolic                                 20 proofs and 15 first plans; ten minutes
-      python -m eval.symbolic seed=7 proofs=0 out=DIR                   first plans alone, of fresh problems
+      python -m eval.symbolic                                 20 proofs; ten minutes
+      python -m eval.symbolic seed=7 proofs=5 out=DIR         fewer, of fresh problems
 
     Writes metrics.json, table.md and every case (rows.jsonl) to out=DIR.
 
@@ -198,30 +154,24 @@ class SymbolicConfig(Settings):
         seed: another seed gives other problems, plans and disturbances.
         workers: number of processes; times are those of one process that has a core for itself.
         proofs: repairs that are proven next to Fast Downward's A* with LM-cut, at most 20.
-        first_plans: repairs whose first plan is judged, next to LAMA, at most 50.
         budget_s: seconds for one repair or plan.
-        lama_s: seconds for LAMA.
     """
 
     proofs: int = 20
-    first_plans: int = 15
     budget_s: float = 60.0
-    lama_s: float = 3.0
     workers: int = 1
     out: str = "outputs/symbolic"
 
 
 def check(config: SymbolicConfig) -> None:
-    """Refuse to measure nothing, and a machine without Fast Downward."""
+    """Refuse a machine without Fast Downward."""
     require("this command")
-    if not config.proofs + config.first_plans:
-        raise InvalidConfiguration("expected proofs or first_plans, found 0 of each; set proofs=20")
 
 
-def proof(case: DomainCase, budget_s: float, lama_s: float | None) -> DomainOutcome:
-    """A repair next to Fast Downward, and next to LAMA if `lama_s` is given."""
+def proof(case: DomainCase, budget_s: float) -> DomainOutcome:
+    """A repair next to Fast Downward."""
     _ready()
-    return compared(case, budget_s, lama_s)
+    return compared(case, budget_s)
 
 
 @cache
@@ -234,16 +184,8 @@ def _ready() -> None:
 
 def measure(config: SymbolicConfig, run: Run) -> dict[str, Any]:
     """Run every case."""
-    proven, first = cases_of_domains(PROOFS, config.proofs, config.seed), _first(config)
-    outcomes = [
-        *run.each(partial(proof, budget_s=config.budget_s, lama_s=None), proven, "proof"),
-        *run.each(partial(proof, budget_s=config.budget_s, lama_s=config.lama_s), first, "first plan"),
-    ]
-    return domain_metrics(outcomes)
-
-
-def _first(config: SymbolicConfig) -> Sequence[DomainCase]:
-    return cases_of_domains({domain: [size] * 10 for domain, size in FIRST.items()}, config.first_plans, config.seed)
+    cases = cases_of_domains(PROOFS, config.proofs, config.seed)
+    return domain_metrics(run.each(partial(proof, budget_s=config.budget_s), cases, "proof"))
 
 
 MEASUREMENT = Measurement[SymbolicConfig](
@@ -251,9 +193,9 @@ MEASUREMENT = Measurement[SymbolicConfig](
     measure,
     domain_tables,
     check=check,
-    least={"proofs": 0, "first_plans": 0, "budget_s": 0, "lama_s": 1e-3},
+    least={"proofs": 1, "budget_s": 0},
     checkpoint=None,
-    adds=("proofs", "first_plans"),
+    adds=("proofs",),
 )
 
 

@@ -1,14 +1,12 @@
-"""Disturbed plans in public planning domains: proofs next to Fast Downward, first plans next to LAMA."""
+"""Disturbed plans in public planning domains: proofs next to Fast Downward."""
 
 from __future__ import annotations
 
 import random
 import resource
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import chdir
+from collections.abc import Sequence
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from eval.common.optimum_check import fast_downward
@@ -119,15 +117,10 @@ def processor_s() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def repaired(disturbed: Disturbed, budget_s: float) -> tuple[Any, list[tuple[float, float]], float]:
-    """Repair a plan until the proof.
-
-    Returns:
-        The repair, its improvements as (seconds, cost), and the processor time.
-    """
+def repaired(disturbed: Disturbed, budget_s: float) -> tuple[Any, float]:
+    """Repair a plan until the proof; the repair and the processor time."""
     from nsrecover.bridges.unified_planning import repair
 
-    curve = list[tuple[float, float]]()
     began = processor_s()
     found = repair(
         disturbed.problem,
@@ -136,9 +129,8 @@ def repaired(disturbed: Disturbed, budget_s: float) -> tuple[Any, list[tuple[flo
         after=disturbed.done,
         budget_s=budget_s,
         shortcuts=True,
-        on_improvement=lambda better: curve.append((round(better.seconds, 4), better.cost)),
     )
-    return found, curve, processor_s() - began
+    return found, processor_s() - began
 
 
 def proven_by_fast_downward(problem: Any, budget_s: float) -> Solved:
@@ -152,24 +144,6 @@ def proven_by_fast_downward(problem: Any, budget_s: float) -> Solved:
         seconds, cpu_s = time.perf_counter() - began, processor_s() - used
     proven = result.status is PlanGenerationResultStatus.SOLVED_OPTIMALLY
     return Solved(cost_of_plan(problem, result.plan), seconds, cpu_s, proven)
-
-
-def lama_curve(problem: Any, budget_s: float) -> list[tuple[float, float]]:
-    """Return the plans of LAMA (seq-sat-lama-2011) as (seconds, cost)."""
-    from unified_planning.shortcuts import AnytimePlanner
-
-    def solutions(planner: Any) -> Iterator[Any]:
-        yield from planner.get_solutions(problem, timeout=budget_s)
-
-    curve = list[tuple[float, float]]()
-    with TemporaryDirectory() as place, chdir(place), AnytimePlanner(name="fast-downward") as planner:
-        planner.skip_checks = True
-        began = time.perf_counter()
-        for result in solutions(planner):
-            cost = cost_of_plan(problem, result.plan)
-            if cost is not None and (not curve or cost < curve[-1][1]):
-                curve.append((round(time.perf_counter() - began, 4), cost))
-    return curve
 
 
 def cost_of_plan(problem: Any, plan: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""Random problems of ten public planning domains (those of the planning competitions), as PDDL.
+"""Random problems of five public planning domains (those of the planning competitions), as PDDL.
 
 The domains are in `domains/`, written anew; a generator gives the objects, the initial state and the goal.
 """
@@ -132,110 +132,8 @@ def barman(rng: random.Random, size: int) -> Parts:
     return Parts(objects, initial, [f"(contains {g} {d})" for g, d in zip(glasses, wanted, strict=False)], True)
 
 
-def parking(rng: random.Random, size: int) -> Parts:
-    """`size` curbs and two cars less than places."""
-    curbs, cars = names("curb", size), names("car", 2 * (size - 1))
-
-    def parked() -> tuple[list[str], list[str]]:
-        order = rng.sample(cars, len(cars))
-        fronts, backs = order[:size], order[size:]
-        facts = [f"(at-curb {c} {k})" for c, k in zip(fronts, curbs, strict=True)]
-        facts += [f"(behind {c} {d})" for c, d in zip(backs, fronts, strict=False)]
-        clear = [*backs, *fronts[len(backs) :]]
-        return facts, [*(f"(front {c})" for c in fronts), *(f"(clear-car {c})" for c in clear)]
-
-    facts, more = parked()
-    return Parts({"car": cars, "curb": curbs}, facts + more, parked()[0])
-
-
-def satellite(rng: random.Random, size: int) -> Parts:
-    """Two satellites with two instruments each, and `size` pictures to take."""
-    satellites, instruments, modes = names("satellite", 2), names("instrument", 4), names("mode", 3)
-    directions = names("star", size + 3)
-    initial = [f"(power-free {s})" for s in satellites]
-    initial += [f"(points {s} {rng.choice(directions)})" for s in satellites]
-    for i, instrument in enumerate(instruments):
-        initial += [f"(carries {satellites[i % 2]} {instrument})", f"(reference {instrument} {directions[i % 3]})"]
-        some = {modes[i % 3], rng.choice(modes)}
-        initial += [f"(supports {instrument} {m})" for m in sorted(some)]
-    goal = [f"(picture {d} {rng.choice(modes)})" for d in directions[3:]]
-    objects: dict[str, Iterable[str]] = {
-        "satellite": satellites,
-        "direction": directions,
-        "instrument": instruments,
-        "mode": modes,
-    }
-    return Parts(objects, initial, goal)
-
-
-def sokoban(rng: random.Random, size: int) -> Parts:
-    """Two crates on a free grid of `size` times `size` cells, away from its border."""
-    cells = {(x, y): f"cell-{x}-{y}" for x in range(size) for y in range(size)}
-    sides = {"east": (1, 0), "west": (-1, 0), "north": (0, 1), "south": (0, -1)}
-    initial = [
-        f"(next {cell} {cells[x + dx, y + dy]} {side})"
-        for (x, y), cell in cells.items()
-        for side, (dx, dy) in sides.items()
-        if (x + dx, y + dy) in cells
-    ]
-    inner = [cell for (x, y), cell in cells.items() if 0 < x < size - 1 and 0 < y < size - 1]
-    first, second, keeper = rng.sample(inner, 3)
-    ends = rng.sample(inner, 2)
-    initial += [f"(crate-at crate0 {first})", f"(crate-at crate1 {second})", f"(keeper {keeper})"]
-    initial += [f"(free {cell})" for cell in cells.values() if cell not in (first, second, keeper)]
-    goal = [f"(crate-at crate{i} {end})" for i, end in enumerate(ends)]
-    return Parts({"cell": cells.values(), "side": sides, "crate": names("crate", 2)}, initial, goal)
-
-
-def elevators(rng: random.Random, size: int) -> Parts:
-    """`size` guests on seven floors, two slow lifts for half of them each, a fast one for every other floor."""
-    floors, guests, counts = names("floor", 7), names("guest", size), names("n", 4)
-    serves = {"slow0": floors[:4], "slow1": floors[3:], "fast0": floors[::2]}
-    initial = [f"(above {floors[i]} {floors[j]})" for i in range(7) for j in range(i + 1, 7)]
-    initial += [f"(next {counts[i]} {counts[i + 1]})" for i in range(3)]
-    for lift, some in serves.items():
-        room = 3 if lift == "fast0" else 2
-        initial += [f"(serves {lift} {f})" for f in some] + [f"(fits {lift} {n})" for n in counts[1 : room + 1]]
-        initial += [f"(lift-at {lift} {rng.choice(some)})", f"(load {lift} n0)"]
-    # as in the competition, trips of slow lifts cost something only within a half, those of fast ones only if even
-    for low in range(7):
-        for high in range(low + 1, 7):
-            if high < 4 or low >= 3:
-                initial.append(f"(= (slow-cost {floors[low]} {floors[high]}) {5 + high - low})")
-            if low % 2 == high % 2 == 0:
-                initial.append(f"(= (fast-cost {floors[low]} {floors[high]}) {2 + 3 * (high - low)})")
-    ways = [rng.sample(floors, 2) for _ in guests]
-    initial += [f"(guest-at {g} {a})" for g, (a, _) in zip(guests, ways, strict=True)]
-    objects: dict[str, Iterable[str]] = {
-        "floor": floors,
-        "guest": guests,
-        "count": counts,
-        "slow": ["slow0", "slow1"],
-        "fast": ["fast0"],
-    }
-    return Parts(objects, initial, [f"(guest-at {g} {b})" for g, (_, b) in zip(guests, ways, strict=True)], True)
-
-
-def transport(rng: random.Random, size: int) -> Parts:
-    """`size` parcels, two vans and eight places; only roads have a length."""
-    places, parcels, vans, rooms = names("place", 8), names("parcel", size), names("van", 2), names("room", 4)
-    initial = [f"(less {rooms[i]} {rooms[i + 1]})" for i in range(3)]
-    length = dict[frozenset[str], int]()
-    for a, b in sorted(_graph(rng, places, 4)):
-        length.setdefault(frozenset((a, b)), rng.randint(5, 50))
-        initial += [f"(road {a} {b})", f"(= (distance {a} {b}) {length[frozenset((a, b))]})"]
-    initial += [
-        fact for v in vans for fact in (f"(at {v} {rng.choice(places)})", f"(space {v} room{rng.choice((2, 3))})")
-    ]
-    ways = [rng.sample(places, 2) for _ in parcels]
-    initial += [f"(at {g} {a})" for g, (a, _) in zip(parcels, ways, strict=True)]
-    objects: dict[str, Iterable[str]] = {"place": places, "parcel": parcels, "van": vans, "room": rooms}
-    return Parts(objects, initial, [f"(at {g} {b})" for g, (_, b) in zip(parcels, ways, strict=True)], True)
-
-
 GENERATORS: dict[str, Callable[[random.Random, int], Parts]] = {
-    made.__name__: made
-    for made in (blocks, gripper, logistics, rovers, barman, parking, satellite, sokoban, elevators, transport)
+    made.__name__: made for made in (blocks, gripper, logistics, rovers, barman)
 }
 """Name of a domain -> its generator."""
 

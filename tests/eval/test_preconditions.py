@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from eval.preconditions import MEASUREMENT, RIGHT, Asked, PreconditionsConfig
+from eval.preconditions import MEASUREMENT, PreconditionsConfig
 
 
 def test_answers_are_judged_by_the_true_poses(tmp_path: Path) -> None:
@@ -14,9 +14,3 @@ def test_answers_are_judged_by_the_true_poses(tmp_path: Path) -> None:
     assert found["all"]["of"] == found["preconditions hold"]["of"] + found["preconditions do not hold"]["of"]
     assert found["preconditions do not hold"]["of"] > 0
     assert found["all"]["value"] > 0.9
-
-
-def test_the_share_of_right_answers() -> None:
-    asked = [Asked("clean", "I", number, "error", True, said) for number, said in ((0, True), (0, False), (1, True))]
-    assert RIGHT.of(asked)["value"] == round(2 / 3, 5)
-    assert RIGHT.of([])["value"] is None

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from nsrecover.records.recording import load
 from tests.commands import run
@@ -22,11 +21,3 @@ def test_a_recording_keeps_what_the_sensor_delivered(tmp_path: Path) -> None:
         assert not other.shared_ids
         difference = (one.depth_m - other.depth_m)[(one.depth_m > 0) & (other.depth_m > 0)]
         assert 0 < np.median(np.abs(difference)) < 0.005
-
-
-@pytest.mark.parametrize(("name", "message"), [("d453", "Did you mean 'd435'"), ("kinect", "clean, d435, harsh")])
-def test_an_unknown_sensor_is_named(name: str, message: str, tmp_path: Path) -> None:
-    done = run("eval.record", "helper", str(tmp_path / "never.npz"), "--sensor", name)
-    assert done.code == 2
-    assert message in done.err
-    assert not list(tmp_path.iterdir())

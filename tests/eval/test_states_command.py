@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from eval.metrics import summary
-from eval.states import MEASUREMENT, METRICS, Frame, Reading, StatesConfig, specify
+from eval.states import MEASUREMENT, METRICS, Frame, Reading, StatesConfig
 from nsrecover.models.states import StateConfig, StateModel
 from nsrecover.perception.states import StateCrops
-from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 
 
 def reading(true: str, read: str | None, best: str | None = "same") -> Reading:
@@ -36,12 +35,6 @@ def test_accuracy_counts_given_readings_and_unknown_ones_apart() -> None:
     assert found["not_visible_called_unknown"] == found["not_visible_called_unknown"] | {"value": 1.0, "of": 1}
     assert found["by_true_value"]["empty"]["value"] == 1.0
     assert found["wrong"] == {"mug: water read as empty": 1}
-
-
-def test_episodes_are_in_held_out_layouts_and_repeat() -> None:
-    specs = [specify(0, number, 0.5) for number in range(4)]
-    assert {spec.kitchen.layout for spec in specs if spec is not None} <= set(HELD_OUT_LAYOUTS)
-    assert specs[0] == specify(0, 0, 0.5)
 
 
 def test_it_reads_episodes_that_are_on_disk(tmp_path: Path) -> None:

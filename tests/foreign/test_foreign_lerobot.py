@@ -141,12 +141,6 @@ def test_what_is_wrong_is_named(given: dict[str, Any], named: str, tmp_path: Pat
         read(folder)
 
 
-def test_moments_come_one_after_the_other(tmp_path: Path) -> None:
-    view = LeRobotView(COLOUR, DEPTH, CAMERA)
-    with pytest.raises(InvalidRecording, match="sort them"):
-        read_episode(dataset(tmp_path / "set"), 0, Plan.parse("top(a, b)"), [35, 5], [view], lambda rgb: (rgb, {}))
-
-
 @pytest.mark.parametrize("what", ["data_path", "video_path"])
 def test_files_that_are_pointers_are_named(what: str, tmp_path: Path) -> None:
     folder = dataset(tmp_path / "set")

@@ -12,10 +12,8 @@ from PIL import Image
 
 from nsrecover.bridges.detectors import (
     TaggedObject,
-    sam2_detections,
     sam2_track_detections,
     tag_boxes,
-    ultralytics_detections,
 )
 from nsrecover.core import Camera
 from nsrecover.errors import InvalidObservation
@@ -174,31 +172,6 @@ def test_an_object_is_found_once_and_has_pixels(given: list[dict[str, Any]], exp
     instances, labels = instances_of(given, H, W)
     assert labels == expected
     assert sorted(np.unique(instances[instances > 0])) == sorted(labels)
-
-
-class Boxes(SimpleNamespace):
-    """As ultralytics' boxes: attributes, and a length."""
-
-    def __len__(self) -> int:
-        return len(self.conf)
-
-
-def test_ultralytics_slivers_are_left_out_and_double_finds_are_settled_by_confidence() -> None:
-    outline = np.array(CORNERS[0], np.float32).reshape(-1, 2)
-    xy = [outline, outline + 0.5, np.zeros((0, 2)), np.array([[5, 5], [9, 5], [5, 5]]), outline + np.array([45, 0])]
-    boxes = Boxes(conf=[0.5, 0.8, 0.9, 0.9, 0.9], cls=[0, 1, 2, 2, 2], id=None)
-    result = SimpleNamespace(boxes=boxes, masks=SimpleNamespace(xy=xy), names={0: "cup", 1: "bowl", 2: "ball"})
-    _, labels = instances_of(ultralytics_detections(result), H, W)
-    assert sorted(labels.values()) == ["ball", "bowl"]
-
-
-def test_sam2_masks_of_large_images_are_not_dropped() -> None:
-    mask = np.zeros((1080, 1920), np.bool_)
-    mask[200:500, 300:600] = True
-    wall = np.ones((1080, 1920), np.bool_)
-    given = [{"segmentation": each, "area": int(each.sum()), "stability_score": 0.9} for each in (mask, wall)]
-    (found,) = sam2_detections(given)
-    assert found["segmentation"].sum() == 90_000
 
 
 def test_sam2_probabilities_are_refused() -> None:

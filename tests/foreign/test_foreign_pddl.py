@@ -267,35 +267,6 @@ def test_an_object_with_the_name_of_an_action_is_refused_with_its_line() -> None
         scene(of(PUSH), "", "(done push)", objects="push - box")
 
 
-def test_a_variable_of_another_type_is_warned_of() -> None:
-    with pytest.warns(UserWarning, match=r"a 'place' in line 2 of the domain"):
-        domain_from_pddl(of("(:action go :parameters (?p - place) :effect (done ?p))"))
-
-
-def test_long_ways_that_follow_from_themselves_take_no_time() -> None:
-    """A grid, in which the number of ways is beyond all bounds, and a way that is longer than Python's stack."""
-    text = of("(:derived (near ?a ?b - place) (or (road ?a ?b) (exists (?c - place) (and (road ?a ?c) (near ?c ?b)))))"
-              "(:action lay :parameters (?a ?b - place) :effect (road ?a ?b))",
-              predicates="(:predicates (road ?a ?b - place) (near ?a ?b - place))")  # fmt: skip
-    grid = [f"(road g{x}-{y} g{x + i}-{y + 1 - i})" for x in range(12) for y in range(12) for i in (0, 1)]
-    chain = [f"(road c{i} c{i + 1})" for i in range(1500)]
-    names = " ".join([*(f"g{x}-{y}" for x in range(13) for y in range(13)), *(f"c{i}" for i in range(1501))])
-    problem = (f"(define (problem p) (:domain d) (:objects {names} - place) (:init {' '.join(grid + chain)}) "
-               "(:goal (near c0 g0-0)))")  # fmt: skip
-    instance, state, goal = scene_from_pddl(domain_from_pddl(text), text, problem)
-    began = time.process_time()
-    assert instance.atom(state, ("near", "g0-0", "g11-12"))
-    assert not instance.atom(state, ("near", "g11-12", "g0-0"))
-    assert instance.atom(state, ("near", "c0", "c1500"))
-    assert not instance.atom(state, goal[0])
-    assert time.process_time() - began < 5.0
-
-
-def test_the_line_is_counted_from_the_first() -> None:
-    with pytest.raises(InvalidConfiguration, match="in line 5 of"):
-        domain_from_pddl(of("\n;\n\n(:action go :parameters () :effect (gone))"))
-
-
 def test_durative_actions_can_be_read_in_sequence() -> None:
     text = of(
         "(:functions (speed ?b - box)) (:durative-action go :parameters (?b - box) :duration (= ?duration (speed ?b)) "
@@ -341,12 +312,6 @@ def test_costs_may_be_products_and_quotients(cost: str, price: float) -> None:
                          more="(:metric minimize (total-cost))")  # fmt: skip
     (operator,) = instance.domain.operators.values()
     assert operator.cost_of(("a",)) == pytest.approx(price)
-
-
-def test_a_list_may_have_a_type_without_names() -> None:
-    domain = domain_from_pddl(of(PUSH))
-    problem = "(define (problem p) (:domain d) (:objects - place a - box) (:init) (:goal (done a)))"
-    assert set(scene_from_pddl(domain, of(PUSH), problem)[0].objects) == {"a"}
 
 
 def test_large_problems_are_read_at_once() -> None:

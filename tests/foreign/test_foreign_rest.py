@@ -1,8 +1,6 @@
 """Requests, text files and extras as other people's tools send, write and ask for them."""
 
 import json
-import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ from starlette.testclient import TestClient
 from nsrecover.util.untrusted_json import InvalidJson, read_json, read_text
 from tests.nsrecover.serving.server.conftest import application, opened
 
-ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-twenty-chars"
 
 
@@ -60,11 +57,6 @@ def test_text_of_other_editors_is_read(data: bytes, tmp_path: Path) -> None:
     assert read_text(tmp_path / "a.pddl") == TEXT
 
 
-def test_latin_1_is_read_as_it_was_written(tmp_path: Path) -> None:
-    (tmp_path / "a.pddl").write_bytes("café, naïve, Öl".encode("latin-1"))
-    assert read_text(tmp_path / "a.pddl") == "café, naïve, Öl"
-
-
 NO_TEXT: dict[str, tuple[bytes, str]] = {
     "half of UTF-16": ("text".encode("utf-16")[:-1], "UTF-16"),
     "an image": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not UTF-8"),
@@ -86,13 +78,3 @@ def test_json_may_begin_with_a_byte_order_mark_and_is_never_latin_1(tmp_path: Pa
     file.write_bytes('{"größe": 1}'.encode("latin-1"))
     with pytest.raises(InvalidJson, match="iconv"):
         read_json(file)
-
-
-def test_extras_have_the_names_that_every_pip_knows() -> None:
-    """PEP 685: pip before 23.3 installs nothing for an extra with an underscore, and says so in a warning only."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = set(project["optional-dependencies"])
-    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in extras), extras
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        for named in re.findall(r"nsrecover\[([^\]]+)\]", page.read_text(encoding="utf-8")):
-            assert set(named.split(",")) <= extras, (page.name, named)

@@ -4,10 +4,8 @@ import importlib
 import json
 import os
 import socket
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,7 +29,7 @@ from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
 from nsrecover.explanation import Audience
 from nsrecover.perception.objects.boxes import scene_of_boxes
-from nsrecover.records import episode_log, scenes_recording
+from nsrecover.records import episode_log
 from nsrecover.records.explain_file import explain_file
 from nsrecover.serving.client import Client
 from nsrecover.serving.server import ServerLimits, create_app
@@ -245,32 +243,6 @@ def test_words_of_a_domain_fill_in_names_and_nothing_else(words: str) -> None:
 # -- readers of reports
 
 
-class Tags(HTMLParser):
-    """The tags of a page with their attributes that can run or fetch something, and its texts."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found, self.texts = Counter[str](), ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        active = [name for name, _ in attributes if name.startswith("on") or name in ("href", "src", "style")]
-        self.found[" ".join([tag, *active])] += 1
-
-    def handle_data(self, data: str) -> None:
-        self.texts += data
-
-
-def checked(name: str, folder: Path) -> tuple[str, Path]:
-    """What `nsrecover check` prints of a step in which the grey object moves away, and its log."""
-    before = {name: (0.5, 0.0, 0.02, *SIZE), "blue": (0.5, 0.2, 0.02, *SIZE), "grey": (0.5, -0.2, 0.02, *SIZE)}
-    plan, after = Plan((Action("top", (name, "blue")),)), before | {"grey": (0.6, -0.3, 0.02, *SIZE)}
-    scenes_recording.save(scenes_recording.ScenesRecording(plan, (before, after)), folder / "run.json")
-    done = run("nsrecover.cli.app", "check", str(folder / "run.json"), "--log", str(folder / "log.json"))
-    assert (done.code, done.err) == (1, "")  # it found something wrong
-    return done.out, folder / "log.json"
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_with_markup_are_refused(name: str) -> None:
     with pytest.raises(InvalidObservation, match="expected object names"):
@@ -327,27 +299,6 @@ def test_reserved_words_of_a_domain_name_no_object(name: str) -> None:
         replace(HOME, objects={**HOME.objects, name: frozenset()})
 
 
-def test_names_of_any_script_can_be_used() -> None:
-    scripts = ("\u7acb\u65b9\u4f53 3", "\u0932\u093e\u0932 \u0918\u0928", "\u0627\u0644\u0645\u0643\u0639\u0628")
-    for name in (
-        *scripts,
-        "red cube",
-        "box.1",
-        "Mug_2",
-        "half-full cup",
-        "person's mug",
-        "a/b#c.1",
-        "cup #2",
-        "2-1",
-        "\u00e9tag\u00e8re",
-        "caf\u00e9 \u65e5\u672c\u306e\u30ab\u30c3\u30d7",
-    ):
-        assert problem_of(name) == ""
-        assert plain_name(name) == name
-    assert plain_name("Mug (red). Safe; now") == "Mug red Safe now"
-    assert problem_of(plain_name(" ?! ")) == ""
-
-
 def test_logs_of_others_print_no_control_characters(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
     path.write_text(json.dumps({
@@ -369,14 +320,6 @@ def http() -> Iterator[TestClient]:
         create_app({"boxes": geometric()}, ServerLimits(body_bytes=100_000, requests_per_s=1e4)), base_url=LOCAL
     ) as client:
         yield client
-
-
-@pytest.mark.parametrize(
-    "body", [b'{"plan": ["top(a, b)"], "plan": ["free(a)"]}', b'{"plan":' + b"[" * 100 + b"]" * 100 + b"}"]
-)
-def test_json_that_parsers_read_differently_is_refused(http: TestClient, body: bytes) -> None:
-    refused = http.post("/v1/sessions", content=body, headers={"Content-Type": "application/json"})
-    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_json")
 
 
 def test_an_address_that_asks_too_often_waits_and_others_do_not() -> None:

@@ -20,7 +20,7 @@ import pytest
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import FactScene
 from nsrecover.core.sessions.requests import Answer, Decision, Question
-from tests import scenarios, test_drivers
+from tests import scenarios
 from tests.nsrecover.bridges.driven import http_server
 from tests.scenarios import SIDE_M, Refusing, Scenario, ScriptedWorld
 from tests.test_drivers import DRIVERS
@@ -155,26 +155,3 @@ def test_no_driver_raises_or_completes_what_is_seen_to_fail(driver: str) -> None
 def test_a_log_of_a_run_in_which_a_person_looked_again_is_read(number: int) -> None:
     """The same action is judged twice, which once counted as a contradiction of the log."""
     assert episode("http", number, 0)[1] == ""
-
-
-def test_what_it_counts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    boxes, facts = Boxes(), Facts()
-    for world in (boxes, facts):
-        world.observe()
-        assert world.falsified
-        for action in world.plan():
-            world.execute(action)
-        world.observe()
-        assert not world.falsified
-    boxes.moving.acquire()
-    boxes.execute(boxes.plan()[0])
-    assert boxes.twice
-
-    def breaks(*given: object) -> None:
-        raise KeyError("lost")
-
-    monkeypatch.setitem(test_drivers.DRIVERS, "session", breaks)
-    end, failure = episode("session", 0, 0)
-    assert end == "raised"
-    assert "KeyError" in failure
-    assert scenario_of(random.Random(1), "agent") == scenario_of(random.Random(1), "agent")

@@ -1,6 +1,5 @@
 """Random input: what ever failed is read again, and the fuzz test notices what is wrong."""
 
-import contextlib
 import json
 import os
 import signal
@@ -15,15 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from eval.checks.fuzz import reading
-from eval.checks.fuzz.__main__ import FILES, MEASUREMENT, FuzzConfig, attack, attack_ended
-from eval.checks.fuzz.crafted import crafted
-from eval.checks.fuzz.reading import CORPUS, SIGNALS, Findings, Reader, end, kept, outcome_of
+from eval.checks.fuzz.__main__ import MEASUREMENT, FuzzConfig, attack
+from eval.checks.fuzz.reading import CORPUS, Findings, Reader, outcome_of
 from eval.checks.fuzz.targets import TARGETS, Target
-from eval.common.overdue import Overdue, within
 from nsrecover.errors import LONGEST_ERROR, InvalidPlan
 
-SLOW = ("long", "many", "gigabyte", "large", "deep", "parameters", "quantifiers", "aliases")
-FAILED = [(name, path) for name in TARGETS for path in kept(name)]
+FAILED = [(name, path) for name in TARGETS for path in sorted((CORPUS / name).glob("*"))]
 
 
 @pytest.mark.parametrize(("name", "path"), FAILED, ids=[f"{name} {path.name}" for name, path in FAILED])
@@ -36,20 +32,7 @@ def test_inputs_that_once_failed_are_read_or_refused_with_one_error(name: str, p
 def test_random_input_is_read_or_refused_with_one_error(name: str) -> None:
     findings = attack(TARGETS[name], 25, 11)
     assert findings.failures == {}
-    assert findings.inputs >= 25
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_crafted_files_are_read_or_refused_with_one_error(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All but those that take long to make; the fuzz test reads them, too."""
-    monkeypatch.chdir(tmp_path)
-    for what, make in crafted(TARGETS[name].examples()):
-        if not any(word in what for word in SLOW):
-            outcome = outcome_of(TARGETS[name], make())
-            assert not outcome.failed, (what, outcome)
-    assert not (tmp_path / "owned").exists()
+    assert findings.outcomes.total() >= 25
 
 
 def _raises(problem: Exception) -> Callable[[Path], None]:
@@ -104,14 +87,6 @@ def test_everything_but_one_clear_error_is_a_finding(
     assert smallest == b"short"
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_command_that_reads_a_damaged_file_ends_when_it_is_told_to(number: signal.Signals) -> None:
-    assert end(_plan(_never_ends), b"", number, 0.1)[0] == SIGNALS[number]
-    findings = attack_ended(("archive", "bag"), 8, 3)
-    assert findings.failures == {}
-    assert findings.inputs == 8
-
-
 def test_a_fuzz_test_keeps_what_failed_and_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,26 +109,9 @@ def test_a_fuzz_test_keeps_what_failed_and_goes_on_where_it_was(
     assert len(ran) == count, "a target that is done is kept"
 
 
-def test_the_corpus_has_inputs() -> None:
-    assert len(FAILED) >= 8
-    assert {path.name for path in CORPUS.iterdir()} <= {*TARGETS}
-
-
 def test_errors_are_short_and_hold_no_control_characters() -> None:
     said = str(InvalidPlan("expected a plan, found " + "x" * 100_000 + "; write one"))
     assert len(said) <= LONGEST_ERROR == 400
     assert said.startswith("expected a plan, found x")
     assert said.endswith("x; write one")
     assert str(InvalidPlan("found \x1b[31m\u202e\nmore")) == "found \\x1b[31m\\u202e\nmore"
-
-
-def test_work_that_is_late_is_interrupted_whatever_it_catches() -> None:
-    def work() -> None:
-        with within(0.2), contextlib.suppress(Exception):
-            time.sleep(30)
-
-    with pytest.raises(Overdue, match=r"within 0\.2 s"):
-        work()
-    with within(0.05):
-        pass
-    time.sleep(0.1)  # nothing comes afterwards

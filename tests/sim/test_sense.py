@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nsrecover.errors import InvalidConfiguration
-from nsrecover.records.archive import Archive, write_archive
+from nsrecover.records.archive import Archive
 from sim.collect import FILE, CollectConfig, collect
 from sim.sense import SenseConfig, sense
 
@@ -40,26 +39,3 @@ def test_the_result_does_not_depend_on_the_run(exact: Path, tmp_path: Path) -> N
         with Archive(tmp_path / name / FILE) as archive:
             digests.append([archive.digest(number) for number in archive.episodes])
     assert digests[0] == digests[1]
-
-
-def test_what_was_seen_through_a_sensor_is_refused(exact: Path, tmp_path: Path) -> None:
-    sense(SenseConfig(str(exact), ["d435"], workers=1, out=str(tmp_path)))
-    with pytest.raises(InvalidConfiguration, match="sensor=clean"):
-        sense(SenseConfig(str(tmp_path), ["tof"], workers=1, out=str(tmp_path / "again")))
-    with pytest.raises(InvalidConfiguration, match="expected another folder"):
-        sense(SenseConfig(str(exact), ["tof"], workers=1, out=str(exact)))
-    with pytest.raises(InvalidConfiguration, match="at least one sensor"):
-        sense(SenseConfig(str(exact), [], out=str(tmp_path)))
-
-
-def test_two_episodes_that_are_the_same_have_other_noise(exact: Path, tmp_path: Path) -> None:
-    with Archive(exact / FILE) as archive:
-        first = archive[0]
-    twice = tmp_path / "twice"
-    twice.mkdir()
-    write_archive(twice / FILE, [first, first])
-    sense(SenseConfig(str(twice), ["d435"], workers=1, out=str(tmp_path / "seen")))
-    with Archive(tmp_path / "seen" / FILE) as archive:
-        one, other = (archive[number].observations[0] for number in archive.episodes)
-    assert (one.rgb != other.rgb).any()
-    assert (one.depth_m != other.depth_m).any()

@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.views import record
@@ -23,8 +20,3 @@ def test_views_are_labelled_demonstrations_in_layouts_for_training(tmp_path: Pat
     examples = list(read_examples(tmp_path / "demonstrations.h5"))
     assert len(examples) == len(notes) > 3
     assert any((example.labels > 0).any() for example in examples)
-
-
-def test_no_kitchen_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfiguration, match="at least one kitchen"):
-        record(0, 0, tmp_path)

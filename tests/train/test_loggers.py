@@ -1,6 +1,5 @@
 """Every logger leaves the metrics of a stage behind."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -51,15 +50,6 @@ def fit_line(logger: str, out: Path) -> dict[str, float]:
     return fit(run, "line", Line(), data, data, epochs=3)
 
 
-def test_csv_holds_the_metrics_of_a_stage(tmp_path: Path) -> None:
-    metrics = fit_line("csv", tmp_path)
-    (log,) = (tmp_path / "logs" / "line").glob("version_*/metrics.csv")
-    values = [float(row["line/val_error"]) for row in csv.DictReader(log.open()) if row["line/val_error"]]
-    assert len(values) == 3
-    assert values[-1] == pytest.approx(metrics["line/val_error"], abs=1e-5)
-    assert values[-1] < values[0]
-
-
 def test_tensorboard_holds_the_metrics_of_a_stage(tmp_path: Path) -> None:
     metrics = fit_line("tensorboard", tmp_path)
     (log,) = (tmp_path / "logs" / "line").glob("version_*/events.out.tfevents.*")
@@ -68,8 +58,3 @@ def test_tensorboard_holds_the_metrics_of_a_stage(tmp_path: Path) -> None:
     values = [event.value for event in events.Scalars("line/val_error")]
     assert len(values) == 3
     assert values[-1] == pytest.approx(metrics["line/val_error"], abs=1e-5)
-
-
-def test_none_leaves_no_log(tmp_path: Path) -> None:
-    assert fit_line("none", tmp_path)["line/val_error"] < 2
-    assert not (tmp_path / "logs").exists()

@@ -8,12 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.loading import load
 from nsrecover.training.stages import STAGES
 from tests.commands import ROOT, run
-from train import recording
-from train.recording import LEDGER, record
 
 INTERRUPTED = """
 import os, runpy, signal, sys
@@ -61,28 +58,6 @@ def test_it_starts_from_nothing_and_goes_on_after_an_interruption(tmp_path: Path
     assert logged["record"]["transitions"] == 12
     assert logged["transition"]["epochs"] == 4
     assert logged["optimizer"]["_target_"] == "torch.optim.AdamW"
-
-
-def test_what_is_recorded_is_kept_and_what_is_gone_is_recorded_again(tmp_path: Path) -> None:
-    place, marks = tmp_path / "data", tmp_path / "marks"
-    code = f"import pathlib; open({str(marks)!r}, 'a').write('x'); pathlib.Path({str(place)!r}).mkdir(exist_ok=True)"
-    (tmp_path / "recorder.py").write_text(code)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(tmp_path))
-        with pytest.raises(InvalidConfiguration, match=r"sim\.collect.*found 'recorder'"):
-            record(["recorder"], tmp_path / "out", [place])
-        patch.setattr(recording, "RECORDERS", ("recorder", "no_such_recorder"))
-        record(["recorder"], tmp_path / "out", [place])
-        record(["recorder"], tmp_path / "out", [place])
-        assert marks.read_text() == "x"
-        place.rmdir()
-        record(["recorder"], tmp_path / "out", [place])
-        assert marks.read_text() == "xx"
-        record(["recorder", "recorder 2"], tmp_path / "out", [place])
-        assert marks.read_text() == "xxx"
-        with pytest.raises(InvalidConfiguration, match="python -m no_such_recorder"):
-            record(["recorder", "recorder 2", "no_such_recorder"], tmp_path / "out", [place])
-        assert json.loads((tmp_path / "out" / LEDGER).read_text()) == ["recorder", "recorder 2"]
 
 
 @pytest.mark.parametrize("experiment", ["shipped", "shipped_exact"])

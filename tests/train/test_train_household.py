@@ -12,7 +12,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.sounds import Hearing, SoundHeard
 from nsrecover.records.archive import write_archive
 from tests.train.test_train_states import demonstration
-from train.household import Lesson, TrainHouseholdConfig, durations, file_of, signs, train
+from train.household import Lesson, TrainHouseholdConfig, file_of, signs, train
 
 OFF, ON = frozenset[tuple[str, ...]](), frozenset({("running", "faucet")})
 
@@ -31,15 +31,6 @@ def test_a_sign_is_heard_if_something_runs_and_not_otherwise() -> None:
     (found,) = signs([lesson() for _ in range(12)])
     assert (found.label, found.variable, found.kind) == ("running_water", "running", "faucet")
     assert found.if_so > 0.9 > 0.1 > found.if_not
-
-
-def test_few_steps_or_no_sound_give_no_sign() -> None:
-    assert signs([lesson() for _ in range(3)]) == ()
-    assert signs([replace(lesson(), hearings=None) for _ in range(12)]) == ()
-
-
-def test_actions_cost_what_they_took() -> None:
-    assert durations([lesson(), lesson()]) == {"toggle_off": 2.0, "toggle_on": 4.0}
 
 
 def test_a_file_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:

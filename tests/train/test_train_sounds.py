@@ -15,7 +15,7 @@ from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ
 from nsrecover.records.recording import Recording
 from nsrecover.records.wav import wav_bytes
 from train.expected_sounds import expected_sounds, heard_steps
-from train.sound_mixing import MixRates, SoundMixer, in_room, load_levels, strange
+from train.sound_mixing import MixRates, SoundMixer, load_levels
 from train.sounds import read_clips, train
 
 Wave = npt.NDArray[np.float32]
@@ -72,12 +72,6 @@ def test_a_folder_without_classes_is_one_error(tmp_path: Path) -> None:
         read_clips(tmp_path / "none", set())
 
 
-def test_a_class_without_recordings_is_one_error(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InvalidConfiguration, match="at least two WAV files"):
-        read_clips(tmp_path, set())
-
-
 def test_a_file_with_another_rate_is_one_error(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
@@ -101,32 +95,6 @@ def test_mixtures_are_labelled_by_what_they_hold() -> None:
     assert mixer(MixRates(0.0, 0.0, 1.0)).batch(8)[1].sum() == 0  # noise
     both = mixer(MixRates(1.0, 0.0, 0.0)).batch(30)[1].sum(axis=1)
     assert set(both.tolist()) == {1.0, 2.0}
-
-
-def test_less_signal_leaves_less_contrast() -> None:
-    loud, _ = mixer(MixRates(0.0, 0.0, 0.0), (30.0, 30.0)).batch(20)
-    quiet, _ = mixer(MixRates(0.0, 0.0, 0.0), (-5.0, -5.0)).batch(20)
-    spread = [float(np.mean(np.ptp(each, axis=(1, 2)))) for each in (loud, quiet)]
-    assert spread[0] > spread[1]
-
-
-def test_strange_sounds_differ_from_both_that_they_are_made_of() -> None:
-    rng = np.random.default_rng(0)
-    one, other = (10 ** (load_levels([make(rng)], rng, rooms=False)[0] / 10) for make in (tone, clicks))
-    for _ in range(20):
-        made = strange(one, other, rng)
-        assert made.shape == one.shape
-        assert (made > 0).all()
-        assert not np.allclose(made, one)
-
-
-def test_a_room_adds_an_echo() -> None:
-    dry = np.zeros(2 * RATE_HZ, np.float32)
-    dry[100] = 1.0
-    wet = in_room(dry, np.random.default_rng(0))
-    assert wet[100] == pytest.approx(1.0)
-    assert np.abs(wet[101:2000]).max() > 0
-    assert np.abs(wet[:100]).max() < 1e-6
 
 
 class _Names:

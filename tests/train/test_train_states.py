@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from nsrecover.core import Camera, Observation, Plan
-from nsrecover.errors import InvalidConfiguration, InvalidRecording
+from nsrecover.errors import InvalidRecording
 from nsrecover.models.states import StateModel
 from nsrecover.perception.states import read_states
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
 from train.state_labels import states_of, values_of, visible_variables
-from train.states import continued, demonstrated, read_examples, train
+from train.states import train
 
 POSE = np.eye(4, dtype=np.float32)
 POSE[:3, :3] = [[0, -1, 0], [-1, 0, 0], [0, 0, -1]]  # looks straight down
@@ -64,10 +64,6 @@ def test_labels_follow_from_the_effects_of_the_operators() -> None:
     assert values[0]["mug"]["dirty"] == "clean"
 
 
-def test_pieces_of_food_have_no_labels() -> None:
-    assert values_of(frozenset(), ["bread slice", "second bread slice"], visible_variables().values()) == {}
-
-
 def test_a_recording_without_the_facts_at_its_start_is_one_error() -> None:
     with pytest.raises(InvalidRecording, match=r"python -m sim\.collect domain=household"):
         states_of(replace(demonstration(0), notes={}))
@@ -87,29 +83,3 @@ def test_it_learns_states_and_what_it_can_read(file: Path, tmp_path: Path) -> No
         right += max(states["mug"]["filled"].items(), key=lambda item: item[1])[0] == ("empty", "water")[filled]
         assert states["mug"]["filled"].get("wine", 0.0) == 0.0  # never demonstrated
     assert right >= 18
-
-
-def test_one_layout_alone_is_one_error(tmp_path: Path) -> None:
-    write_archive(tmp_path / "few.h5", [demonstration(0)])
-    with pytest.raises(InvalidConfiguration, match="several layouts"):
-        train([tmp_path / "few.h5"], tmp_path / "model")
-
-
-def test_examples_hold_every_frame(file: Path) -> None:
-    examples = list(read_examples(file))
-    assert len(examples) == 15 * 5
-    assert {example.held_out for example in examples} == {True, False}
-    assert examples[0].crops.names == ("stove burner", "mug")
-
-
-def test_training_goes_on_from_a_model_that_reads_what_it_read_and_more(file: Path) -> None:
-    examples, shipped = list(read_examples(file))[:4], StateModel.load()
-    learned = demonstrated(examples)
-    renamed = replace(learned, kinds=(*learned.kinds, "tray"), read=learned.read | {"toppled": ("tray",)})
-    config = replace(renamed, variables=learned.variables | {"toppled": ("upright", "toppled")})
-    model = continued(shipped, config)
-    assert model.variables_of("tray") == ("toppled",)
-    assert set(shipped.variables_of("mug")) <= set(model.variables_of("mug"))
-    old, new = shipped.logits(examples[0].crops), model.logits(examples[0].crops)
-    for variable, columns in shipped.columns.items():
-        assert np.allclose(old[:, columns], new[:, model.columns[variable]], atol=1e-5)

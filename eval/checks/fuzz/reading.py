@@ -1,4 +1,4 @@
-"""Reads inputs in a process of its own, measures its time and memory, and sorts what failed by where it failed."""
+"""Reads inputs in a process of its own, and sorts what failed by where it failed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import multiprocessing
 import os
 import resource
-import signal
 import time
 import traceback
 from collections import Counter
@@ -14,39 +13,33 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import psutil
 
 from eval.checks.fuzz.targets import Target, check_error
 from eval.common.overdue import Overdue, within
-from nsrecover.errors import NsrecoverError, cli_errors
+from nsrecover.errors import NsrecoverError
 from nsrecover.util.atomic_write import atomic_write_bytes
 
 CORPUS = Path(__file__).parent / "corpus"
-"""Inputs that ever failed, in a folder for each target; the tests read all of them."""
+"""Inputs that ever failed or are made to break a reader, in a folder for each target; the tests read all of them."""
 TAKEN, REFUSED = "taken", "refused"
 LONGEST_S, MOST_MB = 5.0, 300.0
-"""Processor time and memory for one input; one that takes more is a finding."""
+"""Processor time and memory for one input."""
 HANGS_S = 60.0
 """Time after which a process that does not answer is killed, however busy the machine is."""
 SPACE = 4_000_000_000
 """Address space for one input, bytes: what unpacks without end must not take the machine's memory."""
-SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 130}
-"""Signals, and the exit code of a command that one ends."""
-ENDS_S = 2.0
-"""Time for a command to end after a signal."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one input: taken, refused, or the place of a failure; what was said, seconds and megabytes."""
+    """What came of one input: taken, refused, or the place of a failure; what was said, and seconds."""
 
     what: str
     said: str = ""
     seconds: float = 0.0
-    mb: float = 0.0
 
     @property
     def failed(self) -> bool:
@@ -62,25 +55,18 @@ class Findings:
         outcomes: number of inputs by outcome: taken, refused, failed; or by status of the server's answer.
         failures: place -> description and the smallest input that failed there.
         slowest_s: longest processor time for an input.
-        most_mb: most memory for an input.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     slowest_s: float = 0.0
-    most_mb: float = 0.0
 
-    @property
-    def inputs(self) -> int:
-        """Number of inputs."""
-        return self.outcomes.total()
-
-    def take(self, outcome: Outcome, data: bytes, name: str = "") -> None:
+    def take(self, outcome: Outcome, data: bytes) -> None:
         """Count an input and its outcome."""
-        self.slowest_s, self.most_mb = max(self.slowest_s, outcome.seconds), max(self.most_mb, outcome.mb)
+        self.slowest_s = max(self.slowest_s, outcome.seconds)
         self.outcomes["failed" if outcome.failed else outcome.what] += 1
         if outcome.failed and len(data) < len(self.failures.get(outcome.what, ("", data + b"."))[1]):
-            self.failures[outcome.what] = f"{name} {outcome.said}".strip(), data
+            self.failures[outcome.what] = outcome.said, data
 
     def keep(self, target: str, corpus: Path = CORPUS) -> list[str]:
         """Write the inputs that failed into the corpus; returns their names there."""
@@ -89,11 +75,6 @@ class Findings:
             (corpus / target).mkdir(parents=True, exist_ok=True)
             atomic_write_bytes(corpus / name, data)
         return names
-
-
-def kept(target: str) -> list[Path]:
-    """The corpus of a target."""
-    return sorted(path for path in (CORPUS / target).glob("*") if path.is_file())
 
 
 class Reader:
@@ -142,14 +123,10 @@ def _begin(target: Target) -> None:
     """Begin in the other process: limit its memory, and print nothing."""
     used = psutil.Process().memory_info().vms
     resource.setrlimit(resource.RLIMIT_AS, (used + SPACE, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    _silence()
-    _targets.append(target)
-
-
-def _silence() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    _targets.append(target)
 
 
 def _outcome(data: bytes) -> Outcome:
@@ -158,11 +135,9 @@ def _outcome(data: bytes) -> Outcome:
 
 def outcome_of(target: Target, data: bytes) -> Outcome:
     """Read one input in this process; every outcome but success and one clear error of ours is a failure."""
-    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    for each in processes:
-        with suppress(OSError):
-            Path(f"/proc/{each.pid}/clear_refs").write_text("5")  # the peak counts from now on
-    before, began = _peak_mb(processes), time.process_time()
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")  # the most memory counts from now on
+    before, began = _most_mb(), time.process_time()
     what, said = TAKEN, ""
     try:
         with within(LONGEST_S, processor=True):
@@ -175,10 +150,15 @@ def outcome_of(target: Target, data: bytes) -> Outcome:
             what, said = f"unclear {_place(problem)}", str(unclear)
     except (Exception, Overdue) as problem:
         what, said = _place(problem), f"{type(problem).__name__}: {str(problem)[:500]}"
-    seconds, mb = time.process_time() - began, _peak_mb(processes) - before
+    seconds, mb = time.process_time() - began, _most_mb() - before
     if what in (TAKEN, REFUSED) and (seconds > LONGEST_S or mb > MOST_MB):
         what, said = f"too much, {what}", f"{seconds:.1f} s, {mb:.0f} MB; {said}"
-    return Outcome(what, said, seconds, mb)
+    return Outcome(what, said, seconds)
+
+
+def _most_mb() -> float:
+    """The most memory that this process had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def _place(problem: BaseException) -> str:
@@ -188,44 +168,3 @@ def _place(problem: BaseException) -> str:
     own = [each for each in frames if each.filename.startswith(root) and "/.venv/" not in each.filename]
     last = (own or list(frames))[-1]
     return f"{type(problem).__name__} at {Path(last.filename).name}:{last.lineno}"
-
-
-def _peak_mb(processes: list[psutil.Process]) -> float:
-    """Largest resident memory of processes since it was reset; 0 where Linux' files are missing."""
-    peaks = 0.0
-    for each in processes:
-        with suppress(OSError):
-            status = dict(line.split(":", 1) for line in Path(f"/proc/{each.pid}/status").read_text().splitlines())
-            peaks += int(status["VmHWM"].split()[0]) / 1e3
-    return peaks
-
-
-def end(target: Target, data: bytes, number: signal.Signals, delay_s: float) -> tuple[int | None, float]:
-    """Start a command that reads a file, and send it a signal some seconds later.
-
-    Returns:
-        Its exit code, and the seconds that it took to end; code None if it had to be killed.
-    """
-    processes = multiprocessing.get_context("fork")
-    ours, theirs = processes.Pipe()
-    process = processes.Process(target=_command, args=(target, data, theirs))
-    process.start()
-    ours.recv()
-    time.sleep(delay_s)
-    began = time.monotonic()
-    with suppress(ProcessLookupError):
-        os.kill(process.pid or 0, number)
-    process.join(10 * ENDS_S)
-    seconds, code = time.monotonic() - began, process.exitcode
-    process.kill()
-    process.join()
-    return code, seconds
-
-
-def _command(target: Target, data: bytes, pipe: Connection) -> None:
-    """What a command does that reads a file."""
-    _silence()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
-    with cli_errors():
-        pipe.send("reads")
-        target.read(data)

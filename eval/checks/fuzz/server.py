@@ -6,8 +6,6 @@ import base64
 import contextlib
 import itertools
 import re
-import struct
-import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -40,24 +38,14 @@ BOXES = {"a": [0.5, 0.0, 0.02, 0.04, 0.04, 0.04], "b": [0.5, 0.2, 0.02, 0.04, 0.
 
 
 def images() -> list[bytes]:
-    """Return valid, wrong, damaged and malicious PNG files."""
+    """Return valid, wrong and damaged PNG files."""
     seen = example("collapse").observations[0]
     rgb, depth = png(seen.rgb[0]), png((seen.depth_m[0] * 1000).astype(np.uint16))
-    masks = png(seen.instances[0].astype(np.uint16))
     small = [png(np.zeros((2, 2, 3), np.uint8)), png(np.ones((2, 2), np.uint16)), png(np.ones((2, 2), np.uint8))]
-    bomb = _chunked(struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0), zlib.compress(bytes(10_000_000)))
-    short = _chunked(struct.pack(">IIBBBBB", 64, 64, 8, 2, 0, 0, 0), zlib.compress(b"\0" * 10))
     # wrong sizes, lengths and checksums
     broken = [rgb[:cut] for cut in (0, 7, 20, 40, len(rgb) // 2)]
     flipped = [rgb[:at] + bytes([rgb[at] ^ 0xFF]) + rgb[at + 1 :] for at in (9, 17, 24, 25, 28, 34, 60, len(rgb) // 2)]
-    return [rgb, rgb, depth, depth, masks, masks, *small, bomb, short, *broken, *flipped, b"GIF89a" + bytes(40)]
-
-
-def _chunked(header: bytes, data: bytes) -> bytes:
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(part)) + kind + part + struct.pack(">I", zlib.crc32(kind + part))
-        for kind, part in ((b"IHDR", header), (b"IDAT", data), (b"IEND", b""))
-    )
+    return [rgb, rgb, depth, depth, png(seen.instances[0].astype(np.uint16)), *small, *broken, *flipped, b"GIF89a"]
 
 
 def sessions(url: str) -> Callable[[], str]:
@@ -122,12 +110,12 @@ def fuzz(url: str, seed: int, cases: int) -> Findings:
             )  # fmt: skip
             @given(case=operation.as_strategy(mode), known=st.integers(0, 3))
             def attempt(case: schemathesis.Case[Any], known: int) -> None:
-                if findings.inputs < cases:
+                if findings.outcomes.total() < cases:
                     findings.take(answered(case, known, session, url), b"")
 
             with contextlib.suppress(Unsatisfiable):  # a request without parameters has no invalid form
                 attempt()
-            if findings.inputs >= cases:
+            if findings.outcomes.total() >= cases:
                 return findings
     raise AssertionError
 

@@ -10,12 +10,6 @@ def recovered(count: int, subgoal: int) -> Recovery:
     return Recovery(RecoveryStatus.RECOVERED, (Action("free", ("a",)),) * count, subgoal=subgoal)
 
 
-def test_without_errors_a_step_is_its_number() -> None:
-    progress = PlanProgress(PLAN)
-    assert [progress.label(step) for step in range(4)] == [f"step {n} of 4" for n in (1, 2, 3, 4)]
-    assert [progress.steps_done(step) for step in range(5)] == [0, 1, 2, 3, 4]
-
-
 def test_after_a_recovery_the_plan_goes_on_with_its_own_numbers() -> None:
     progress = PlanProgress(PLAN)
     progress.recovered(recovered(2, 3))
@@ -30,12 +24,6 @@ def test_a_recovery_within_a_recovery() -> None:
     progress.recovered(recovered(1, 2))  # subgoal 2 of the present plan: both recovery actions done
     assert [progress.label(step) for step in range(2)] == ["recovery 1 of 1", "step 4 of 4"]
     assert [progress.steps_done(step) for step in range(3)] == [None, 3, 4]
-
-
-def test_a_recovery_to_the_goal_leaves_no_step() -> None:
-    progress = PlanProgress(PLAN)
-    progress.recovered(recovered(1, 4))
-    assert [progress.steps_done(step) for step in range(2)] == [None, 4]
 
 
 def test_skipped_steps_count_as_done() -> None:

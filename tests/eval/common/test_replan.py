@@ -38,14 +38,6 @@ def test_targets_have_a_support(bundle: Bundle) -> None:
     assert not {step for step in possible if step[1:] == ("die", "high") and step[0] != "top"}
 
 
-def test_targets_are_accessible_from_above(bundle: Bundle) -> None:
-    """The brick on the cube reaches over the place in front of it."""
-    places = {"die": (0.6, -0.25, SIDE / 2), "low": (0.5, 0.1, SIDE / 2)}
-    assert ("front", "die", "low") in actions(bundle, *[scene(bundle, **places)] * 2)
-    roofed = scene(bundle, **places, brick=(0.45, 0.1, SIDE + 0.025, 0.16, SIDE, 0.04))
-    assert ("front", "die", "low") not in actions(bundle, *[roofed] * 2)
-
-
 def test_its_last_scene_is_the_goal_and_a_missing_object_makes_it_impossible(bundle: Bundle) -> None:
     """The goal of the trace is used, not the imagined scene."""
     start = scene(bundle, a=(0.5, -0.2, SIDE / 2), b=(0.5, 0.1, SIDE / 2))

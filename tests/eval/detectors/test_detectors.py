@@ -9,10 +9,10 @@ from omegaconf import OmegaConf
 
 from eval.common.recordings import footage_of, names_of_masks
 from eval.detectors.__main__ import MEASUREMENT, DetectorsConfig, at_equal_rates, evidence, resampled, threshold_at
-from eval.detectors.base import Moment, ReferenceRun, References, _setup, laid_out_again, record_references
+from eval.detectors.base import ReferenceRun, laid_out_again, record_references
 from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment, judge_episode
-from eval.detectors.pictures import ImageSimilarity, ObjectCount, visible
-from nsrecover.core import Plan, SceneGraph, Trace
+from eval.detectors.pictures import visible
+from nsrecover.core import Plan
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import EPISODES, ErrorEpisode, StepError
 from sim.sensors.presets import sensor
@@ -79,29 +79,6 @@ def test_ours_detects_all_errors_without_false_alarms(compared):
     assert all(f"| {name} |" in unpadded(table) for name in metrics["detectors"])
 
 
-def test_a_run_that_was_cut_off_goes_on(compared):
-    folder, metrics = compared
-    scores = folder / "out" / "rows.jsonl"
-    whole = scores.read_bytes()
-    scores.write_bytes(whole[: len(whole) // 2 + 100])
-    assert MEASUREMENT.run(settings(folder)) == metrics
-    assert scores.read_bytes() == whole
-
-
-def test_a_folder_keeps_to_its_settings(compared):
-    other = settings(compared[0])
-    other.views = ["left"]
-    with pytest.raises(InvalidConfiguration, match="views"):
-        MEASUREMENT.run(other)
-    other.detector = {}
-    with pytest.raises(InvalidConfiguration, match="Did you mean 'imagenet'"):
-        ImageSimilarity(trunk="imagenett")  # type: ignore[arg-type]
-    with pytest.raises(InvalidConfiguration, match="expected a known run of a detector"):
-        ObjectCount(run="twins")  # type: ignore[arg-type]
-    with pytest.raises(InvalidConfiguration, match="at least one detector"):
-        MEASUREMENT.run(other)
-
-
 def test_references_show_the_same_scene(compared):
     folder, _ = compared
     references = record_references(GONE, folder / "footage", ["left", "right"])
@@ -112,19 +89,6 @@ def test_references_show_the_same_scene(compared):
     again = laid_out_again(SCENE, np.random.default_rng(0))
     moved = np.array([a.position for a in again.objects]) - [b.position for b in SCENE.objects]
     assert 0 < np.abs(moved).max() < 0.015
-
-
-def test_pictures_are_like_themselves(compared):
-    folder, _ = compared
-    first, last = (record_references(GONE, folder / "footage", ["left", "right"])[step] for step in (0, -1))
-    graph = SceneGraph((), np.zeros((0, 1), np.float32), np.zeros((0, 6), np.float32), np.zeros(0, np.bool_))
-    now = Moment(0, graph, Trace(Plan(PLAN.actions[:1]), (graph, graph)), graph, first[ReferenceRun.TWIN])
-    for pooled in (True, False):
-        detector = ImageSimilarity(pooled, ReferenceRun.TWIN)
-        same, other = (detector.score(now, pair) for pair in (first, last))
-        assert same == pytest.approx(1.0, abs=1e-5)
-        assert other < same
-    assert ObjectCount().score(now, last) == 1.0
 
 
 def test_a_recording_is_seen_through_a_sensor(compared):
@@ -191,69 +155,6 @@ def test_an_episode_whose_start_is_not_seen_has_no_moments(compared):
     assert judged.moments == ()
 
 
-def test_masks_of_single_views_are_not_counted_twice(compared):
-    exact = footage_of(MOVED, compared[0] / "footage").through(["left", "right"])
-    seen = exact.sensed(sensor("clean", masks={"ids_per_view": True}))
-    assert visible(seen.successes[0]) == visible(exact.successes[0]) == 3
-
-
-def test_references_are_seen_through_the_sensor_with_errors_of_their_own(compared):
-    arguments = (MOVED, compared[0] / "footage", ["left", "right"])
-    exact, seen, again = (record_references(*arguments, sensor(name)) for name in ("clean", "d435", "d435"))
-    for pictures, noisy_pictures, same in zip(exact, seen, again, strict=True):
-        for run in ReferenceRun:
-            assert (pictures[run].rgb != noisy_pictures[run].rgb).any()
-            assert (same[run].rgb == noisy_pictures[run].rgb).all()
-    noise = [seen[0][run].depth_m - exact[0][run].depth_m for run in ReferenceRun]
-    assert (noise[0] != noise[1]).any()
-
-
-class Spy:
-    """Detector that records its arguments."""
-
-    thresholds = (0.0,)
-
-    def __init__(self) -> None:
-        self.given: list[tuple[Moment, References]] = []
-
-    def score(self, moment: Moment, references: References) -> float:
-        self.given.append((moment, references))
-        return 0.0
-
-
-def test_a_moment_is_shown_with_the_picture_after_the_same_action(compared):
-    folder, spy = compared[0], Spy()
-    judge_episode((0, MOVED), {"spy": spy}, None, str(folder / "footage"), ["left", "right"])
-    references = record_references(MOVED, folder / "footage", ["left", "right"])
-    assert [moment.step for moment, _ in spy.given] == [0, 0, 1], "the error, what should have been, the last action"
-    for moment, given in spy.given:
-        for run in ReferenceRun:
-            assert (given[run].rgb == references[moment.step + 1][run].rgb).all()
-
-
-def test_another_day_has_another_light_and_a_twin_the_same():
-    (twin, its_rig), (other, other_rig) = (_setup(MOVED, run) for run in (ReferenceRun.TWIN, ReferenceRun.ANOTHER_DAY))
-    assert (twin, its_rig.light) == (MOVED.scene, MOVED.light)
-    assert other_rig.light != MOVED.light
-    assert other != MOVED.scene
-
-
-def test_an_episode_that_differs_from_its_ground_truth_is_rejected(tmp_path):
-    with pytest.raises(InvalidConfiguration, match=r"episode 0 of V .* generate the datasets again"):
-        footage_of(replace(GONE, errors=()), tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_detector_without_thresholds_is_rejected_before_rendering(tmp_path):
-    config = settings(tmp_path)
-    config.detector = {"x": {"_target_": "eval.detectors.graph.Relations", "thresholds": []}}
-    (tmp_path / "errors" / "V").mkdir(parents=True)
-    (tmp_path / "errors" / "V" / EPISODES).write_text("".join(f"{episode.to_json()}\n" for episode in (GONE, MOVED)))
-    with pytest.raises(InvalidConfiguration, match="at least one threshold of the detector 'x'"):
-        MEASUREMENT.run(config)
-    assert not (tmp_path / "footage").exists()
-
-
 # -- figures worked by hand
 
 
@@ -274,11 +175,6 @@ EPISODE = JudgedEpisode(
         judged("", 0.4),
     ),
 )
-
-
-def test_evidence_is_sorted_by_the_truth():
-    found = evidence([EPISODE], "x")
-    assert (len(found.good), len(found.bad)) == (41, 4)
 
 
 def test_thresholds_keep_to_the_rate():

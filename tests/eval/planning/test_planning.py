@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from eval.common.error_states import ErrorState, error_states
@@ -19,7 +18,7 @@ from tests.commands import run
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("planning")
-    settings = ["seed=3", "episodes={I: 1, II: 0, III: 0, V: 1}", "check=1", "planner=[ours,original]", "workers=1"]
+    settings = ["seed=3", "episodes={I: 1, II: 0, III: 0, V: 1}", "planner=[ours,original]", "workers=1"]
     places = [f"{name}={folder}/{name}" for name in ("errors", "footage", "states", "out")]
     done = run("eval.planning", *settings, *places)
     assert done.code == 0, done.err
@@ -36,7 +35,7 @@ def state(measured) -> ErrorState:
     return found
 
 
-def test_it_leaves_metrics_tables_and_cases(measured):
+def test_it_leaves_metrics_and_tables(measured):
     folder, printed = measured
     assert printed == (folder / "out" / "table.md").read_text()
     metrics = json.loads((folder / "out" / "metrics.json").read_text())
@@ -45,19 +44,7 @@ def test_it_leaves_metrics_tables_and_cases(measured):
     assert ours["recovery"]["value"] == 1.0
     assert ours["l_over_opt"] >= 1.0
     assert set(metrics["planners"]) == {"ours", "original"}
-    assert metrics["optimum"]["checked"] == metrics["optimum"]["agree"] == 1
     assert metrics["decisions"]["ours"]["explained"]["of"] == 1  # the first episode of V has no way back
-    cases = [json.loads(line) for line in (folder / "out" / "cases.jsonl").read_text().splitlines()]
-    assert [case["dataset"] for case in cases] == ["I", "V"]
-
-
-def test_perceived_scenes_are_near_the_truth(state):
-    for name, box in zip(state.graph.names, state.graph.boxes, strict=True):
-        assert np.linalg.norm(box[:3] - state.truth.position(name)) < 0.01
-    imagined = state.trace.graphs[-1]
-    for name, box in zip(imagined.names, imagined.boxes, strict=True):
-        assert np.linalg.norm(box[:3] - state.fault_free[-1].position(name)) < 0.02
-    assert set(state.discrepancy(load()).deviating) == set(state.error.deviations)
 
 
 def test_recoveries_are_judged_by_their_execution(state):
@@ -91,19 +78,3 @@ def test_no_plan_is_shorter_than_the_optimum(state):
 def test_subgoals_are_a_word_or_a_number(subgoals):
     with pytest.raises(InvalidConfiguration, match="Known: all, goal, step"):
         PlannerSetting(subgoals=subgoals).wanted()
-
-
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ("planner=our", "Did you mean 'ours'"),
-        ("+planner.ours.setting.rejoin=POSES", "POSES"),
-        ("fidelty=PHYSICS", "fidelty"),
-    ],
-)
-def test_mistakes_get_one_clear_error(argument, message, tmp_path):
-    done = run("eval.planning", f"out={tmp_path}/out", argument)
-    assert done.code != 0
-    assert message in done.err
-    assert "Traceback" not in done.err
-    assert not list(tmp_path.glob("out/*"))

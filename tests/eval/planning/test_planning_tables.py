@@ -2,13 +2,13 @@
 
 import pytest
 
+from eval.common.optimum import Move, Optimum
 from eval.common.plans import Planned, PlannerSetting
 from eval.common.rejoin import RecoveryRoute, RejoinOutcome
-from eval.planning.__main__ import markdown, succeeded, summary
-from eval.planning.cases import KnownOptimum, PlanningCase
+from eval.planning.__main__ import succeeded, summary
+from eval.planning.cases import PlanningCase
 from nsrecover.core.actions import Action
 from nsrecover.planning.planner import Rejoin
-from tests.tables_text import unpadded
 
 SETTINGS = {"ours": PlannerSetting(), "original": PlannerSetting(subgoals="step")}
 MOVE = Action("restore", ("a",))
@@ -24,7 +24,7 @@ def case(
     known = {"dataset": "III", "episode": 0, "step": 1, "objects": 6, "errors": 2, "length": 5, "causes": ("push",)}
     plans = {"ours": ours, "original": original or ours}
     outcomes = {"ours": RejoinOutcome(wrong or {}), "original": RejoinOutcome()}
-    best_way = KnownOptimum(best, 2, {2: 2}, True)
+    best_way = Optimum(2, (Move(0, 0),) * 2, best, 5)
     return PlanningCase(**(known | facts), recoverable=True, lost={}, plans=plans, outcomes=outcomes, best=best_way)  # type: ignore[arg-type]
 
 
@@ -35,9 +35,7 @@ def test_lengths_and_times() -> None:
     assert row["recovery"]["value"] == 1.0
     assert row["l_per_err"] == pytest.approx(1.5)  # 2 and 4 actions, 2 errors each
     assert row["l_over_opt"] == pytest.approx((1.0 + 1.5) / 2)
-    assert row["l_over_opt_to_subgoal"] == pytest.approx((1.0 + 2.0) / 2)
     assert row["t_per_err_s"]["median"] == pytest.approx(0.01)  # 5 and 15 ms an error
-    assert row["optimal"]["value"] == 0.5
 
 
 def test_a_failed_plan_counts_only_for_time() -> None:
@@ -46,7 +44,6 @@ def test_a_failed_plan_counts_only_for_time() -> None:
     row = figures["planners"]["ours"]["datasets"]["III"]
     assert row["recovery"]["value"] == 0.5
     assert row["l_over_opt"] == 1.0
-    assert [failure["wrong"] for failure in figures["failures"]["ours"]] == [{"a": "30 mm off"}]
 
 
 def test_late_proofs_do_not_count() -> None:
@@ -59,7 +56,6 @@ def test_anytime_lengths_have_the_rest_of_the_plan_in_them() -> None:
     cases = [case(planned(2, 3), planned(3, 6)), case(planned(2, 4), planned(2, 4)), case(planned(9, 9), objects=9)]
     rows = summary(cases, SETTINGS)["anytime"]
     assert rows["ours"]["l_plan_over_l_orig"] == pytest.approx(0.7)
-    assert rows["ours"]["l_plan_over_l_orig_mean"] == pytest.approx(0.75)
     assert rows["ours"]["actions_to_subgoal_over_orig"] == pytest.approx(0.8)
     assert rows["original"]["l_plan_over_l_orig"] == 1.0
 
@@ -88,10 +84,3 @@ def test_an_impossible_recovery_needs_the_right_reason(
     figures = summary([hopeless], {"ours": PlannerSetting()})
     assert figures["decisions"]["ours"]["explained"]["value"] == float(right)
     assert figures["decisions"]["ours"]["decided"]["value"] == float(status == "impossible")
-    assert bool(figures["failures"]["ours"]) is not right
-
-
-def test_tables_can_be_made_of_it() -> None:
-    text = unpadded(markdown(summary([case(planned(2, 4), planned(3, 6))], SETTINGS)))
-    assert "| ours | III | 1 | 100.00 %" in text
-    assert "] | 0.667 |" in text  # L_plan/L_orig

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from eval.real.__main__ import MEASUREMENT, SHIFT_M, RealConfig, moved, removed
-from eval.real.readers import frame_of_cloud, frames_in, unpacked
+from eval.real.readers import frame_of_cloud, frames_in
 from nsrecover.core import Observation
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.table import find_table
@@ -65,21 +65,6 @@ def test_clouds_are_read_in_every_form(form: str, tmp_path: Path) -> None:
     assert set(np.unique(frame.labels)) == {0, 2, 3, 4}
     if form != "ascii":  # a colour that is no number is lost in text
         assert tuple(frame.rgb[frame.labels == 2][0]) == (200, 40, 40)
-
-
-@pytest.mark.parametrize("shape", [("WIDTH 4800", "HEIGHT 1"), ("WIDTH 60", "HEIGHT 80")])
-def test_clouds_in_another_order_are_refused(shape: tuple[str, str], tmp_path: Path) -> None:
-    cloud(path := tmp_path / "learn3.pcd", "binary")
-    width, height = shape
-    path.write_bytes(path.read_bytes().replace(b"WIDTH 80", width.encode()).replace(b"HEIGHT 60", height.encode()))
-    with pytest.raises(InvalidRecording, match="organised"):
-        frame_of_cloud(path)
-
-
-def test_repetitions_are_unpacked() -> None:
-    assert unpacked(bytes([1]) + b"ab" + bytes([7 << 5, 1, 1]) + bytes([1 << 5, 2]), 15) == b"ab" * 6 + b"bab"
-    with pytest.raises(ValueError, match="bytes"):
-        unpacked(bytes([0]) + b"a", 2)
 
 
 def test_broken_files_and_empty_folders_are_named(tmp_path: Path) -> None:

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 from eval.sound_facts.__main__ import MEASUREMENT, SoundFactsConfig, _is_said, _is_true
-from nsrecover.errors import InvalidConfiguration
 
 
 def test_it_measures_every_fact(tmp_path: Path) -> None:
@@ -24,8 +21,3 @@ def test_an_event_is_right_at_its_time_and_what_goes_on_later_too() -> None:
     assert not _is_true(("broken", "shatter", 3.5, 0.5), [broken], 2)
     assert _is_true(("running", "microwave_hum", 1.0, 0.5), [running], 1)
     assert not _is_true(("running", "microwave_hum", 1.0, 0.5), [running], 2)
-
-
-def test_no_recordings_are_one_error() -> None:
-    with pytest.raises(InvalidConfiguration, match="at least 1 recording"):
-        MEASUREMENT.run(SoundFactsConfig(recordings=0))

@@ -3,34 +3,26 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 
 from conf.command import register, settings_of
 from eval.sweep.command import EvalConfig, controllers_of
 from eval.sweep.controllers import Blind, Repeating, recovering
-from eval.sweep.evaluation_world import Controller, EpisodeEnd, EvaluationWorld, PlannerTurn
+from eval.sweep.evaluation_world import Controller, EvaluationWorld
 from eval.sweep.fault_schedule import FaultSchedule
 from eval.sweep.ideal_executor import IdealExecutor
 from eval.sweep.judged_episode import Job, run_job
-from eval.sweep.oracle import OURS, Oracle, clear_of_neighbours
+from eval.sweep.oracle import Oracle
 from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord, failure_of
-from nsrecover.core import Action, EpisodeStatus, Recovery, RecoveryStatus
-from nsrecover.core.geometry import as_box
-from nsrecover.errors import InvalidConfiguration
 from sim.datasets.inject import in_reach
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.sensors.presets import sensor
 from sim.tabletop.faults import Displaced, Removed
-from sim.tabletop.placing import boxes
-from sim.tabletop.poses import poses_of
 from sim.tabletop.world import TabletopWorld
 
 CONF = Path(__file__).parents[3] / "conf"
 EPISODES = list(read_episodes(Path(__file__).parent / "episodes" / "II"))
-BOX = (0.45, 0.2, 0.025, 0.05, 0.05, 0.05)
-"""On the table."""
 
 
 def run(controller: Controller, episode: ErrorEpisode, during_recovery: float = 0.0) -> EpisodeRecord:
@@ -64,14 +56,6 @@ def test_our_planner_recovers_optimally() -> None:
     assert recovery.cost == 1.0
     assert recovery.seconds > 0.0
     assert recovery.cpu_s > 0.0
-
-
-def test_a_brick_that_fell_onto_its_end_is_laid_down() -> None:
-    (episode,) = read_episodes(Path(__file__).parent / "episodes" / "I")
-    found = run(recovering("ours", {}), episode)
-    assert found.completed
-    assert [action.action for action in found.actions].count("restore(white lego)") == 1
-    assert all(recovery.errors for recovery in found.recoveries)
 
 
 def test_the_agent_asks_for_help_if_a_brick_lands_on_its_side_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,86 +113,6 @@ def test_the_oracle_knows_the_truth_and_the_shortest_way() -> None:
     assert all(recovery.culprits.keys() == recovery.wrong.keys() for recovery in found.recoveries)
 
 
-def test_the_oracle_lays_down_a_standing_brick() -> None:
-    """A brick that is 12 mm too high is within its tolerance, but the two cubes on it would not be."""
-    (episode,) = read_episodes(Path(__file__).with_name("standing_brick.jsonl"))
-    found = run(Oracle(), episode)
-    assert found.completed
-    assert all(recovery.right for recovery in found.recoveries)
-
-
-def test_after_a_long_search_the_oracle_does_not_call_fast_downward(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = run(Oracle(), EPISODES[1])
-    monkeypatch.setattr("eval.sweep.oracle.SEARCHED", -1)
-    found = run(Oracle(), EPISODES[1])
-    assert {recovery.reason for recovery in found.recoveries} == {OURS}
-    assert [recovery.cost for recovery in found.recoveries] == [recovery.cost for recovery in asked.recoveries]
-    assert found.completed
-
-
-@pytest.mark.parametrize(("gap_m", "moved"), [(-0.003, True), (0.005, False)])
-def test_the_oracle_avoids_edges_of_neighbours(gap_m: float, moved: bool) -> None:
-    """An object that comes down on 3 mm of a neighbour slips off."""
-    episode = EPISODES[0]
-    with IdealExecutor(episode.scene, episode.seed) as hand, TabletopWorld(episode.scene, seed=episode.seed) as world:
-        stage = EvaluationWorld(world, episode, hand, FaultSchedule(episode, 0.0))
-        sides = boxes(poses_of(stage.now, episode.scene))
-        neighbour = int(sides[:, 2].argmin())  # on the table
-        mine = (neighbour + 1) % len(sides)
-        target = np.array([*sides[neighbour, :2], sides[mine, 5] / 2, *sides[mine, 3:]])
-        target[1] += (sides[neighbour, 4] + sides[mine, 4]) / 2 + gap_m
-        action = Action("restore", (stage.now.names[mine],), as_box(target))
-        found = np.array(clear_of_neighbours(stage, action, stage.now).target)
-    assert bool(found[1] - target[1] > 0.003) == moved
-    assert np.abs(found - target).max() < 0.007
-
-
-class LateNotice:
-    """Does not report the error of the first action; corrects it after the second one."""
-
-    name = "late"
-
-    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
-        for step, action in enumerate(stage.plan):
-            stage.execute(action)
-            if step == 0:
-                stage.turned(PlannerTurn(stage.plan, step))
-        scene = boxes(poses_of(stage.fault_free[-1], stage.episode.scene))
-        back = [Action("restore", (name,), as_box(scene[stage.now.index(name)])) for name in ("red die", "cyan die")]
-        recovery = Recovery(RecoveryStatus.RECOVERED, tuple(back), subgoal=2, cost=2.0)
-        stage.turned(
-            PlannerTurn(stage.plan, 1, culprits={"red die": "moved", "cyan die": "misplaced"}, recovery=recovery)
-        )
-        return EpisodeEnd(EpisodeStatus.COMPLETED)
-
-
-def test_a_late_recovery_counts_as_right() -> None:
-    """An unnoticed deviation does not become the reference."""
-    (recovery,) = run(LateNotice(), EPISODES[1]).recoveries
-    assert recovery.wrong.keys() == {"red die", "cyan die"}
-    assert recovery.errors == 2
-    assert recovery.right, recovery.astray
-    assert recovery.best == OptimumRecord(2, 2, 2)
-
-
-def test_unstable_scenes_are_fixed_for_the_ideal_executor() -> None:
-    """High towers need contacts that restored poses lack. Here one object hangs in the air."""
-    episode = EPISODES[1]
-    name = episode.plan[0].arguments[0]
-    with IdealExecutor(episode.scene, episode.seed) as hand:
-        start = hand.start()
-        other = next(i for i, who in enumerate(start.names) if who not in episode.plan[0].arguments)
-        raised = start.positions.copy()
-        raised[other, 2] += 0.1
-        (after,) = hand.after(replace(start, positions=raised), [episode.plan[0]])
-        (usual,) = hand.after(start, [episode.plan[0]])
-        again = hand.after(replace(start, positions=raised), [Action("restore", (start.names[other],), BOX)])[0]
-    assert after.positions[other] == pytest.approx(raised[other], abs=1e-6)
-    assert after.position(name) == pytest.approx(usual.position(name), abs=0.003)
-    assert again.supports[start.names[other]] == "table"
-    assert np.abs(usual.positions[other] - start.positions[other]).max() < 0.001
-
-
 @pytest.mark.parametrize("controller", [recovering("ours", {}), Oracle()], ids=lambda controller: controller.name)
 def test_where_something_is_gone_help_is_asked_for(controller: Controller) -> None:
     episode = replace(EPISODES[1], faults=(Removed(0, "cyan die"),), recoverable=False, reason="gone")
@@ -227,11 +131,6 @@ def test_errors_may_strike_during_recovery_too() -> None:
     assert struck.actions[0] == calm.actions[0]
     assert any(action.step is None and action.faults for action in struck.actions)
     assert not any(action.faults for action in calm.actions[1:])
-
-
-def test_a_misspelt_planner_setting_is_reported() -> None:
-    with pytest.raises(InvalidConfiguration, match=r"planner\.setting"):
-        recovering("ours", {"subgoal": 3})
 
 
 def test_a_fault_that_would_throw_an_object_out_of_reach_is_drawn_again() -> None:

@@ -92,26 +92,6 @@ def test_each_dataset_may_have_its_number_of_episodes(tmp_path: Path) -> None:
     assert sizes(config(tmp_path, dataset="III", episodes=None)) == {"III": 200}
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sensor": D435 | {"events": [{"kind": "frozen", "view": 2}]}}, "views 0 to 1, found frozen of view 2"),
-        ({"sensor": D435 | {"masks": {"missing": 2}}}, "missing of MaskErrors between 0 and 1, found 2"),
-        ({"dataset": "VII"}, "Did you mean 'VI'"),
-        ({"parallel": "rey"}, "found 'rey'"),
-        ({"episodes": 0}, "episodes=0"),
-        ({"dataset": ["I", "II"], "episodes": [1]}, r"for each dataset, found .*episodes=\[1\]"),
-        ({"during_recovery": 2.0}, "between 0 and 1"),
-        ({"planner": {}}, "at least one planner"),
-        ({"planner": {"ours": OURS | {"setting": {"budget_s": 1.0}}}}, r"as planner\.budget_s"),
-    ],
-)
-def test_invalid_settings_are_reported(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfiguration, match=message):
-        MEASUREMENT.run(config(tmp_path / "none", **changes))
-    assert not (tmp_path / "none").exists()
-
-
 @pytest.mark.parametrize("planner", [OURS, RETRY])
 def test_a_missing_checkpoint_is_reported_before_the_first_episode(planner: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(InvalidCheckpoint, match="/nowhere"):

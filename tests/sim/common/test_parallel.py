@@ -47,42 +47,6 @@ def test_results_are_in_order(how):
     assert list(run_parallel(slow_square, range(20), *how)) == [number**2 for number in range(20)]
 
 
-def wait_for_the_others(folder: str, number: int) -> int:
-    """The first one is done when all others are."""
-    until = time.monotonic() + 60.0
-    while number == 0 and len(list(Path(folder).iterdir())) < 7 and time.monotonic() < until:
-        time.sleep(0.01)
-    (Path(folder) / str(number)).write_text("")
-    return number
-
-
-def test_nobody_waits_for_one_that_takes_long(tmp_path):
-    """In order this would have to wait for the minute to pass: no more than `AHEAD` items a worker are in flight."""
-    results = run_parallel(partial(wait_for_the_others, str(tmp_path)), range(8), 2, ordered=False)
-    found = list(results)
-    assert sorted(found) == list(range(8))
-    # it is done right after the last of the others: only what is in flight with it can come later
-    assert found.index(0) >= 8 - AHEAD * 2
-
-
-def fail_after_the_others(folder: str, number: int) -> int:
-    """Item 0 fails once item 4 has begun: the only other worker has then sent the results of 1, 2 and 3."""
-    (Path(folder) / str(number)).write_text("")
-    until = time.monotonic() + 60.0
-    while number == 0 and not (Path(folder) / "4").exists() and time.monotonic() < until:
-        time.sleep(0.01)
-    return number or fail_at_three(3)
-
-
-def test_what_others_have_finished_is_given_before_an_error(tmp_path):
-    results = run_parallel(partial(fail_after_the_others, str(tmp_path)), range(5), 2, ordered=False)
-    found = [next(results)]
-    time.sleep(1.0)  # mostly, item 0 has failed by now; the result is the same if it has not
-    with pytest.raises(InvalidPlan):
-        found.extend(results)
-    assert {1, 2, 3} <= set(found)
-
-
 def test_few_items_are_in_flight():
     taken = []
     results = run_parallel(slow_square, (taken.append(n) or n for n in range(100)), 2)

@@ -1,7 +1,6 @@
 """`python -m sim.datasets` resumes, refuses what is not its own, and makes the same bytes for the same seed."""
 
 import json
-import lzma
 import os
 import re
 import subprocess
@@ -9,10 +8,8 @@ import sys
 
 import pytest
 
-from nsrecover.errors import InvalidConfiguration
 from sim.datasets import DATASETS, generate, read_episodes
-from sim.datasets.digests import tabletop_digest
-from sim.datasets.shipped import SEED, ship, shipped, shipped_lines
+from sim.datasets.shipped import SEED, shipped, shipped_lines
 from tests.commands import ROOT, run
 
 
@@ -109,30 +106,9 @@ def test_processors_and_numbers_of_threads_draw_the_same_episode():
     assert draws == draws[:1] * len(settings)
 
 
-def test_digests_tell_episodes_apart():
-    ran = run("sim.datasets.digests", "--episodes", "1", "--seeds", "0")
-    assert ran.code == 2
-    assert "--seeds" in ran.err
-    lines = {tabletop_digest(name, 7, 0).split(": ")[1] for name in ("II", "X")}
-    assert len(lines) == 2
-
-
 def test_what_comes_with_the_checkout_is_taken_before_more_is_drawn(tmp_path):
     ran = run("sim.datasets", "dataset=V", "episodes=3", f"out={tmp_path}")
     assert ran.code == 0, ran.err
     last = json.loads((tmp_path / "metrics.json").read_text())["last_run"]
     assert (last["shipped"], last["generated"]) == (3, 0)
     assert list(read_episodes(tmp_path)) == list(shipped("V", 0, 3))
-
-
-def test_datasets_of_seed_0_are_compressed_into_the_checkout(tmp_path, dataset):
-    with pytest.raises(InvalidConfiguration, match="expected error datasets in"):
-        ship(tmp_path)
-    assert _run("dataset=V", "episodes=3", f"out={tmp_path / 'V'}").returncode == 0
-    ship(tmp_path, tmp_path / "out")
-    with lzma.open(tmp_path / "out" / "V.jsonl.xz") as file:
-        assert file.read() == (tmp_path / "V" / "episodes.jsonl").read_bytes()
-    (tmp_path / "II").symlink_to(dataset[0])  # of another seed
-    with pytest.raises(InvalidConfiguration, match=r"found .*seed"):
-        ship(tmp_path, tmp_path / "other")
-    assert not (tmp_path / "other").exists()

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Action
-from nsrecover.errors import InvalidConfiguration
 from sim.datasets import DATASETS, ErrorEpisode, generate
 from sim.datasets.crowded import CROWDED, full_table
 from sim.datasets.verify import differences
-from sim.tabletop.faults import Swap, Turned
-from sim.tabletop.faults.base import Moment
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec, TableSpec, footprint_gap, footprint_gaps
 from sim.tabletop.truth import deviations
@@ -52,11 +49,6 @@ def test_no_further_object_fits_on_a_full_table(count: int) -> None:
     assert fitting <= 6, "at most 2 % of random places are free"
 
 
-def test_a_table_for_more_objects_than_names_is_refused() -> None:
-    with pytest.raises(InvalidConfiguration, match="expected 1 to 16 objects"):
-        full_table(np.random.default_rng(0), 17)
-
-
 @pytest.mark.parametrize(("yaw", "why"), [(1.5708, "turned: 32 mm wider"), (0.2, None)])
 def test_a_turned_brick_deviates_where_room_counts(yaw: float, why: str | None) -> None:
     with TabletopWorld(BRICKS, fidelity=Fidelity.KINEMATIC) as world:
@@ -72,27 +64,6 @@ def test_a_turned_brick_deviates_where_room_counts(yaw: float, why: str | None) 
         assert not deviations(world.truth(), before)
 
 
-def test_objects_keep_their_yaw_where_room_counts() -> None:
-    turned = replace(BRICKS, objects=(*BRICKS.objects[:2], _brick("green", 0.5, 0.06, 0.5)))
-    for scene, alike in ((turned, True), (replace(turned, room_counts=False), False)):
-        with TabletopWorld(scene, fidelity=Fidelity.KINEMATIC) as world:
-            before = np.array(world.pose("green lego")[1])
-            world.execute(Action("top", ("green lego", "red lego")))
-            same = abs(float(before @ np.array(world.pose("green lego")[1]))) > 0.999
-            assert same is alike
-
-
-def test_objects_can_be_swapped_on_a_full_table() -> None:
-    scene = full_table(np.random.default_rng(3), 9)
-    with TabletopWorld(scene, fidelity=Fidelity.KINEMATIC) as world:
-        names, before = scene.names, world.truth()
-        Swap(0, names[0], names[1]).after(world.fault_context, Action("free", (names[2],)))
-        after = world.truth()
-        assert np.linalg.norm(after.position(names[0])[:2] - before.position(names[1])[:2]) < 0.003
-        assert np.linalg.norm(after.position(names[1])[:2] - before.position(names[0])[:2]) < 0.003
-        assert set(deviations(after, before)) == set(names[:2])
-
-
 def test_an_episode_has_an_error_after_every_step_and_replays(episode: ErrorEpisode) -> None:
     assert episode.scene.room_counts
     assert episode.drawn_in_place
@@ -100,13 +71,3 @@ def test_an_episode_has_an_error_after_every_step_and_replays(episode: ErrorEpis
     assert [error.step for error in episode.errors] == list(range(len(episode.plan)))
     assert ErrorEpisode.from_json(episode.to_json()) == episode
     assert differences(episode) == []
-
-
-def test_turning_is_sampled_where_it_takes_room(episode: ErrorEpisode) -> None:
-    with TabletopWorld(BRICKS, fidelity=Fidelity.KINEMATIC) as world:
-        here, before = world.estimates(), world.truth()
-        moment = Moment(0, episode.plan, here, here)
-        fault = Turned.sample(moment, np.random.default_rng(0))
-        assert fault is not None
-        fault.act(world.fault_context)
-        assert set(deviations(world.truth(), before)) == {fault.name}

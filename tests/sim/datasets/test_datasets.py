@@ -1,7 +1,6 @@
 """Episodes of error datasets follow from their number, replay to the same states, and say what is really wrong."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -9,13 +8,10 @@ import pytest
 
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets import DATASETS, ErrorEpisode, generate, read_episodes, replay
-from sim.datasets.inject import BY_ROBOT
 from sim.datasets.spec import CONSEQUENCE
-from sim.datasets.summary import HISTOGRAMS, markdown, summarise
 from sim.datasets.verify import differences
 from sim.tabletop.faults import FAULTS
 from sim.tabletop.truth import TOLERANCE_M
-from tests.tables_text import unpadded
 
 SEED = 11
 
@@ -49,18 +45,6 @@ def test_episodes_are_as_their_dataset_promises(episodes):
     assert episodes["IV"].scene.imprecision is not None
 
 
-def test_the_robots_own_faults_take_turns(episodes):
-    first = {name: episodes[name].faults[0].kind for name in ("I", "III")}
-    assert first == {"I": BY_ROBOT[2], "III": BY_ROBOT[2]}
-
-
-@pytest.mark.parametrize("name", ["I", "III"])
-def test_kinds_of_first_faults_are_equally_frequent(name):
-    dataset = DATASETS[name]
-    cells = len(dataset.errors) * len(BY_ROBOT)
-    assert Counter(dataset._first_kind(cell) for cell in range(cells)) == dict.fromkeys(BY_ROBOT, len(dataset.errors))
-
-
 @pytest.mark.parametrize("name", ["I", "II", "III"])
 def test_every_fault_shows_at_its_step(episodes, name):
     episode = episodes[name]
@@ -92,16 +76,6 @@ def test_a_number_and_a_seed_make_an_episode(episodes):
     again = generate(DATASETS["II"], SEED, 1).episode
     assert again == episodes["II"]
     assert generate(DATASETS["II"], SEED + 1, 1).episode.scene != again.scene
-
-
-def test_pictures_show_the_error_and_the_scene_is_right_again_afterwards(episodes):
-    steps = list(replay(episodes["II"], with_images=True))
-    first, second = steps
-    assert first.error is not None
-    assert second.error is not None
-    assert first.seen_after.instances.shape == first.seen_before.instances.shape
-    assert np.count_nonzero(first.seen_after.instances != second.seen_before.instances) > 20
-    np.testing.assert_array_equal(second.before.positions, first.fault_free.positions)
 
 
 def test_what_is_lost_is_lost_and_its_look_alike_is_not(episodes, look_alike):
@@ -139,27 +113,10 @@ def test_other_lines_are_refused_by_number(episodes, tmp_path, change, message):
         list(read_episodes(tmp_path))
 
 
-def test_a_missing_dataset_names_the_command(tmp_path):
-    with pytest.raises(InvalidConfiguration, match=r"python -m sim\.datasets"):
-        list(read_episodes(tmp_path / "nothing"))
-
-
 def test_tampering_shows_in_verification(episodes):
     episode = episodes["II"]
     (difference,) = differences(replace(episode, errors=episode.errors[:1]))
     assert "stored ground truth" in difference
-
-
-def test_the_summary_counts(episodes):
-    summary = summarise([episodes["I"], episodes["II"]])
-    assert (summary["episodes"], summary["faults"], summary["steps_with_errors"]) == (2, 4, 3)
-    assert summary["episodes_in_which_every_fault_shows"] == 2
-    assert summary["plan_length"] == {"2": 1, "5": 1}
-    text = markdown({"I": summary, "II": summary})
-    assert all(f"| {name} | I | II |" in unpadded(text) for name in HISTOGRAMS)
-    assert "| episodes | 2 | 2 |" in unpadded(text)
-    hidden = replace(episodes["I"], errors=())
-    assert summarise([hidden])["episodes_in_which_every_fault_shows"] == 0
 
 
 def test_long_plans_have_many_objects_and_people_who_help():

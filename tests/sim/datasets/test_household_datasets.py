@@ -16,17 +16,11 @@ from sim.datasets.build import Batch, DatasetsConfig, Source, _generate_all
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, generate, read_episodes, replay
 from sim.datasets.household.cases import CASES
 from sim.datasets.household.drawing import Drawn, SingleFailures, loses
-from sim.datasets.household.running import Trunk
 from sim.datasets.household.summary import markdown, summarise
 from sim.datasets.household.truth import HouseholdError, goal_of, reachable
 from sim.datasets.verify import household_differences
 from sim.kitchen.faults import START, Snapshot, fault_from_dict
-from sim.kitchen.faults.blocking import OutOfReach
-from sim.kitchen.faults.initial import DirtyAtStart
-from sim.kitchen.faults.planning import MissingStep
-from sim.kitchen.faults.robot import FailedAction
 from sim.kitchen.tasks import TaskSpec, draw_task
-from tests.commands import run
 
 SMALL = SingleFailures(per_kitchen=2, tasks=("T8",))
 """Its plans are the shortest."""
@@ -116,42 +110,6 @@ def test_the_search_says_whether_the_goal_is_within_reach(task: str, fact: tuple
     assert _at(spec, 0, fact) is expected
 
 
-def test_what_lies_on_the_floor_or_is_cracked_elsewhere_is_lost() -> None:
-    spec = draw_task("T3", 4, 0)
-    places = {fact for fact in spec.start if fact[0] == "at" and fact[1] == "egg"}
-    assert _at(spec, 0, ("at", "egg", "floor"), without=tuple(places)) is False
-    vessel = next((thing.name for thing in spec.kitchen.things if thing.kind.name in ("plate", "bowl", "pot")), "")
-    if vessel:
-        assert _at(spec, 0, ("at", "egg", vessel), ("cracked", "egg"), without=tuple(places)) is False
-    assert _at(spec, 0, ("at", "egg", "pan"), ("cracked", "egg"), without=tuple(places)) is True
-
-
-def test_the_summary_counts_failures_by_task() -> None:
-    plan = Plan.parse("toggle_on(faucet); pick_up(mug)")
-    error = HouseholdError(0, {"faucet": "not running faucet"}, {"faucet": "failed_action"}, (), (), "", True)
-    lost = HouseholdError(0, {"mug": "at mug, floor"}, {"mug": "out_of_reach"}, (), (), "", False)
-    episodes = [
-        HouseholdEpisode("H1", 0, "T1", 4, 0, plan, (FailedAction(0),), (error,)),
-        HouseholdEpisode("H1", 1, "T5", 0, 0, plan, (OutOfReach(0, "mug", (0.0, 0.0, 0.0), 1),), (lost,)),
-        HouseholdEpisode("H1", 2, "T5", 0, 0, plan, (DirtyAtStart(START, "mug"),), ()),
-    ]
-    summary = summarise(episodes)
-    assert (summary["episodes"], summary["failures"], summary["failures_that_show"]) == (3, 3, 2)
-    assert summary["failures_by_task"]["out_of_reach"] == {"T5": 1}
-    assert summary["goal"] == {"out of reach": 1, "within reach": 2}
-    assert summary["part"] == {"held-out layouts": 1, "other layouts": 2}
-    text = markdown({"H1": summary})
-    assert "| failed_action" in text
-    assert "| H1: failure" in text
-
-
-def test_the_robots_plan_is_the_altered_one() -> None:
-    plan = Plan.parse("toggle_on(faucet); pick_up(mug)")
-    episode = HouseholdEpisode("H1", 0, "T1", 0, 0, plan, (MissingStep(0),))
-    assert str(episode.robots_plan) == "pick_up(mug)"
-    assert episode.recoverable
-
-
 def _batch(size: int, number: int) -> Batch:
     plan = Plan.parse("toggle_on(faucet)")
     lines = tuple(HouseholdEpisode("H1", size * number + i, "T1", 0, number, plan, ()).to_json() for i in range(size))
@@ -167,28 +125,6 @@ def test_a_run_goes_on_in_the_middle_of_a_kitchen(tmp_path: Path) -> None:
         assert [episode.number for episode in read_episodes(tmp_path)] == list(range(wanted))
     last = json.loads((tmp_path / "metrics.json").read_text())["last_run"]
     assert (last["generated"], last["scenes_redrawn"], last["faults_without_effect"]) == (3, 2, {"dropped": 2})
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("dataset=H6",), "A2, VII or all, found 'H6'"),
-        (("dataset=H11",), "Did you mean 'H1'"),
-        (("dataset=H1", "scene=unseen"), "expected no scene for dataset H1"),
-    ],
-)
-def test_settings_it_cannot_use_are_told(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    ran = run("sim.datasets", f"out={tmp_path / 'new'}", *arguments)
-    assert ran.code == 2
-    assert message in ran.err
-    assert not (tmp_path / "new").exists()
-
-
-def test_the_datasets_are_large_enough() -> None:
-    sizes = {name: dataset.episodes for name, dataset in HOUSEHOLD_DATASETS.items()}
-    assert sizes["H1"] >= 1000
-    assert sizes["H3"] >= 300
-    assert len(HOUSEHOLD_DATASETS["H1"].tasks) == HOUSEHOLD_DATASETS["H1"].per_kitchen == 10
 
 
 def test_going_on_with_the_plan_loses_what_could_be_saved() -> None:
@@ -221,10 +157,3 @@ def test_a_case_of_the_table_is_wrong_at_the_start_or_its_plan_loses_the_goal(nu
 def _liquid(state: State, error: HouseholdError) -> State:
     """A state with the liquid that an error is about."""
     return state | {tuple(fact.replace(",", "").split()) for fact in error.excess if fact.startswith("filled")}
-
-
-def test_a_run_without_faults_keeps_no_checkpoints() -> None:
-    spec = replace(draw_task("T8", 5, 0), plan=Plan.parse("close_obj(laptop)"))
-    with Trunk(spec, steps=[]) as trunk:
-        assert trunk.failures == [""]
-        assert list(trunk.natural_errors()) == []

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from nsrecover.core.actions import Action, Plan
@@ -11,7 +10,7 @@ from nsrecover.errors import UnknownObject
 from sim.kitchen.laws import TOASTER_S
 from sim.kitchen.scenes import sample_kitchen
 from sim.kitchen.states import ObjectState
-from sim.kitchen.things import KINDS, discs, half_extent, kind_of, slices_of
+from sim.kitchen.things import kind_of, slices_of
 from sim.kitchen.world import KitchenWorld
 from tests.sim.kitchen.kitchens import TOP, kitchen
 
@@ -31,25 +30,6 @@ def test_slices_lie_side_by_side_and_weigh_as_much_as_the_whole(name: str) -> No
     assert sum(kind.size[1] for kind, _ in made) == pytest.approx(2 * whole.halves[1])
     assert [offset for _, offset in made] == sorted(offset for _, offset in made)
     assert {kind.name for kind, _ in made} == {f"{name} slice"}
-
-
-def test_extents_follow_from_how_a_thing_lies() -> None:
-    slab = slices_of(kind_of("bread"))[0][0]
-    assert half_extent(slab, [0.0, 0.0, 1.0]) == pytest.approx(slab.size[2] / 2)
-    assert half_extent(slab, [0.0, 1.0, 0.0]) == pytest.approx(slab.size[1] / 2)
-    disc = slices_of(kind_of("tomato"))[1][0]
-    assert half_extent(disc, [0.0, 1.0, 0.0]) == pytest.approx(disc.size[1] / 2)
-    assert half_extent(disc, [0.6, 0.0, 0.8]) == pytest.approx(disc.size[0] / 2)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_discs_cover_a_thing(name: str) -> None:
-    kind = kind_of(name)
-    x, y, _ = kind.halves
-    covered = discs(kind, 0.3, -0.2, 0.7)
-    for corner in ((x, 0.0), (-x, 0.0), (0.0, y), (0.0, -y)):
-        turned = np.array([[np.cos(0.7), -np.sin(0.7)], [np.sin(0.7), np.cos(0.7)]]) @ corner + [0.3, -0.2]
-        assert any(np.hypot(turned[0] - a, turned[1] - b) < radius + 1e-6 for a, b, radius in covered)
 
 
 @pytest.fixture(scope="module")

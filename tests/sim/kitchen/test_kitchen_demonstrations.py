@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from nsrecover.domains.household import HOUSEHOLD
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
 from sim.collect import CollectConfig, Domain, collect
@@ -16,7 +15,6 @@ from sim.common.journal import Journal
 from sim.kitchen.demonstrations import KitchenMix, perform, specify
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.kitchen.world import KitchenWorld
-from tests.commands import run
 
 ONE = KitchenMix(("T1",), (0,))
 SEED, EPISODE = 0, 0
@@ -74,20 +72,6 @@ def test_episodes_are_of_all_tasks_in_training_layouts_only() -> None:
     assert {spec.kitchen.layout for spec in drawn}.isdisjoint(HELD_OUT_LAYOUTS)
 
 
-@pytest.mark.parametrize(
-    ("tasks", "layouts", "text"),
-    [
-        (("boil watter",), None, "Did you mean 'boil water'"),
-        ((), None, "expected at least one household task"),
-        (("T1",), (4,), "found 4; layouts 4, 9, 14, 19, 23 are held out"),
-        (("T1",), (), "expected layouts for training"),
-    ],
-)
-def test_wrong_settings(tasks: tuple[str, ...], layouts: tuple[int, ...] | None, text: str) -> None:
-    with pytest.raises(InvalidConfiguration, match=text):
-        KitchenMix(tasks, layouts)
-
-
 def test_a_collection_behind_a_sensor_is_another_one() -> None:
     clean, sensed = (
         CollectConfig(domain=Domain.household, sensor=name and group_settings("sensor", name)).mix()
@@ -97,9 +81,3 @@ def test_a_collection_behind_a_sensor_is_another_one() -> None:
     assert sensed.sensor.name == "d435"
     assert not sensed.sensor.masks.ids_per_view, "training follows objects by their numbers"
     assert sensed.to_dict()["sensor"]["depth"]["noise_m"] > 0
-
-
-def test_an_unknown_domain_is_refused(tmp_path: Path) -> None:
-    unknown = run("sim.collect", "domain=houshold", f"out={tmp_path / 'new'}")
-    assert unknown.code == 2
-    assert "household" in unknown.err

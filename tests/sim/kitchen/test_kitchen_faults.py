@@ -9,16 +9,15 @@ import pybullet
 import pytest
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.errors import InvalidConfiguration, UnknownObject
+from nsrecover.errors import UnknownObject
 from sim.common.arm import FINGER_FRICTION, GRIP_FORCE_N
 from sim.datasets.household.checkpoint import Checkpoint
 from sim.datasets.household.truth import deviations
 from sim.kitchen.faults import FAULTS, START, Fault, FaultClass, Moment, Snapshot, fault_from_dict, snapshot
-from sim.kitchen.faults.blocking import Occupied
 from sim.kitchen.faults.initial import DirtyAtStart, FilledAtStart, OccupiedAtStart
 from sim.kitchen.faults.irreversible import Overheated
 from sim.kitchen.faults.planning import AmbiguousReference, MissingStep, WrongInPlan, WrongOrder
-from sim.kitchen.faults.robot import Dropped, FailedAction, WrongObject
+from sim.kitchen.faults.robot import FailedAction
 from sim.kitchen.scenes import KitchenSpec
 from sim.kitchen.states import ObjectState
 from sim.kitchen.world import KitchenWorld
@@ -201,32 +200,6 @@ def test_with_a_plan_a_fault_waits_for_its_action_and_strikes_once() -> None:
         world.execute(plan[1])
         assert world.failures[-1] == ""
         assert world.cell.states["first stove burner"].on
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ({"fault": "droped", "at_step": 1}, "Did you mean 'dropped'"),
-        ({"at_step": 1}, "expected a fault"),
-        ({"fault": "dropped", "at_step": 1, "after": 0.5}, "Did you mean 'after_s'"),
-        ({"fault": "dropped", "after_s": 0.5}, "'at_step'"),
-        ({"fault": "dropped", "at_step": 1, "after_s": "soon"}, "'after_s' of the fault 'dropped' as float"),
-        ({"fault": "wrong_pose", "at_step": 1, "offset_m": [0.1]}, "'offset_m'"),
-    ],
-)
-def test_wrong_files_are_refused_by_name(data: dict[str, object], message: str) -> None:
-    with pytest.raises(InvalidConfiguration, match=message):
-        fault_from_dict(data)
-
-
-def test_faults_hold_plain_parameters() -> None:
-    faults = (
-        Dropped(1, 0.5),
-        WrongObject(0, "mug", "cup"),
-        Occupied(2, "pot", (1.0, 0.5, 0.8)),
-        WrongInPlan(1, "sink", "bowl"),
-    )
-    assert [fault_from_dict(json.loads(json.dumps(fault.to_dict()))) for fault in faults] == list(faults)
 
 
 def test_the_documentation_lists_every_fault() -> None:

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core import Action, Plan, World
-from nsrecover.domains.household import HOUSEHOLD
+from nsrecover.core import Action, Plan
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.perception.objects.shared_numbers import with_shared_numbers
-from sim.kitchen.world import SKILLS, KitchenWorld
+from sim.kitchen.world import KitchenWorld
 from sim.sensors.presets import sensor
 from sim.sensors.sensor import EXACT
 from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
@@ -34,10 +33,6 @@ def breakfast() -> Iterator[KitchenWorld]:
     with KitchenWorld(spec) as world:
         _run(world, "pick_up(mug); put_in(mug, sink); toggle_on(faucet); toggle_off(faucet)")
         yield world
-
-
-def test_it_is_a_world_of_the_library(breakfast: KitchenWorld) -> None:
-    assert isinstance(breakfast, World)
 
 
 def test_it_is_seen_through_a_sensor_and_one_without_errors_changes_nothing(breakfast: KitchenWorld) -> None:
@@ -197,14 +192,6 @@ def test_bad_actions_are_refused() -> None:
         with pytest.raises(InvalidAction, match="expected a thing"):
             world.execute(Action("pick_up", ("fridge",)))
         assert world.failures == []
-
-
-def test_every_skill_is_an_operator_of_the_household_domain() -> None:
-    # driving is implied, and dirt is washed off in the domain
-    own = {"move_to", "look_at", "wipe"}
-    assert set(SKILLS) - own <= set(HOUSEHOLD.operators)
-    for name in set(SKILLS) - own:
-        assert len(SKILLS[name].arguments) == len(HOUSEHOLD.operators[name].parameters)
 
 
 def test_nothing_is_put_on_the_handle_of_a_pan() -> None:

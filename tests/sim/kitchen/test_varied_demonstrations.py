@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from nsrecover.domains.household.kinds import Trait, traits_of
-from nsrecover.errors import InvalidConfiguration
-from sim.collect import CollectConfig, Domain
-from sim.kitchen.demonstrations import KitchenMix, perform, specify, with_varied_states
+from sim.kitchen.demonstrations import KitchenMix, perform, with_varied_states
 from sim.kitchen.tasks import draw_task
 
 
@@ -28,22 +26,6 @@ def test_vessels_that_no_action_touches_are_filled_and_dirty() -> None:
             assert ("filled", thing.name, thing.state.liquid) in varied.start
     assert changed
     assert with_varied_states(spec, 1.0, np.random.default_rng(0)) == varied
-
-
-def test_a_mix_without_new_settings_is_described_as_before() -> None:
-    assert {"microphone", "varied"}.isdisjoint(KitchenMix().to_dict())
-    assert KitchenMix(microphone=True, varied=0.5).to_dict()["varied"] == 0.5
-    assert specify(KitchenMix(varied=0.9), 3, 0) != specify(KitchenMix(), 3, 0)
-
-
-def test_shares_out_of_range_and_other_domains_are_one_error() -> None:
-    with pytest.raises(InvalidConfiguration, match="varied as a share from 0 to 1, found 2"):
-        KitchenMix(varied=2.0)
-    with pytest.raises(InvalidConfiguration, match="domain=household only"):
-        CollectConfig(microphone=True).mix()
-    mix = CollectConfig(domain=Domain.household, microphone=True, varied=0.5).mix()
-    assert isinstance(mix, KitchenMix)
-    assert (mix.microphone, mix.varied) == (True, 0.5)
 
 
 def test_a_demonstration_has_what_was_heard_between_its_observations() -> None:

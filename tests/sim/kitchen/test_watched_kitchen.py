@@ -9,13 +9,12 @@ import pytest
 
 from nsrecover import Observation, RobotState
 from nsrecover.core.actions import Action, Plan
-from nsrecover.errors import InvalidConfiguration
 from sim.kitchen.faults import Fault
 from sim.kitchen.faults.people import Midway, Taken
 from sim.kitchen.sounding import microphone_in
 from sim.kitchen.world import KitchenWorld
 from sim.sensors.sensor import EXACT
-from sim.sensors.watched import Motion, check_watched, watch
+from sim.sensors.watched import Motion, watch
 from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
 
 SPEC = kitchen(("mug", TOP, (0.0, 0.0), 180, CLEAN), ("bowl", TOP, (0.0, 0.4), 180, CLEAN))
@@ -82,8 +81,3 @@ def test_a_person_acts_once_while_the_robot_moves() -> None:
         moved = float(np.linalg.norm(made.cell.pose("bowl")[0] - before))
     assert motion.began_s + 1.4 < motion.struck_s < motion.began_s + 1.6 < motion.ended_s
     assert moved == pytest.approx(0.15, abs=0.02)
-
-
-def test_a_rate_that_no_camera_has_is_refused() -> None:
-    with world() as made, pytest.raises(InvalidConfiguration, match="50 Hz"):
-        check_watched(made, 500.0)

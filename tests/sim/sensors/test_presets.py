@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from hydra import compose, initialize_config_dir
 
 from conf.command import register
@@ -30,19 +29,6 @@ def test_the_files_are_the_presets() -> None:
     assert sensor_of(None) == EXACT
     assert EXACT.exact
     assert [name for name in presets() if sensor(name).exact] == ["clean"]
-
-
-@pytest.mark.parametrize("name", presets())
-def test_a_preset_is_the_same_by_name_and_as_a_setting(name: str) -> None:
-    assert sensor(name) == configured(f"sensor={name}")
-    assert sensor(name).name == name
-
-
-def test_clean_lists_every_value_so_that_all_can_be_set() -> None:
-    values = yaml.safe_load((CONF / "sensor" / "clean.yaml").read_text())
-    assert values.keys() - {"_target_", "_convert_"} == EXACT.to_dict().keys()
-    for group in ("depth", "colour", "masks", "calibration"):
-        assert values[group].keys() - {"_target_"} == EXACT.to_dict()[group].keys()
 
 
 def test_values_and_events_can_be_set() -> None:

@@ -3,11 +3,10 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidConfiguration
-from sim.sound.bodies import HIGHEST_HZ, MATERIALS, MOST_MODES, Body, Material, Shape, modes_of
+from sim.sound.bodies import Body, Material, Shape, modes_of
 
 MUG = Body("mug", Material.CERAMIC, Shape.HOLLOW, (0.072, 0.072, 0.095), 0.3)
 TABLE = Body("table", Material.WOOD, Shape.PLATE, (1.2, 0.8, 0.03), thickness_m=0.03)
@@ -18,28 +17,10 @@ def test_a_mug_rings_at_about_two_kilohertz():
     assert 1600 < modes_of(MUG).frequencies_hz[0] < 2400
 
 
-def test_a_thinner_wall_and_a_wider_vessel_sound_lower():
-    lowest = modes_of(MUG).frequencies_hz[0]
-    assert modes_of(replace(MUG, thickness_m=0.002)).frequencies_hz[0] == pytest.approx(lowest / 2)
-    assert modes_of(replace(MUG, size_m=(0.144, 0.144, 0.19))).frequencies_hz[0] == pytest.approx(lowest / 4)
-
-
 def test_the_lowest_mode_of_a_plate_is_that_of_the_formula():
     speed = math.sqrt(11e9 / 700 / (1 - 0.3**2))
     first = math.pi / 2 * speed * 0.03 / math.sqrt(12) * (1 / 1.2**2 + 1 / 0.8**2)
     assert modes_of(TABLE).frequencies_hz[0] == pytest.approx(first)
-
-
-def test_a_large_plate_keeps_few_modes_and_all_of_its_energy():
-    modes = modes_of(replace(TABLE, size_m=(4.0, 3.0, 0.03)))
-    assert len(modes) <= MOST_MODES
-    assert modes.frequencies_hz.max() <= HIGHEST_HZ
-    assert np.all(np.diff(modes.frequencies_hz) >= 0)
-    assert 0.5 < modes.weights.sum() <= 1.0
-
-
-def test_a_small_hard_block_does_not_ring():
-    assert len(modes_of(Body("cube", Material.WOOD, Shape.SOLID, (0.04, 0.04, 0.04), 0.045))) == 0
 
 
 def test_materials_ring_in_the_order_that_listeners_tell_them_by():
@@ -49,15 +30,6 @@ def test_materials_ring_in_the_order_that_listeners_tell_them_by():
     ]
     assert rings == sorted(rings)
     assert rings[-1] > 10 * rings[0]
-
-
-def test_every_material_has_properties():
-    assert set(MATERIALS) == set(Material)
-
-
-def test_bodies_are_read_back():
-    for body in (MUG, TABLE):
-        assert Body.from_dict(body.to_dict()) == body
 
 
 @pytest.mark.parametrize(

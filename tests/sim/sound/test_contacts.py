@@ -6,7 +6,6 @@ import numpy as np
 import pybullet
 import pytest
 
-from nsrecover.errors import InvalidConfiguration
 from sim.sound.bodies import Body, Material, Shape
 from sim.sound.contacts import ContactRecorder
 from sim.sound.events import SoundKind
@@ -99,21 +98,6 @@ def test_a_tower_at_rest_is_silent(client):
     assert scene.run(3.0) == []
 
 
-def test_a_cube_that_falls_on_a_tower_is_heard_once_between_the_two(client):
-    scene = _Scene(client)
-    for level in range(3):
-        scene.cube(level * SIDE_M)
-    scene.run(0.5)
-    top = Body("top", Material.CERAMIC, Shape.SOLID, (SIDE_M,) * 3, MASS_KG / 2)
-    scene.cube(3 * SIDE_M + 0.1, top)
-    scene.recorder = None
-    impacts = scene.run(1.0)
-    assert {event.bodies[0].name for event in impacts} == {"top"}
-    loudest = max(impacts, key=lambda event: event.strength)
-    assert loudest.strength == pytest.approx(MASS_KG / 2 * math.sqrt(2 * 9.81 * 0.1), rel=0.3)
-    assert loudest.position_m[2] == pytest.approx(3 * SIDE_M, abs=0.005)
-
-
 def test_a_steady_push_is_no_impact(client):
     """As fingers that close on an object, the force rises to many times the weight, but brings no change of speed."""
     scene = _Scene(client)
@@ -147,58 +131,3 @@ def test_a_pushed_cube_slides_and_a_ball_rolls(client):
     assert {event.bodies[0].name for event in rolls} == {"apple"}
     assert max(event.duration_s for event in rolls) > 0.3
     assert slide.strength == pytest.approx(MASS_KG * 9.81 * 0.5, rel=0.65)  # half the speed on average
-
-
-def test_bodies_that_are_not_listed_are_not_heard(client):
-    scene = _Scene(client)
-    number = scene.cube(0.2)
-    del scene.bodies[number]
-    assert scene.run(1.0) == []
-
-
-def test_forgetting_leaves_nothing_behind(client):
-    scene = _Scene(client)
-    scene.cube(0.05)
-    scene.run(0.0)
-    for _ in range(round(0.11 / STEP_S)):
-        pybullet.stepSimulation(physicsClientId=client)
-        scene.time_s += STEP_S
-        scene.recorder.step(scene.time_s)
-    scene.recorder.forget()
-    assert scene.recorder.take(scene.time_s) == []
-
-
-def test_a_step_takes_time(client):
-    with pytest.raises(InvalidConfiguration, match="step_s above 0"):
-        ContactRecorder(client, {}, 0.0)
-
-
-def test_bodies_come_and_go(client):
-    scene = _Scene(client)
-    first, second = scene.cube(0.0), scene.cube(0.1, at=(0.3, 0.0))
-    scene.run(0.05)
-    pybullet.removeBody(first, physicsClientId=client)
-    del scene.bodies[first]
-    late = Body("late", Material.WOOD, Shape.SOLID, (SIDE_M,) * 3, MASS_KG)
-    scene.cube(0.1, late, at=(-0.3, 0.0))
-    scene.recorder.listen_to(scene.bodies)
-    heard = [event.bodies[0].name for event in scene.run(0.5) if event.kind is SoundKind.IMPACT]
-    assert sorted(heard) == ["cube", "late"]
-    assert second in scene.bodies
-
-
-def test_links_that_turn_do_not_roll(client):
-    scene = _Scene(client)
-    wheel = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=SIDE_M / 2, physicsClientId=client)
-    box = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[0.02, 0.02, 0.02], physicsClientId=client)
-    cart = pybullet.createMultiBody(
-        0.5, box, -1, [0, 0, 0.06], linkMasses=[0.1], linkCollisionShapeIndices=[wheel], linkVisualShapeIndices=[-1],
-        linkPositions=[[0, 0, -0.04]], linkOrientations=[[0, 0, 0, 1]], linkInertialFramePositions=[[0, 0, 0]],
-        linkInertialFrameOrientations=[[0, 0, 0, 1]], linkParentIndices=[0],
-        linkJointTypes=[pybullet.JOINT_REVOLUTE], linkJointAxis=[[0, 1, 0]], physicsClientId=client,
-    )  # fmt: skip
-    pybullet.setJointMotorControl2(
-        cart, 0, pybullet.VELOCITY_CONTROL, targetVelocity=20.0, force=5.0, physicsClientId=client
-    )
-    scene.bodies[cart, 0] = Body("wheel", Material.RUBBER, Shape.SOLID, (SIDE_M,) * 3, 0.1)
-    assert SoundKind.ROLL not in {event.kind for event in scene.run(1.0)}

@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from nsrecover.errors import InvalidConfiguration
-from sim.sound.bodies import RATE_HZ
 from sim.sound.events import SoundEvent, SoundKind
 from sim.sound.microphone import STEPS, Microphone, record
 from sim.sound.soundscape import Soundscape
@@ -31,13 +29,6 @@ def test_what_goes_on_is_heard_in_pieces_as_it_is_as_a_whole():
     np.testing.assert_allclose(np.concatenate(pieces), whole, atol=1.01 / STEPS)
 
 
-def test_no_time_is_no_sound():
-    scape = Soundscape(Microphone(), 1.0)
-    assert scape.listen(1.0)[0].shape == (0,)
-    assert scape.listen(0.5)[0].shape == (0,)
-    assert scape.listen(1.5)[0].shape == (RATE_HZ // 2,)
-
-
 def test_set_follows_a_state():
     scape = Soundscape(Microphone())
     for step, strength in enumerate((None, 1.0, 1.05, 2.0, 2.0, None, None)):
@@ -59,8 +50,3 @@ def test_a_restored_state_is_heard_again():
     scape.restore(saved)
     assert scape.events == (TAP,)
     np.testing.assert_array_equal(scape.listen(2.0)[0], first)
-
-
-def test_an_event_without_an_end_has_to_be_begun():
-    with pytest.raises(InvalidConfiguration, match="use `begin` and `end`"):
-        Soundscape(Microphone()).add(TAP)

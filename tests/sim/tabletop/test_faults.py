@@ -19,18 +19,10 @@ from sim.tabletop.faults import (
     FAULTS,
     BlockedPlace,
     Drop,
-    ErrorClass,
     Fault,
     HelpingPerson,
-    Misled,
-    MissedGrasp,
     Moment,
-    OffsetPlacement,
-    OutOfReach,
-    Slip,
     Swap,
-    WrongSupport,
-    WrongYaw,
     fault_from_dict,
 )
 from sim.tabletop.placing import true_graph
@@ -169,18 +161,6 @@ def test_samplers_follow_the_generator_and_leave_alone_what_is_taken(name, branc
         assert kind.sample(replace(moment, taken=everything), np.random.default_rng(0)) is None
 
 
-def test_all_kinds_of_errors_can_be_injected():
-    assert {kind.error_class for kind in FAULTS.values()} == set(ErrorClass) - {ErrorClass.NATURAL}
-    assert all(kind.kind == name for name, kind in FAULTS.items())
-
-
-def test_a_missed_object_stays_where_it_is(branches):
-    for branch, fault in _sampled("missed_grasp", branches):
-        name = branch.moment.action.arguments[0]
-        before = branch.moment.before
-        assert np.linalg.norm(branch.run(fault).position(name) - before.positions[before.index(name)]) < 0.01
-
-
 def test_a_blocked_place_bars_a_later_action(branches):
     for branch, fault in _sampled("blocked_place", branches):
         branch.run(fault)
@@ -189,15 +169,6 @@ def test_a_blocked_place_bars_a_later_action(branches):
         assert isinstance(fault, BlockedPlace)
         reasons = [reason for action in later for reason in operator_of(action).violated(graph, action)]
         assert any(fault.name in str(reason) for reason in reasons), (later, fault, reasons)
-
-
-def test_what_is_out_of_reach_is_still_seen(branches):
-    for branch, fault in _sampled("out_of_reach", branches):
-        assert isinstance(fault, OutOfReach)
-        assert np.linalg.norm(branch.run(fault).position(fault.name)[:2]) > 0.83
-        seen = branch.world.observe()
-        number = {name: i for i, name in seen.labels.items()}[fault.name]
-        assert all(np.count_nonzero(view == number) > 50 for view in seen.instances)
 
 
 def _cube(colour: str, x: float, y: float, side: float = 0.045) -> ObjectSpec:
@@ -237,55 +208,9 @@ def test_a_dropped_object_falls_between_its_place_and_its_goal():
     assert -0.2 < fallen.position("blue cube")[1] < -0.03
 
 
-def test_a_slipping_object_falls_back_to_its_place():
-    fallen = _run(Slip(1))[1]
-    assert np.linalg.norm(fallen.position("blue cube")[:2] - [0.45, -0.22]) < 0.03
-
-
-def test_the_grip_is_as_strong_as_ever_after_a_slip(twin):
-    last = _run(Slip(1), steps=3)[2]
-    assert set(deviations(last, twin[2])) == {"blue cube"}
-
-
-def test_swapped_objects_stand_at_each_others_places(twin):
-    after = _run(Swap(1, "yellow cube", "cyan cube"))[1]
-    for name, other in (("yellow cube", "cyan cube"), ("cyan cube", "yellow cube")):
-        assert np.linalg.norm(after.position(name)[:2] - twin[1].position(other)[:2]) < 0.005
-        assert after.supports[name] == "table"
-
-
 def test_the_person_does_what_the_robot_would_have_done(twin):
     after = _run(HelpingPerson(1, (PLAN[2],)))[1]
     assert deviations(after, twin[2]) == {}
-
-
-def test_a_misled_arm_knocks_the_tower_over():
-    after = _run(Misled(1, ("red cube", "green cube"), height_share=0.05))[1]
-    assert after.supports["green cube"] != "red cube"
-
-
-def test_an_object_beyond_the_edge_of_its_support_falls_off():
-    fallen = _run(OffsetPlacement(1, (0.034, 0.0)))[1]
-    assert fallen.supports["green cube"] == "red cube"
-    assert fallen.position("blue cube")[2] < 0.05
-
-
-def test_an_object_may_be_put_on_another_one_or_the_table():
-    assert _run(WrongSupport(1, "cyan cube"))[1].supports["blue cube"] == "cyan cube"
-    lying = _run(WrongSupport(1, "table", (0.5, -0.3)))[1]
-    assert lying.supports["blue cube"] == "table"
-    assert np.linalg.norm(lying.position("blue cube")[:2] - [0.5, -0.3]) < 0.01
-
-
-def test_a_turned_object_stands_in_its_place(twin):
-    turned = _run(WrongYaw(1, 0.6))[1]
-    assert deviations(turned, twin[1]) == {}
-    assert abs(_turned(turned, twin[1], "blue cube") - 0.6) < 0.05
-
-
-def test_an_object_cannot_be_swapped_with_itself():
-    with pytest.raises(InvalidConfiguration, match="two different objects"):
-        Swap(0, "red cube", "red cube")
 
 
 def test_what_cannot_be_done_by_hand_is_noted():
@@ -325,9 +250,3 @@ def test_actions_keep_their_targets_in_files():
 def test_wrong_files_are_refused_by_name(data, message):
     with pytest.raises(InvalidConfiguration, match=message.replace("(", r"\(")):
         fault_from_dict(data)
-
-
-def test_a_person_who_blocks_is_told_apart_from_one_who_helps():
-    assert FAULTS["blocked_place"].cause is Cause.BLOCKING
-    assert HelpingPerson(0, (PLAN[1],)).cause_of("blue cube", PLAN[0]) is Cause.HELPED
-    assert MissedGrasp(0, (0.0, 0.0, 0.05)).cause_of("green cube", PLAN[0]) is Cause.NOT_LIFTED

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Action
-from sim.sensors.presets import sensor
-from sim.sensors.world import SensedWorld
 from sim.sound.events import SoundKind
 from sim.sound.microphone import Background, Microphone
-from sim.tabletop.hearing import FLOOR_M
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
 
@@ -53,23 +50,6 @@ def test_a_block_that_falls_is_heard_when_it_lands():
         assert first == pytest.approx(falling, abs=0.015)
 
 
-def test_what_falls_off_the_table_is_heard_on_the_floor():
-    with TabletopWorld(SCENE, microphone=QUIET) as world:
-        _let_fall(world, "blue die", (1.4, 0.0), 0.1)
-        (impact,) = _impacts(world)
-        assert impact.bodies[1].name == "floor"
-        assert impact.position_m[2] == FLOOR_M
-        fallen = 0.1 + 0.022 - FLOOR_M
-        assert impact.strength == pytest.approx(impact.bodies[0].mass_kg * math.sqrt(2 * 9.81 * fallen), rel=0.1)
-
-
-def test_what_is_taken_away_makes_no_sound():
-    with TabletopWorld(SCENE, microphone=QUIET) as world:
-        world.put_out_of_sight("blue die")
-        world.settle()
-        assert not _impacts(world)
-
-
 def test_a_microphone_changes_nothing_else_and_hears_the_arm():
     results = []
     for microphone in (None, Microphone(), Microphone()):
@@ -88,16 +68,6 @@ def test_a_microphone_changes_nothing_else_and_hears_the_arm():
         np.testing.assert_array_equal(deaf[moment].depth_m, hearing[moment].depth_m)
         np.testing.assert_array_equal(hearing[moment].audio, again[moment].audio)
     np.testing.assert_array_equal(deaf[2], hearing[2])
-
-
-def test_recordings_cover_the_time_without_gaps_behind_a_sensor_too():
-    with TabletopWorld(SCENE, microphone=Microphone()) as world:
-        sensed = SensedWorld(world, sensor("d435").stream(2, 5))
-        seen = [sensed.observe(), sensed.observe()]
-        world.execute(STACK)
-        seen.append(sensed.observe())
-    assert len(seen[1].audio) == 0
-    assert sum(len(each.audio) for each in seen) == round(16_000 * seen[-1].time_s)
 
 
 def test_a_restored_world_is_heard_again():

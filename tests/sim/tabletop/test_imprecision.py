@@ -7,35 +7,11 @@ import numpy as np
 from nsrecover.core.actions import Action
 from sim.tabletop.imprecision import Imprecision
 from sim.tabletop.kinematic import Fidelity
-from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.world import TabletopWorld
 
 ROUGH = Imprecision(place_m=0.004, place_per_m=0.02, yaw_rad=0.02, force_n=3.0, force_spread=0.5)
-
-
-def test_noise_grows_with_height() -> None:
-    count = 400
-    heights = np.repeat([0.0, 0.4], count // 2)
-    exact = PoseEstimates(
-        tuple(f"object {i}" for i in range(count)),
-        np.stack([np.zeros(count), np.zeros(count), heights], axis=1),
-        np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)),
-        np.full((count, 3), 0.05),
-    )
-    off = exact.measured(ROUGH, np.random.default_rng(0)).positions - exact.positions
-    low, high = off[: count // 2, :2].std(), off[count // 2 :, :2].std()
-    assert abs(low - 0.004) < 0.0008
-    assert abs(high - 0.012) < 0.0024
-    assert not off[:, 2].any()
-
-
-def test_a_scene_keeps_its_imprecision_in_json() -> None:
-    scene = sample_scene(np.random.default_rng(0), 3)
-    rough = replace(scene, imprecision=ROUGH)
-    assert SceneSpec.from_dict(rough.to_dict()) == rough
-    assert "imprecision" not in scene.to_dict()
 
 
 def test_an_arm_errs_the_same_way_for_a_seed_and_an_ideal_executor_never() -> None:

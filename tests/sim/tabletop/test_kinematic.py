@@ -35,16 +35,6 @@ def poses(world):
 
 
 @dataclass(frozen=True)
-class Watching(Fault):
-    """Writes down what it is told."""
-
-    seen: tuple = ()
-
-    def during(self, context, action, phase, progress):
-        self.seen[0].append((phase, progress))
-
-
-@dataclass(frozen=True)
 class Slack(Fault):
     """The grip fails at a moment."""
 
@@ -54,17 +44,6 @@ class Slack(Fault):
     def during(self, context, action, phase, progress):
         if phase is self.phase and progress >= self.progress:
             context.grip.weaken_grip(force_n=0.0, friction=0.0)
-
-
-@dataclass(frozen=True)
-class Wrong(Fault):
-    """An estimate is off."""
-
-    name: str = "red cube"
-    offset_m: tuple = (0.0, 0.0, 0.0)
-
-    def estimates(self, action, estimates, rng):
-        return estimates.shifted(self.name, self.offset_m)
 
 
 @dataclass(frozen=True)
@@ -103,18 +82,6 @@ def test_it_is_repeatable_and_can_be_saved():
     assert not np.array_equal(results[0], at_save)
 
 
-def test_faults_are_told_every_phase_from_its_start_to_its_end():
-    told: list = []
-    with kinematic(Watching(0, (told,))) as world:
-        world.execute(STACK)
-    assert list(dict.fromkeys(phase for phase, _ in told)) == list(SkillPhase)
-    for phase in SkillPhase:
-        progress = [share for told_phase, share in told if told_phase is phase]
-        assert progress[0] == 0.0
-        assert progress[-1] == 1.0
-        assert progress == sorted(progress)
-
-
 @pytest.mark.parametrize("phase", [SkillPhase.LIFT, SkillPhase.TRANSPORT])
 def test_an_object_that_is_not_held_falls_from_where_it_is(phase):
     with kinematic(Slack(0, phase)) as world:
@@ -128,70 +95,6 @@ def test_an_object_that_is_not_held_falls_from_where_it_is(phase):
         assert world.truth().supports["blue die"] == "red cube"
 
 
-def test_fingers_that_close_beside_an_object_take_nothing():
-    with kinematic(Wrong(0, "blue die", (0.05, 0.0, 0.0))) as world:
-        before = poses(world)
-        world.execute(STACK)
-        assert poses(world) == pytest.approx(before, abs=1e-3)
-        assert "nothing between the fingers" in world.log[-1]
-
-
-def test_what_stands_on_a_lifted_object_falls():
-    with kinematic() as world:
-        world.execute(STACK)
-        world.execute(Action("left", ("red cube", "white lego")))
-        truth = world.truth()
-        assert truth.supports["red cube"] == "table"
-        assert truth.supports["blue die"] == "table"
-
-
-def test_a_load_that_is_carried_too_low_knocks_a_tower_over():
-    scene = SceneSpec(
-        (
-            *SCENE.objects[:2],
-            ObjectSpec("white die", ObjectKind.DIE, "white", (0.044,) * 3, (0.45, 0.20)),
-            ObjectSpec("cyan die", ObjectKind.DIE, "cyan", (0.044,) * 3, (0.45, -0.20)),
-        )
-    )
-    tower = [STACK, Action("top", ("white die", "blue die"))]
-    with kinematic(scene=scene) as world:
-        for action in tower:
-            world.execute(action)
-        height = float(world.pose("white die")[0][2])
-        world.execute(Action("top", ("cyan die", "white die")))
-        assert world.truth().supports["cyan die"] == "white die"
-    lower = [Wrong(2, name, (0.0, 0.0, -0.6 * height)) for name in ("blue die", "white die")]
-    with kinematic(*lower, scene=scene) as world:
-        for action in tower:
-            world.execute(action)
-        world.execute(Action("top", ("cyan die", "white die")))
-        assert world.truth().supports["white die"] != "blue die"
-
-
-def test_an_object_is_let_go_where_it_touches_something_first():
-    # it believes the cube to be lower than it is, and does not press the object into it
-    with kinematic(Wrong(0, "red cube", (0.0, 0.0, -0.015))) as world:
-        world.execute(STACK)
-        truth = world.truth()
-        assert truth.supports["blue die"] == "red cube"
-        assert truth.position("red cube")[:2] == pytest.approx((0.45, 0.0), abs=0.002)
-
-
-def test_out_of_reach_stays_out_of_reach():
-    with kinematic() as world:
-        before = poses(world)
-        world.execute(Action("free", ("red cube",), (0.74, 0.35, 0.02, 0.04, 0.04, 0.04)))
-        assert "out of reach" in world.log[-1]
-        assert poses(world) == pytest.approx(before, abs=1e-3)
-
-
 def test_faults_that_need_an_arm_are_refused():
     with pytest.raises(InvalidConfiguration, match=r"Elbow.*fidelity=physics"):
         kinematic(Elbow(0))
-
-
-def test_cameras_see_the_scene_as_ever_but_no_arm():
-    with kinematic() as world:
-        seen = world.observe()
-        assert set(seen.labels.values()) == set(SCENE.names)
-        assert seen.gripper_opening_m == pytest.approx(0.08)

@@ -23,10 +23,6 @@ def test_pictures_have_shades_of_their_colour_and_follow_the_seed(texture):
     assert np.all(first[..., 0] > first[..., 2])
 
 
-def test_a_plain_picture_has_one_colour():
-    assert len(np.unique(picture(Texture.PLAIN, (0.8, 0.4, 0.2), np.random.default_rng(0)).reshape(-1, 3), axis=0)) == 1
-
-
 @pytest.mark.parametrize("texture", PATTERNED)
 def test_cameras_see_textures_on_table_and_objects_and_nothing_else_changes(texture):
     seen = {}

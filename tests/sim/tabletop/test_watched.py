@@ -1,19 +1,16 @@
 """Actions that are watched and stopped while they run, and faults that strike meanwhile."""
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from nsrecover import Observation, RobotState
 from nsrecover.core.protocols import GlancingWorld
-from nsrecover.errors import InvalidConfiguration
 from sim.sensors.sensor import EXACT
 from sim.tabletop.demonstrations import DemonstrationMix, specify
-from sim.tabletop.faults import Drop, PushMidway
+from sim.tabletop.faults import PushMidway
 from sim.tabletop.faults.base import Fault
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.phases import SkillPhase
@@ -81,16 +78,3 @@ def test_faults_strike_while_the_arm_moves() -> None:
     assert motion.began_s < motion.struck_s < motion.ended_s - 1
     assert {moved > 0.01 for time_s, moved in seen if time_s > motion.struck_s + 0.5} == {True}
     assert {moved > 0.01 for time_s, moved in seen if time_s <= motion.struck_s} == {False}
-
-
-def test_a_drop_says_when_it_strikes() -> None:
-    with watched(Drop(0, 0.3)) as world:
-        world.execute_watched(SPEC.plan[0], until(1000, []))
-        motion = world.motions[0]
-    assert motion.began_s + 1 < motion.struck_s < motion.ended_s
-    assert math.isinf(motion.interrupted_s)
-
-
-def test_a_world_without_an_arm_cannot_be_watched() -> None:
-    with pytest.raises(InvalidConfiguration, match="an arm"), watched(fidelity=Fidelity.KINEMATIC):
-        pass

@@ -1,12 +1,11 @@
 """The world as a whole: repeatable to the last bit, saved and restored, faults at their hooks."""
 
-import json
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
-from nsrecover.core import Action, Plan, World
+from nsrecover.core import Action, Plan
 from nsrecover.errors import InvalidConfiguration
 from sim.tabletop.faults.base import Fault
 from sim.tabletop.phases import SkillPhase
@@ -58,13 +57,6 @@ def test_save_and_restore_repeat_exactly():
         world.release(saved)
         with pytest.raises(InvalidConfiguration, match="released"):
             world.restore(saved)
-
-
-def test_it_is_a_world_and_closes_twice():
-    world = TabletopWorld(SCENE)
-    assert isinstance(world, World)
-    world.close()
-    world.close()
 
 
 @dataclass(frozen=True)
@@ -123,19 +115,6 @@ def test_with_a_plan_a_fault_strikes_at_its_action_once_whatever_else_is_done():
     assert fault.done == [(2, STACK)]
 
 
-class _Misled(Fault):
-    def estimates(self, action, estimates, rng):
-        return estimates.shifted("red cube", (0.0, -0.1, 0.0))
-
-
-def test_wrong_estimates_mislead_the_arm():
-    with TabletopWorld(SCENE, faults=[_Misled(0)]) as world:
-        world.execute(STACK)
-        truth = world.truth()
-        assert truth.supports["blue die"] == "table"
-        assert truth.position("blue die")[1] < -0.05
-
-
 def test_carry_moves_one_object_physically():
     with TabletopWorld(SCENE) as world:
         heights = []
@@ -160,18 +139,6 @@ def test_what_falls_off_the_table_is_gone():
         assert "blue die" not in world.observe().labels.values()
         world.execute(STACK)
         assert "not on the table" in world.log[-1]
-
-
-def test_deviations_name_what_is_off_and_why():
-    with TabletopWorld(SCENE) as world, TabletopWorld(SCENE) as twin:
-        world.external_agent.carry("white lego", (0.60, -0.16, 0.018))
-        world.external_agent.carry("blue die", (*world.pose("red cube")[0][:2], 0.062))
-        reasons = deviations(world.truth(), twin.truth())
-        assert reasons == {"blue die": "rests on the red cube instead of the table", "white lego": "40 mm off"}
-
-
-def test_scene_survives_json():
-    assert SceneSpec.from_dict(json.loads(json.dumps(SCENE.to_dict()))) == SCENE
 
 
 @pytest.mark.parametrize(

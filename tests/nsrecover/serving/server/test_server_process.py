@@ -170,23 +170,21 @@ def test_the_curl_commands_of_the_page_work(server: Served, tmp_path: Path, monk
 
 
 def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
-    """Runs `python -m eval.checks.fleet` briefly, with hostile clients."""
-    metrics = under_load(server, FleetConfig(robots=4, hostile=2, seconds=4, every_s=0.7))
+    """Runs `python -m eval.checks.fleet` briefly."""
+    metrics = under_load(server, FleetConfig(robots=4, seconds=4, every_s=0.7))
     assert metrics["first_errors"] == []
     assert metrics["errors"] == 0
     assert metrics["observations"] >= 4 * 5
     assert metrics["latency_s"]["look and recover"]["count"] >= 4
     assert metrics["memory_mb"]["most"] > 0
-    assert metrics["server_errors"] == 0
-    assert sum(metrics["to_hostile"].values()) > 0
-    assert "4 robots with images and 2 hostile clients for 4 s" in table_of(metrics)
+    assert "4 robots with images for 4 s" in table_of(metrics)
 
 
 def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
     """Runs `python -m eval.checks.fuzz target=server` briefly."""
     fuzzed = fuzz(server.url, cases=80, seed=0)
     assert fuzzed.failures == {}
-    assert fuzzed.inputs >= 70
+    assert fuzzed.outcomes.total() >= 70
     # not all of them at the door
     assert fuzzed.outcomes["200"] >= 10
 
