@@ -107,5 +107,5 @@ def test_the_live_page_in_docs_shows_what_was_measured() -> None:
     shown = (ROOT / "docs" / "live.md").read_text().splitlines()
     assert [line for line in table_text.splitlines() if line not in shown] == []
     pictures = list((ROOT / "docs" / "live").glob("*.jpg"))
-    assert {each.stem for each in pictures} == {"decision", "looks", "end", "fleet"}
+    assert {each.stem for each in pictures} == {"decision", "looks", "end"}
     assert all(each.stat().st_size <= MOST_BYTES for each in pictures)
