@@ -7,26 +7,13 @@ python unified_planning_repair.py
 from __future__ import annotations
 
 from unified_planning.plans import ActionInstance, SequentialPlan
-from unified_planning.shortcuts import (
-    BoolType,
-    Fluent,
-    InstantaneousAction,
-    MinimizeSequentialPlanLength,
-    ObjectExp,
-    PlanRepairer,
-    Problem,
-    Replanner,
-    UserType,
-    get_environment,
-)
+from unified_planning.shortcuts import BoolType, Fluent, InstantaneousAction, ObjectExp, Problem, UserType
 
-from nsrecover.bridges.unified_planning import register
+from nsrecover.bridges.unified_planning import repair
 
 
 def main() -> None:
     """Repair the plan of a robot that carries a parcel through a ring of rooms, after a door was closed."""
-    get_environment().credits_stream = None
-    register()
     room = UserType("room")
     at, door = Fluent("at", BoolType(), r=room), Fluent("door", BoolType(), a=room, b=room)
     go = InstantaneousAction("go", a=room, b=room)
@@ -44,26 +31,16 @@ def main() -> None:
         problem.set_initial_value(door(there, here), True)
     problem.set_initial_value(at(rooms[0]), True)
     problem.add_goal(at(rooms[2]))
-    problem.add_quality_metric(MinimizeSequentialPlanLength())
     plan = SequentialPlan([ActionInstance(go, (ObjectExp(rooms[i]), ObjectExp(rooms[i + 1]))) for i in range(2)])
 
-    with PlanRepairer(problem_kind=problem.kind, plan_kind=plan.kind) as repairer:
-        assert repairer.repair(problem, plan).plan is plan
-        print("as it is, the plan works and comes back as it was")
-        shut = problem.clone()
-        shut.set_initial_value(door(rooms[1], rooms[2]), False)
-        result = repairer.repair(shut, plan)
-        print(f"with a door shut ({result.status.name}):", ", ".join(map(str, result.plan.actions)))
-        assert len(result.plan.actions) == 4
-
-    with Replanner(problem, name="nsrecover") as replanner:
-        print("first:", ", ".join(map(str, replanner.resolve().plan.actions)))
-        replanner.update_initial_value(at(rooms[0]), False)
-        replanner.update_initial_value(at(rooms[1]), True)
-        print("one step on:", ", ".join(map(str, replanner.resolve().plan.actions)))
-        replanner.remove_goal(at(rooms[2]))
-        replanner.add_goal(at(rooms[0]))
-        print("another goal:", ", ".join(map(str, replanner.resolve().plan.actions)))
+    kept = repair(problem, plan, {})
+    print(f"as it is ({kept.status}):", ", ".join(map(str, kept.plan.actions)))
+    found = repair(problem, plan, {door(rooms[1], rooms[2]): False})
+    print(f"with a door shut ({found.status}):", ", ".join(map(str, found.plan.actions)))
+    assert len(found.plan.actions) == 4
+    assert found.proven_optimal
+    stuck = repair(problem, plan, {door(rooms[1], rooms[2]): False, door(rooms[3], rooms[2]): False}, after=1)
+    print(f"with both doors shut after one step ({stuck.status}):", stuck.reason)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,6 @@ COMMANDS = {
     "foreign_logs": "eval.foreign_logs",
     "explanations": "eval.explanations",
     "fleet": "eval.checks.fleet",
-    "questions": "eval.questions",
     "fuzz": "eval.checks.fuzz",
     "live": "eval.checks.live",
     "soak": "eval.checks.soak",

@@ -1,12 +1,9 @@
-"""Gymnasium: a wrapper that drives a session in any environment, and nsrecover worlds as environments.
+"""Gymnasium: a wrapper that drives a session in any environment.
 
     system = nsrecover.geometric()
     env = MonitorWrapper(env, lambda boxes, info: system.session(plan, boxes), boxes_of, finished, Response.END)
     observation, reward, terminated, truncated, info = env.step(action)
     print(info["request"], info["discrepancy"])
-
-    register_world("Tabletop-v0", make_world, objects=5)
-    env = gymnasium.make("Tabletop-v0")
 
 Needs gymnasium: `pip install 'nsrecover[gymnasium]'`.
 """
@@ -14,26 +11,25 @@ Needs gymnasium: `pip install 'nsrecover[gymnasium]'`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, SupportsFloat
 
-from nsrecover.bridges.gym_world import Info, StepResult, WorldEnv, all_achieved, register_world
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.sessions.requests import Act, Answer, Ask, Decision, Done, Look, Stopped
 from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.monitoring.monitor import AnyMonitor
 from nsrecover.session import AnySession
+from nsrecover.util.extras import needs_extra
 from nsrecover.util.python310 import StrEnum
 
-# isort: split
-import gymnasium  # after gym_world, which says what to install if it is missing
+with needs_extra("gymnasium", "gymnasium"):
+    import gymnasium
 
-__all__ = ["MonitorWrapper", "Response", "StepMonitor", "WorldEnv", "all_achieved", "register_world"]
-
+Info = dict[str, Any]
+StepResult = tuple[Any, SupportsFloat, bool, bool, Info]
+"""Result of `step`: observation, reward, terminated, truncated, info."""
 Env = gymnasium.Env[Any, Any]
 SceneOf = Callable[[Any, Info], object]
-PartT = TypeVar("PartT")
 LookFor = Callable[[Env, Sequence[str]], StepResult]
 
 
@@ -101,7 +97,9 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         Raises:
             InvalidConfiguration: no episode has begun.
         """
-        return _begun(self._session)
+        if self._session is None:
+            raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
+        return self._session
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Begin an episode with a session of its own; see `gymnasium.Env.reset`."""
@@ -159,68 +157,6 @@ def _repaired(session: AnySession) -> bool:
     seen = all(each.discrepancy.as_expected for each in records[last + 1 :] if each.recovering)
     back = isinstance(session.request, Act | Done) and session.num_executed >= session.num_inserted
     return last < len(records) and seen and back
-
-
-class StepMonitor(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Monitors an environment in which every step is one action, and of which no plan is known.
-
-    `info` always has "discrepancy" (`nsrecover.Discrepancy`, None in steps without a check).
-
-    Args:
-        env: any environment.
-        monitor: (plan, scene) -> the monitor of an episode: `System.monitor`.
-        scene_of: see `MonitorWrapper`.
-        action_of: action of the environment -> the action that it stands for; None: no check in this step.
-        look: see `MonitorWrapper`; without it verdicts rest on one observation.
-        response: `Response.TELL`, or `Response.END`, which needs `look`.
-
-    Raises:
-        InvalidConfiguration: the response cannot be given.
-    """
-
-    def __init__(
-        self,
-        env: Env,
-        monitor: Callable[[Plan, Any], AnyMonitor],
-        scene_of: SceneOf,
-        action_of: Callable[[Any], Action | None],
-        look: LookFor | None = None,
-        response: Response = Response.TELL,
-    ) -> None:
-        super().__init__(env)
-        if response is Response.REPAIR or (response is Response.END and look is None):
-            raise InvalidConfiguration(
-                f"expected Response.TELL, or Response.END and look, found {response}; one observation may err, and a "
-                "recovery needs a plan: use MonitorWrapper"
-            )
-        self._make, self._scene_of, self._action_of = monitor, scene_of, action_of
-        self._look, self._response = look, Response(response)
-        self._monitor: AnyMonitor | None = None
-
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
-        """Begin an episode with a fresh monitor; see `gymnasium.Env.reset`."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        self._monitor = self._make(Plan(()), self._scene_of(observation, info))
-        return observation, {**info, "discrepancy": None}
-
-    def step(self, action: object) -> StepResult:
-        """Carry out a step and judge its result; see `gymnasium.Env.step`."""
-        monitor, found = _begun(self._monitor), None
-        result, done = self.env.step(action), self._action_of(action)
-        if done is not None:
-            monitor.set_plan(Plan((done,)))
-            found = monitor.step(done, self._scene_of(result[0], result[4]))
-            while self._look is not None and monitor.wanted is not None and not (result[2] or result[3]):
-                result = _together(result, self._look(self.env, monitor.wanted))
-                found = monitor.look_again(self._scene_of(result[0], result[4]))
-        over = self._response is Response.END and found is not None and found.deviates and monitor.wanted is None
-        return (*result[:3], result[3] or over, {**result[4], "discrepancy": found})
-
-
-def _begun(part: PartT | None) -> PartT:
-    if part is None:
-        raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
-    return part
 
 
 def _together(before: StepResult, after: StepResult) -> StepResult:

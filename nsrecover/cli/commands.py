@@ -28,7 +28,7 @@ from nsrecover.cli.options import (
 )
 from nsrecover.cli.printed import Printer
 from nsrecover.cli.segment import segment
-from nsrecover.cli.tell import fleet, tell
+from nsrecover.cli.tell import tell
 from nsrecover.core.episode import AnyRecord
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.util.english import amount
@@ -422,7 +422,6 @@ COMMANDS: JsonObject = {
     "learn": learn,
     "enrol": enrol,
     "watch": watch,
-    "fleet": fleet,
     "tell": tell,
     "report": report,
     "segment": segment,

@@ -28,11 +28,6 @@ def test_help_fits_80_columns_and_is_not_cut(command: str) -> None:
     assert not re.search(r"…|[a-z,;:]\.\.\.$", text, re.MULTILINE)
 
 
-def test_indented_lines_of_help_stay_as_they_are() -> None:
-    lines = helped("fleet").splitlines()
-    assert sum(line.startswith("      ssh -N -L") or line.startswith("      nsrecover fleet") for line in lines) == 2
-
-
 def test_printed_explanations_keep_their_indent() -> None:
     episode, out = fallen(), io.StringIO()
     printer = Printer(Console(file=out, width=60))

@@ -29,13 +29,8 @@ from nsrecover.planning import symbolic
 from nsrecover.util.extras import needs_extra
 
 if TYPE_CHECKING:
-    from unified_planning.environment import Environment
     from unified_planning.model import FNode, Problem, State
     from unified_planning.plans import ActionInstance, SequentialPlan
-
-
-ENGINES = {"nsrecover": "RecoveryEngine", "nsrecover-opt": "OptimalRecoveryEngine"}
-"""Name of an engine in unified-planning -> its class in `nsrecover.bridges.unified_planning.engine`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +129,11 @@ def repair(
     try:
         grounded = Grounded(problem, plan, values, stop=symbolic.stopping(budget_s, cancelled, began))
     except symbolic.Interrupted:
-        return unfinished(cancelled, time.perf_counter() - began)
+        code = ReasonCode.CANCELLED if cancelled is not None and cancelled() else ReasonCode.TIME_BUDGET
+        late, seconds = symbolic.Repair(RecoveryStatus.BUDGET_EXHAUSTED, reason_code=code), time.perf_counter() - began
+        return PlanRepair(
+            late.status, (), None, None, late.cost, 0.0, False, 0, seconds, seconds, reason_text(late), code
+        )  # fmt: skip
     grounding_s = time.perf_counter() - began
 
     def finished(found: symbolic.Repair) -> PlanRepair:
@@ -165,7 +164,7 @@ def plan_repair(grounded: Grounded, found: symbolic.Repair, seconds: float, grou
     from unified_planning.plans import SequentialPlan
 
     old = grounded.plan
-    step = None if found.step is None else min(grounded.first + found.step, len(old.actions))
+    step = None if found.step is None else min(found.step, len(old.actions))
     instances = [grounded.instance(action) for action in found.actions]
     actions = tuple(instance for instance in instances if instance is not None)
     whole = None if step is None else SequentialPlan([*actions, *grounded.rest(step)], old.environment)
@@ -173,40 +172,6 @@ def plan_repair(grounded: Grounded, found: symbolic.Repair, seconds: float, grou
         found.status, actions, step, whole, found.cost, found.lower_bound, found.proven_optimal, found.expansions,
         seconds, grounding_s, reason_text(found), found.reason_code, found.blamed, found.conflicts,
     )  # fmt: skip
-
-
-def unfinished(cancelled: Callable[[], bool] | None, seconds: float) -> PlanRepair:
-    """Return the answer that there was no time, or no wish, to ground the problem.
-
-    Args:
-        cancelled: tells whether the caller ended it.
-        seconds: wall time in total.
-    """
-    code = ReasonCode.CANCELLED if cancelled is not None and cancelled() else ReasonCode.TIME_BUDGET
-    found = symbolic.Repair(RecoveryStatus.BUDGET_EXHAUSTED, seconds=seconds, reason_code=code)
-    return PlanRepair(
-        found.status, (), None, None, found.cost, 0.0, False, 0, seconds, seconds, reason_text(found), code
-    )  # fmt: skip
-
-
-def register(environment: Environment | None = None) -> None:
-    """Register the engines with unified-planning as `PlanRepairer`, `Replanner` and `OneshotPlanner`.
-
-    The engines are `nsrecover`, and `nsrecover-opt`, which returns optimal plans only. They come last in the order of
-    preference. A second call changes nothing. A file up.ini can do the same; see docs/symbolic.md.
-
-    Args:
-        environment: environment of unified-planning; its global one by default.
-
-    Raises:
-        InvalidConfiguration: unified-planning is missing.
-    """
-    with needs_extra("up", "unified-planning"):
-        from unified_planning.environment import get_environment
-    factory = get_environment(environment).factory
-    for name, engine in ENGINES.items():
-        if name not in factory.engines:
-            factory.add_engine(name, "nsrecover.bridges.unified_planning.engine", engine)
 
 
 def visited_states(problem: Problem, actions: Iterable[ActionInstance], advice: str) -> list[State]:

@@ -12,7 +12,7 @@ from nsrecover.domains.base import Formula, Not, Operator, Same
 from nsrecover.errors import InvalidPlan
 from nsrecover.planning.symbolic.grounding import ground
 from nsrecover.planning.symbolic.joining import Theory
-from nsrecover.planning.symbolic.strips import GroundAction, first_failure, mask, usable_from
+from nsrecover.planning.symbolic.strips import GroundAction, mask
 
 if TYPE_CHECKING:
     from unified_planning.model import FNode, Problem
@@ -26,18 +26,16 @@ class Grounded:
         problem: the problem.
         plan: the old plan.
         values: fluents that differ from the initial state, with their values.
-        any_plan: accept any plan, even one for another problem, and use its last part that is still usable.
         stop: asked regularly during grounding; if it returns true, grounding ends.
 
     Attributes:
         task: the problem from the state.
-        steps: the usable part of the old plan over the facts of the task; one more action may follow that only
-            unified-planning's compilers know.
-        first: number of the step of the old plan that `steps` begins with.
+        steps: the old plan over the facts of the task; one more action may follow that only unified-planning's
+            compilers know.
 
     Raises:
         InvalidConfiguration: the problem cannot be reduced to STRIPS.
-        InvalidPlan: the plan does not belong to the problem (not with `any_plan`).
+        InvalidPlan: the plan does not belong to the problem.
         Interrupted: grounding was stopped.
     """
 
@@ -46,10 +44,9 @@ class Grounded:
         problem: Problem,
         plan: SequentialPlan,
         values: Mapping[FNode, FNode],
-        any_plan: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.plan, self.first = plan, 0
+        self.plan = plan
         self._original = problem
         self._reduction = reduced(problem)
         compiled = self._reduction.problem
@@ -70,43 +67,14 @@ class Grounded:
         choices.append([Action(name, ()) for name in variants.get(None, [])])
         found = ground(theory, state, goal, list(itertools.chain.from_iterable(choices)), stop=stop)
         self.task, actions = found.task, found.steps
-        self._known = all(choices[:-1])  # whether every step belongs to the problem
         iterator = iter(actions)
         grouped = [[next(iterator) for _ in choice] for choice in choices]
-        if any_plan:
-            self.first = 1 + max((n for n, group in enumerate(grouped[:-1]) if not group), default=-1)
-            steps = self._variants(grouped[self.first :], self.task.initial, all_apply=False)
-            unusable = usable_from(self.task.goal, steps)
-            self.first, self.steps = self.first + unusable, steps[unusable:]
-        elif not plan.actions or (all(len(group) == 1 for group in grouped[:-1]) and not grouped[-1]):
+        if not plan.actions or (all(len(group) == 1 for group in grouped[:-1]) and not grouped[-1]):
             self.steps = [group[0] for group in grouped[:-1]]
         else:
             names = set(map(str, true_fluents(compiled, start)))
             initial = mask(fact for fact, text in enumerate(self.task.facts) if text in names)
-            self.steps = self._variants(grouped, initial, all_apply=True)
-
-    @property
-    def followed(self) -> bool:
-        """Whether the whole old plan works unchanged from the state, step by step as in `steps`."""
-        return self.first == 0 and first_failure(self.task.goal, self.task.initial, self.steps) is None
-
-    @property
-    def valid(self) -> bool:
-        """Whether the old plan works unchanged from the initial state of the problem.
-
-        unified-planning's compilers drop actions none of whose conditional effects apply, so plans that do not seem to
-        work are passed to its validator.
-        """
-        if self.followed:
-            return True
-        if not self._known or self._reduction.problem is self._original:
-            return False
-        from unified_planning.engines import SequentialPlanValidator
-
-        with SequentialPlanValidator() as validator:
-            return validator.supports(self._original.kind) and bool(
-                validator.validate(self._original, self.plan).status
-            )
+            self.steps = self._variants(grouped, initial)
 
     def rest(self, step: int) -> list[ActionInstance]:
         """Return the old plan from a step on, with the actions of the problem."""
@@ -122,29 +90,30 @@ class Grounded:
         """Return an action of the task as an action of the problem; None if only the compilers know it."""
         return self._reduction.back(instance_of(self._reduction.problem, action.name, action.arguments))
 
-    def _variants(self, grouped: Sequence[Sequence[GroundAction]], state: int, all_apply: bool) -> list[GroundAction]:
+    def _variants(self, grouped: Sequence[Sequence[GroundAction]], state: int) -> list[GroundAction]:
         """Return the variants of the steps that apply from a state.
 
         Args:
             grouped: the variants of each step, and last the actions that only the compilers know.
             state: the state.
-            all_apply: whether a step without such a variant is an error; otherwise it counts as done.
+
+        Raises:
+            InvalidPlan: a step has no such variant.
         """
         steps, goal = list[GroundAction](), self.task.goal
         for number, group in enumerate(grouped):
             last = number == len(grouped) - 1
-            if last and (goal.holds(state) or not (group or all_apply)):
+            if last and goal.holds(state):
                 break
             fitting = [action for action in group if action.precondition.holds(state)]
-            if all_apply:
-                fitting = [action for action in fitting if not last or goal.holds(action.apply(state))]
-                if not fitting:
-                    step = "the goal" if last else f"step {number}, {self.plan.actions[number]},"
-                    raise InvalidPlan(
-                        f"expected a plan that works from the initial state of {self._original.name!r}, found that "
-                        f"{step} does not hold or cannot be run; pass the whole plan that was made for this problem"
-                    )
-            steps.append((fitting or group)[0])
+            fitting = [action for action in fitting if not last or goal.holds(action.apply(state))]
+            if not fitting:
+                step = "the goal" if last else f"step {number}, {self.plan.actions[number]},"
+                raise InvalidPlan(
+                    f"expected a plan that works from the initial state of {self._original.name!r}, found that "
+                    f"{step} does not hold or cannot be run; pass the whole plan that was made for this problem"
+                )
+            steps.append(fitting[0])
             state = steps[-1].apply(state)
         return steps
 

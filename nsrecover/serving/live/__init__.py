@@ -6,13 +6,12 @@
         print(page.url)
         agent.run(plan)
 
-`fleet` is one page for the questions of many robots. docs/live.md describes the pages. They need the extra `server`:
-`pip install 'nsrecover[server]'`.
+docs/live.md describes the page. It needs the extra `server`: `pip install 'nsrecover[server]'`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -22,10 +21,9 @@ from nsrecover.serving.server import need_extra
 
 if TYPE_CHECKING:
     from nsrecover.agent import RecoveryAgent
-    from nsrecover.serving.live.fleet_page import FleetPage
     from nsrecover.serving.live.live_page import LivePage
 
-__all__ = ["Injector", "fleet", "page"]
+__all__ = ["Injector", "page"]
 
 
 @contextmanager
@@ -80,36 +78,3 @@ def page(
             shown.close()
             if agent is not None:
                 agent.supervisor, agent.system = before, system
-
-
-@contextmanager
-def fleet(
-    robots: Mapping[str, str],
-    *,
-    title: str = "robots",
-    host: str = "127.0.0.1",
-    port: int = 0,
-    token: str | None = None,
-) -> Iterator[FleetPage]:
-    """Serve one page for the questions of many robots, in the order in which one person should answer them.
-
-    Args:
-        robots: name -> address of the robot's live page, with its token.
-        title: of the page.
-        host: address to listen on; see `page`.
-        port: port; 0 for any free one.
-        token: what the person needs; a fresh one if None. The page's `url` has it.
-
-    Raises:
-        InvalidConfiguration: the extra is not installed, an address is not that of a live page, or the port is in use.
-    """
-    need_extra()
-    from nsrecover.serving.live.fleet_page import FleetPage
-    from nsrecover.serving.live.serving import served
-
-    with served(title, host, port, token, "fleet.html.jinja") as server:
-        shown = FleetPage(server, robots)
-        try:
-            yield shown
-        finally:
-            shown.close()

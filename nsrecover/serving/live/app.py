@@ -33,8 +33,6 @@ POLICY = (
 )
 BEAT, BEAT_S = "beat", 1
 """Event that says how long ago the robot's program was heard of, seconds; and how often it comes."""
-CLOCK = "X-Clock"
-"""Header of event streams: the time of the server when they begin, seconds since the epoch."""
 HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 REPORT_POLICY = (
     "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -61,7 +59,7 @@ def application(server: LiveServer, token: str, cookie: str) -> ASGIApp:
 
     async def page(request: Request) -> Response:
         nonce, board = secrets.token_urlsafe(16), server.board
-        html = environment("nsrecover.serving.live").get_template(server.template).render(
+        html = environment("nsrecover.serving.live").get_template("live.html.jinja").render(
             title=server.title, nonce=nonce, after=board.number, now=time.time(), panels=defaultdict(str, board.panels)
         )  # fmt: skip
         return HTMLResponse(html, headers=HEADERS | {"Content-Security-Policy": POLICY.format(nonce=nonce)})
@@ -71,14 +69,13 @@ def application(server: LiveServer, token: str, cookie: str) -> ASGIApp:
             return JSONResponse({"message": f"expected at most {VIEWERS} viewers, found more"}, 429, HEADERS)
         known = request.headers.get("last-event-id") or request.query_params.get("after", "")
         after = int(known) if known.isdecimal() and len(known) < 18 else 0
-        board = server.board
         return EventSourceResponse(
-            board.follow_some(after, frozenset(filter(None, request.query_params.get("panels", "").split(",")))),
+            server.board.follow(after),
             ping=BEAT_S,
             ping_message_factory=lambda: ServerSentEvent(
                 f"{time.time() - server.board.beat:.1f}", event=BEAT, sep="\n"
             ),
-            headers=HEADERS | {CLOCK: f"{time.time():.3f}"},
+            headers=HEADERS,
         )
 
     async def do(request: Request) -> Response:

@@ -6,13 +6,11 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from sse_starlette import ServerSentEvent
 
 from nsrecover.serving.server.sessions import Events
-from nsrecover.util.untrusted_json import parse_json
 
 PANEL = "panel"
 """Kind of the events."""
@@ -43,30 +41,19 @@ class Board(Events):
         """Number of the last change. In the event loop only."""
         return self._number
 
-    def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, object] | None = None) -> None:
+    def show(self, panels: Mapping[str, str], at: float) -> None:
         """Change panels. From any thread.
 
         Args:
             panels: panel -> content.
             at: time of what they show, seconds since the epoch.
-            facts: what they show, for programs.
         """
-        changes = [
-            (name, html, json.dumps({"panel": name, "html": html, "at": at, "facts": facts}))
-            for name, html in panels.items()
-        ]
+        changes = [(name, html, json.dumps({"panel": name, "html": html, "at": at})) for name, html in panels.items()]
         self._loop.call_soon_threadsafe(self._change, changes)
 
     def follow(self, after: int, seconds: float = FOREVER_S) -> AsyncGenerator[ServerSentEvent]:
         """Yield the changes after one that a viewer has; all panels if it has one of another run of the server."""
         return super().follow(after if after <= self._number else 0, seconds)
-
-    async def follow_some(self, after: int, panels: frozenset[str]) -> AsyncGenerator[ServerSentEvent]:
-        """The same of some panels only; of all if none is named."""
-        async with aclosing(self.follow(after)) as events:
-            async for event in events:
-                if not panels or event.event != PANEL or parse_json(event.data or "")["panel"] in panels:
-                    yield event
 
     def _change(self, changes: Sequence[tuple[str, str, str]]) -> None:
         for name, html, data in changes:
@@ -83,13 +70,11 @@ class LiveServer:
     Attributes:
         title: of the page.
         board: the panels.
-        template: of the page.
         command: carries out commands of viewers.
         report: makes the report of the run so far.
     """
 
     title: str
     board: Board
-    template: str
     command: Command
     report: Callable[[], str]

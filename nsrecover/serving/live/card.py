@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, Field
 
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import Episode
@@ -21,51 +17,22 @@ from nsrecover.serving.reports.answers import parted
 from nsrecover.serving.reports.build import moments_of
 from nsrecover.serving.reports.media import Photo, Polygon
 from nsrecover.serving.reports.model import MarkedAs, Outline
-from nsrecover.serving.reports.pictures import data_uri, jpeg, outline_of_box, outlines, outlines_of_masks, view_of
+from nsrecover.serving.reports.pictures import (
+    data_uri,
+    jpeg,
+    outline_of_box,
+    outlines,
+    outlines_of_masks,
+    view_of,
+)
 from nsrecover.serving.reports.wording import Wording, kinds_of
 from nsrecover.util.english import amount, listed, the
 
-MOST_TEXT, MOST_ACTIONS = 1000, 100
-"""Characters of a text and number of actions that are shown; what is beyond is left out."""
 MOST_ARROWS, MOST_OUTLINES = 12, 100
 LARGE = 720, 80
 """Width in pixels and quality of the photograph."""
 HIGH_M, MAP_PX, AROUND = 10.0, (900, 560), 0.12
 """Height of the eye above a drawing, its size, and the share of it that stays free around the objects."""
-
-_CORNERS = re.compile(r"-?\d{1,6}(\.\d+)?,-?\d{1,6}(\.\d+)?( -?\d{1,6}(\.\d+)?,-?\d{1,6}(\.\d+)?){0,500}")
-
-
-def shown(text: str) -> str:
-    """Text that can be shown: cut, without control characters."""
-    return "".join(each if each.isprintable() else " " for each in text[:MOST_TEXT])
-
-
-def finite(value: float) -> float:
-    """A number that is finite.
-
-    Raises:
-        ValueError: it is not.
-    """
-    if not math.isfinite(value):
-        raise ValueError("not finite")
-    return value
-
-
-def _drawable(outlines: tuple[Outline, ...]) -> tuple[Outline, ...]:
-    """Outlines that can be drawn.
-
-    Raises:
-        ValueError: there are too many, or corners are no numbers.
-    """
-    if len(outlines) > MOST_OUTLINES or not all(_CORNERS.fullmatch(each.points) for each in outlines):
-        raise ValueError("no outlines")
-    return tuple(replace(each, name=shown(each.name)) for each in outlines)
-
-
-Text = Annotated[str, AfterValidator(shown)]
-Number = Annotated[float, AfterValidator(finite)]
-Texts = Annotated[tuple[Text, ...], AfterValidator(lambda texts: texts[:MOST_ACTIONS])]
 
 
 @dataclass(frozen=True)
@@ -79,10 +46,10 @@ class Arrow:
         points: its outline before the action, as in SVG; empty if it is not known.
     """
 
-    name: Text
-    start: tuple[Number, Number]
-    end: tuple[Number, Number]
-    points: Text = ""
+    name: str
+    start: tuple[float, float]
+    end: tuple[float, float]
+    points: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,11 +64,11 @@ class Sketch:
         arrows: the actions, in their order.
     """
 
-    href: Annotated[str, Field(pattern=r"^(data:image/jpeg;base64,[A-Za-z0-9+/=]+)?$")]
-    size: tuple[Number, Number]
-    view: tuple[Number, Number, Number, Number]
-    outlines: Annotated[tuple[Outline, ...], AfterValidator(_drawable)]
-    arrows: Annotated[tuple[Arrow, ...], Field(max_length=MOST_ARROWS)]
+    href: str
+    size: tuple[float, float]
+    view: tuple[float, float, float, float]
+    outlines: tuple[Outline, ...]
+    arrows: tuple[Arrow, ...]
 
 
 @dataclass(frozen=True)
@@ -114,8 +81,8 @@ class Card:
         sketch: the picture; None if there is none.
     """
 
-    cause: Texts
-    summary: Text
+    cause: tuple[str, ...]
+    summary: str
     sketch: Sketch | None = None
 
 

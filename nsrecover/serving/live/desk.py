@@ -44,7 +44,6 @@ class OpenDecision:
         options: pairs of an answer and its words; empty if the answer is any text.
         actions: what the robot would do, in words.
         fallback: the answer if no person gives one.
-        stake: expected number of actions of the task that are done thanks to an answer.
         until: when the fallback is taken, seconds since the epoch by the robot's clock; None if the run waits.
         card: what a person needs to know about a recovery.
         chosen: the answer, while it can be taken back.
@@ -55,7 +54,6 @@ class OpenDecision:
     options: tuple[tuple[str, str], ...]
     actions: tuple[str, ...] = ()
     fallback: str = ""
-    stake: float = 1.0
     until: float | None = None
     card: Card | None = None
     chosen: Chosen | None = None
@@ -65,26 +63,6 @@ WAKE_S = 0.5
 """A wait is interrupted so often, seconds."""
 
 
-class DeskClock:
-    """The time by which a desk waits."""
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        return time.time()
-
-    def wait(self, changed: threading.Condition, done: Callable[[], bool], limit_s: float | None) -> None:
-        """Return once a condition holds, or after a limit.
-
-        Args:
-            changed: held by the caller, and notified of every change; others may change what it guards meanwhile.
-            done: the condition.
-            limit_s: how long at most, seconds; None for any time.
-        """
-        end = math.inf if limit_s is None else time.monotonic() + limit_s
-        while not done() and (left := end - time.monotonic()) > 0:
-            changed.wait(min(left, WAKE_S))  # Ctrl-C may reach another thread, and then does not end a wait
-
-
 class Desk:
     """Holds a run up while it is paused, and while a decision is open.
 
@@ -92,7 +70,6 @@ class Desk:
         paused: whether the run is to wait before its next action.
         approve: whether every recovery waits for a person.
         on_change: called after every change, in the thread that made it.
-        clock: by which it waits; simulations have their own.
         undo_s: time in which a choice among options can be taken back, seconds.
 
     Attributes:
@@ -108,11 +85,10 @@ class Desk:
         paused: bool,
         approve: bool,
         on_change: Callable[[], None],
-        clock: DeskClock | None = None,
         undo_s: float = 0.0,
     ) -> None:
         self._changed, self.undo_s = threading.Condition(), undo_s
-        self._on_change, self._clock = on_change, clock or DeskClock()
+        self._on_change = on_change
         self.paused, self.waiting, self.approve = paused, False, approve
         self.decision: OpenDecision | None = None
         self._number = 0
@@ -151,7 +127,7 @@ class Desk:
             self.waiting = True
         self._on_change()
         with self._changed:
-            self._clock.wait(self._changed, lambda: not self.paused or self._ended, None)
+            self._wait(lambda: not self.paused or self._ended, None)
             self.waiting = False
         self._on_change()
         return True
@@ -163,7 +139,6 @@ class Desk:
         actions: tuple[str, ...] = (),
         fallback: str = "",
         limit_s: float | None = None,
-        stake: float = 1.0,
         card: Card | None = None,
     ) -> Chosen:
         """Ask the viewers, and wait for the first answer.
@@ -174,16 +149,15 @@ class Desk:
             actions: what the robot would do, in words.
             fallback: the answer if no person gives one.
             limit_s: how long to wait, seconds; without a limit until there is an answer or the run is to end.
-            stake: expected number of actions of the task that are done thanks to an answer.
             card: what a person needs to know about a recovery.
 
         Returns:
             The answer, and whose it is.
         """
         with self._changed:
-            until = None if limit_s is None else self._clock.now() + limit_s
+            until = None if limit_s is None else time.time() + limit_s
             self._number += 1
-            self.decision = OpenDecision(self._number, question, options, actions, fallback, stake, until, card)
+            self.decision = OpenDecision(self._number, question, options, actions, fallback, until, card)
         self._on_change()
         with self._changed:
             chosen = self._choice(until)
@@ -198,18 +172,24 @@ class Desk:
             return None if self.decision is None else self.decision.chosen
 
         while True:
-            left_s = None if until is None else until - self._clock.now()
-            self._clock.wait(self._changed, lambda: chosen() is not None or self._ended, left_s)
+            left_s = None if until is None else until - time.time()
+            self._wait(lambda: chosen() is not None or self._ended, left_s)
             choice = chosen()
             if choice is None or self._ended:
                 return None
-            left_s = choice.at - self._clock.now()
+            left_s = choice.at - time.time()
             if left_s > 0:
-                self._clock.wait(self._changed, lambda: chosen() is None or self._ended, left_s)
+                self._wait(lambda: chosen() is None or self._ended, left_s)
             if self._ended:
                 return None
             if chosen() is not None:
                 return choice
+
+    def _wait(self, done: Callable[[], bool], limit_s: float | None) -> None:
+        """Return once a condition holds, or after a limit; others may change what it depends on meanwhile."""
+        end = math.inf if limit_s is None else time.monotonic() + limit_s
+        while not done() and (left := end - time.monotonic()) > 0:
+            self._changed.wait(min(left, WAKE_S))  # Ctrl-C may reach another thread, and then does not end a wait
 
     def answer(self, number: int, text: str, by: str = "") -> Chosen:
         """Answer a decision; the first answer counts.
@@ -230,7 +210,7 @@ class Desk:
                 raise InvalidConfiguration(f"expected a decision that is open, found that {who} has decided: {words}")
             if decision.options and text not in dict(decision.options):
                 raise InvalidConfiguration(f"expected one of {', '.join(dict(decision.options))}, found {text[:40]!r}")
-            chosen = Chosen(text, by, self._clock.now() + (self.undo_s if decision.options else 0.0))
+            chosen = Chosen(text, by, time.time() + (self.undo_s if decision.options else 0.0))
             self.decision = replace(decision, chosen=chosen)
             self._changed.notify_all()
         self._on_change()

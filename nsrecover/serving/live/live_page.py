@@ -7,7 +7,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,14 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Decided, Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.sessions.requests import Answer, AnyDecision, Stopped
-from nsrecover.core.sessions.supervision import Stoppable
+from nsrecover.core.sessions.requests import Answer, AnyDecision, Question, Stopped
+from nsrecover.core.sessions.supervision import Stoppable, Supervisor
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.answers.run import actions_left
+from nsrecover.explanation.answers.questions import Supposing, ask
 from nsrecover.explanation.safety import safety_sentences
 from nsrecover.serving.live import panels
-from nsrecover.serving.live.answering import answered, suggested
-from nsrecover.serving.live.card import Card, card_of
-from nsrecover.serving.live.deciding import LOOK, Deciding
-from nsrecover.serving.live.desk import MOST_NAME, MOST_TEXT, UNDO_S, Desk
+from nsrecover.serving.live.card import card_of
+from nsrecover.serving.live.desk import MOST_NAME, MOST_TEXT, UNDO_S, Chosen, Desk
 from nsrecover.serving.live.injecting import Injector
 from nsrecover.serving.live.panels import Chances, RunStatus, Utterance
 from nsrecover.serving.live.serving import PageServer
@@ -47,8 +44,15 @@ NEXT = {
 }
 MOST_DIGITS = 16
 
+YES, NO, DO, ANOTHER, FIX, LOOK, STOP = "yes", "no", "do", "another", "fix", "look", "stop"
+YES_NO = ((YES, "Yes"), (NO, "No"))
+CHOICES = ((DO, "Do it"), (ANOTHER, "Another way"), (FIX, "I will fix it, then look again"), (STOP, "Stop"))
+FIXED = ((LOOK, "I have fixed it: look again"), (STOP, "Stop"))
+ANSWERS = {YES: Answer.YES, DO: Answer.YES, LOOK: Answer.LOOK_AGAIN}
+"""Choice -> answer; the others are a no."""
 
-class LivePage(Deciding):
+
+class LivePage(Supervisor):
     """Shows the runs of an agent to viewers, and lets them decide; `nsrecover.serving.live.page` makes one.
 
     Panels are drawn in a thread of their own, so that the run does not wait for that.
@@ -57,7 +61,8 @@ class LivePage(Deciding):
         server: shows the panels and passes on what viewers want.
         paused: whether the first run waits before its first action.
         approve: whether every recovery waits for a person at first.
-        answer_s: time after which a question of the robot counts as not answered, seconds.
+        answer_s: time after which a question of the robot counts as not answered, seconds. Recoveries wait without a
+            limit.
         injector: makes things go wrong on demand.
     """
 
@@ -84,7 +89,7 @@ class LivePage(Deciding):
         self._said: list[Utterance] = []
         self._questions: list[str] = []
         self._talking, self._showing = threading.Lock(), threading.Lock()
-        super().__init__(Desk(paused, approve, self._show_desk, undo_s=UNDO_S), answer_s, self._heading)
+        self.desk, self._answer_s = Desk(paused, approve, self._show_desk, UNDO_S), answer_s
         self._painter.start()
         self._show_desk()
         self._show_talk()
@@ -163,38 +168,47 @@ class LivePage(Deciding):
             self._show_search(recovery, label, over=True)
             self._show_talk()
 
-    def accepts(self, decision: AnyDecision) -> Decided:
-        """Ask the viewers, if they want to be asked."""
+    approves = True
+
+    def decides(self, decision: AnyDecision) -> Decided:
+        """Ask the viewers; the robot stands still until they answer."""
+        recovery, plan = decision.recovery, decision.plan
+        rest = plan.actions[recovery.resumes_at(len(plan)) :]
+        if decision.question is not Question.APPROVE:
+            actions = tuple(map(self._heading, (*recovery.actions, *rest)))
+            return self._decided(self.desk.decide(decision.text, YES_NO, actions, NO, self._answer_s))
+        if not self.desk.approve:
+            return Decided(Answer.YES)
+        self._say(MarkedAs.DOUBT, "waiting", WAITS)
+        # without actions of its own, the plan goes on at another step
+        actions = tuple(map(self._heading, recovery.actions or rest[:1]))
+        question = "Take this way back?" if recovery.actions else "Go on with this step?"
+        story = self._story
+        card = None if story is None else card_of(story.episode, story.words, recovery, story.latest)
+        chosen = self.desk.decide(question, CHOICES, actions, card=card)
+        if chosen.text == FIX:
+            chosen = self.desk.decide("Put it right now: the robot stands still until you say that it may look.", FIXED)
+        decided = self._decided(chosen)
         if self.desk.approve:
-            self._say(MarkedAs.DOUBT, "waiting", WAITS)
-        decided = super().accepts(decision)
-        if self.desk.approve:
-            actions = "; ".join(map(self._heading, decision.recovery.actions)) or "go on with the plan"
-            self._add(Utterance(decided.by or VIEWER, f"{CHOSEN[Answer(decided.answer)]}: {actions}."))
+            what = "; ".join(map(self._heading, recovery.actions)) or "go on with the plan"
+            self._add(Utterance(decided.by or VIEWER, f"{CHOSEN[Answer(decided.answer)]}: {what}."))
             self._say(MarkedAs.OK, "running", NEXT[Answer(decided.answer)])
         return decided
-
-    def card(self, decision: AnyDecision) -> Card | None:
-        """Cause, picture, and what the recovery does."""
-        story = self._story
-        return None if story is None else card_of(story.episode, story.words, decision.recovery, story.latest)
 
     def helps(self, stopped: Stopped) -> Decided | None:
         """Ask the viewers whether they have put right what the run stopped for."""
         self._say(MarkedAs.DOUBT, "needs help", WAITS)
         reason = stopped.reason.rstrip(". ")
-        chosen = self.repaired(
-            f"The robot asks for help: {reason}. Put it right, and let it look again.", self._answer_s
-        )
+        question = f"The robot asks for help: {reason}. Put it right, and let it look again."
+        chosen = self.desk.decide(question, FIXED, limit_s=self._answer_s)
         if chosen.text != LOOK:
             return None
         self._add(Utterance(chosen.by or VIEWER, "I have fixed it: look again."))
         return self._decided(chosen)
 
-    def ends(self, by: str) -> None:
-        """End the run."""
-        if self._agent is not None:
-            self._agent.stop(f"{by} stopped it" if by else "")
+    def stops(self) -> None:
+        """Let what waits go on."""
+        self.desk.release()
 
     def reconsiders(self, record: StepRecord) -> None:
         """Show another recovery."""
@@ -234,8 +248,7 @@ class LivePage(Deciding):
     def ask(self, question: str) -> str:
         """Ask the viewers; empty without an answer in time."""
         self._add(Utterance(ROBOT, question))
-        left = len(actions_left(self._story.episode)) if self._story is not None and self._status.running else 1
-        answer = self.asks(question, max(left, 1))
+        answer = self.desk.decide(question, (), limit_s=self._answer_s)
         self._add(Utterance(answer.by or VIEWER, answer.text or "(no answer)"))
         return answer.text
 
@@ -291,7 +304,7 @@ class LivePage(Deciding):
             self.desk.switch(approve=not self.desk.approve)
             return "Every recovery waits for a person." if self.desk.approve else "Recoveries start without asking."
         if name == "stop" and self._agent is not None:
-            self.ends(by)
+            self._end(by)
             return "The run ends before the next action."
         if name == "answer" and (text or "choice" in fields):
             self.desk.answer(asked, fields.get("choice", text), by)
@@ -314,9 +327,20 @@ class LivePage(Deciding):
         with self._talking:
             self._questions.append(question)
             waits = self.desk.decision.question if self.desk.decision is not None else ""
-            text = answered(story.episode, self._questions, story.words, story.symbolic, waits)
+            supposing = None if story.symbolic is None else Supposing(story.symbolic.instance, story.symbolic.goal)
+            said = ask(story.episode, self._questions, domain=story.words.domain, waits_for=waits, supposing=supposing)
+            text = said[-1].text
             self._add(Utterance(by or VIEWER, question), Utterance(ROBOT, text))
         return text
+
+    def _decided(self, chosen: Chosen) -> Decided:
+        if chosen.text == STOP:
+            self._end(chosen.by)
+        return Decided(ANSWERS.get(chosen.text, Answer.NO), chosen.by)
+
+    def _end(self, by: str) -> None:
+        if self._agent is not None:
+            self._agent.stop(f"{by} stopped it" if by else "")
 
     # --- drawing
 
@@ -327,19 +351,19 @@ class LivePage(Deciding):
             except Exception:  # the other panels must not stand still while the page says that it is live
                 logging.getLogger("nsrecover.serving.live").exception("a panel could not be drawn")
 
-    def _show(self, name: str, html: Callable[[], str], facts: Mapping[str, Any] | None = None) -> None:
-        """Draw a panel after all earlier ones; its facts are for programs.
+    def _show(self, name: str, html: Callable[[], str]) -> None:
+        """Draw a panel after all earlier ones.
 
         What several threads change is read and put here under `_showing`: the thread that knows most draws last.
         """
         at = time.time()
-        self._work.put(lambda: self._board.show({name: html()}, at, facts))
+        self._work.put(lambda: self._board.show({name: html()}, at))
 
     def _show_desk(self) -> None:
         self._show_state()
         with self._showing:
             decision = self.desk.decision
-            self._show("decision", lambda: panels.decision(decision), None if decision is None else asdict(decision))
+            self._show("decision", lambda: panels.decision(decision))
 
     def _show_search(self, recovery: Recovery | None, label: str, over: bool) -> None:
         if (story := self._story) is not None:
@@ -348,7 +372,7 @@ class LivePage(Deciding):
     def _show_talk(self) -> None:
         with self._showing:
             said, story = tuple(self._said), self._story
-            suggestions = () if story is None else suggested(story.episode)
+            suggestions = () if story is None else story.suggested()
             self._show("talk", lambda: panels.talk(said, suggestions))
 
     def _show_cameras(self, observation: Any, found: Any) -> None:
@@ -367,8 +391,7 @@ class LivePage(Deciding):
             still = not status.running or self.desk.waiting or self.desk.decision is not None
             known = () if story is None else safety_sentences(story.episode, story.words.domain, still)
             safety = tuple(each.text.rstrip(".") for each in known)
-            facts = {"word": status.word, "text": status.text, "safety": "; ".join(safety)}
-            self._show("state", lambda: panels.state(status, self.desk, safety), facts)
+            self._show("state", lambda: panels.state(status, self.desk, safety))
 
     def _add(self, *said: Utterance) -> None:
         self._said += said

@@ -29,13 +29,11 @@ class Begin:
 
     Attributes:
         title: of the page.
-        template: of the page.
         token: what viewers need.
         cookie: name of the cookie that holds it.
     """
 
     title: str
-    template: str
     token: str
     cookie: str
 
@@ -46,7 +44,6 @@ class Show:
 
     panels: dict[str, str]
     at: float
-    facts: Mapping[str, object] | None
 
 
 @dataclass(frozen=True)
@@ -114,8 +111,8 @@ class Program:
                 message = self._pipe.recv()
                 self._board.beat = time.time()
                 match message:
-                    case Show(panels, at, facts):
-                        self._board.show(panels, at, facts)
+                    case Show(panels, at):
+                        self._board.show(panels, at)
                     case PageAnswer() as answer:
                         self._asked.pop(answer.number).set_result(answer)
 
@@ -144,7 +141,7 @@ def main(pipe_number: int, listening_number: int) -> None:
     loop = asyncio.new_event_loop()
     board = Board(loop)
     program = Program(pipe, board)
-    page = LiveServer(begin.title, board, begin.template, program.command, program.report)
+    page = LiveServer(begin.title, board, program.command, program.report)
     server = Server(
         config_of(application(page, begin.token, begin.cookie), LIMITS), board.close, lambda: program.send(None)
     )

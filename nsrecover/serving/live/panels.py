@@ -108,7 +108,6 @@ def render(panel: str, **values: Any) -> str:
     known = environment("nsrecover.serving.live")
     known.globals["clock"] = lambda seconds: time.strftime("%H:%M:%S", time.localtime(seconds))
     known.globals["colour"], known.globals["middle"] = colour_of, middle
-    known.filters["combine"] = lambda one, other: {**one, **other}
     return str(getattr(known.get_template("panels.html.jinja").module, panel)(**values))
 
 
@@ -135,7 +134,7 @@ def state(status: RunStatus, desk: Desk, safety: Sequence[str]) -> str:
 
 def decision(asked: OpenDecision | None) -> str:
     """What the run waits for."""
-    return render("decision", decision=asked)
+    return render("decision", question=asked)
 
 
 def cameras(observation: Observation, found: Any, scenes: Sequence[Any]) -> str:

@@ -57,9 +57,9 @@ class PageServer:
         threading.Thread(target=self._listen, name="commands of the live page", daemon=True).start()
         threading.Thread(target=self._beat, name="heartbeat of the live page", daemon=True).start()
 
-    def show(self, panels: Mapping[str, str], at: float, facts: Mapping[str, object] | None = None) -> None:
+    def show(self, panels: Mapping[str, str], at: float) -> None:
         """Change panels; see `Board.show`. From any thread; without effect if the page has ended."""
-        self._send(Show(dict(panels), at, facts))
+        self._send(Show(dict(panels), at))
 
     def _send(self, message: object) -> None:
         try:
@@ -106,9 +106,7 @@ class PageServer:
 
 
 @contextmanager
-def served(
-    title: str, host: str, port: int, token: str | None, template: str = "live.html.jinja"
-) -> Iterator[PageServer]:
+def served(title: str, host: str, port: int, token: str | None) -> Iterator[PageServer]:
     """Serve a page until the end of the `with` block.
 
     Args:
@@ -116,7 +114,6 @@ def served(
         host: address to listen on.
         port: port; 0 for any free one.
         token: what viewers need; a fresh one if None.
-        template: of the page.
 
     Raises:
         InvalidConfiguration: the token is too short, or the address is in use.
@@ -135,7 +132,7 @@ def served(
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )  # fmt: skip
     try:
-        pipe.send(Begin(title, template, secret, f"nsrecover-{url.rpartition(':')[2]}"))
+        pipe.send(Begin(title, secret, f"nsrecover-{url.rpartition(':')[2]}"))
         if not _begins(pipe):
             raise InvalidConfiguration("expected the server of the live page to start, found it stopped")
         server = PageServer(pipe, f"{url}{ENTRANCE}?token={secret}")

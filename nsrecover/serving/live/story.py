@@ -10,11 +10,13 @@ import numpy as np
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.facts import FactScene
 from nsrecover.core.observation import Observation
 from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.wording import Wording
 
+WRONG, DONE = "What went wrong?", "What did you do about it?"
 MOST_MEDIA = 100
 """Photographs and sound of more turns are not kept."""
 
@@ -46,11 +48,6 @@ class Story:
         """The last observation of the turn that goes on."""
         return self._seen[-1] if self._seen else None
 
-    @property
-    def seen(self) -> Any:
-        """The last scene."""
-        return self.episode.records[-1].graph if self.episode.records else self.episode.start
-
     def observed(self, observation: Any) -> None:
         """Keep an observation until the turn ends."""
         self.latest = observation
@@ -74,6 +71,18 @@ class Story:
         """The last turn is over: what was decided about its recovery is known."""
         if self.episode.records and self.episode.records[-1].discrepancy is record.discrepancy:
             self.reconsidered(record)
+
+    def suggested(self) -> tuple[str, ...]:
+        """Questions that suit the run so far."""
+        wrong = [record for record in self.episode.records if record.discrepancy.deviates]
+        if not wrong:
+            return (WRONG,)
+        if isinstance(self.episode.start, FactScene):
+            return (WRONG, "Why?", DONE, "What if you had not done that?")
+        recovery = wrong[-1].recovery
+        moved = [action.arguments[0] for action in (recovery.actions if recovery else ())][:1]
+        about = [(f"Why did you move the {name}?", f"What if you had not moved the {name}?") for name in moved]
+        return (WRONG, *(each for pair in about for each in pair), DONE)
 
     def _collected(self) -> Media:
         """Photographs and sound since the last turn."""

@@ -1,4 +1,4 @@
-"""Trees of BehaviorTree.CPP on the real engine, stages of tasks, and plans of PlanSys2."""
+"""Trees of BehaviorTree.CPP on the real engine, and plans of PlanSys2."""
 
 import xml.etree.ElementTree as ET
 from typing import Any
@@ -8,14 +8,10 @@ import pytest
 import nsrecover
 from nsrecover.bridges.behaviortree_cpp import plan_tree
 from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate, write_plan
-from nsrecover.bridges.stages import StageMap
-from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.errors import InvalidPlan
 from tests.nsrecover.bridges.engine import run_tree
 
 TOWER = nsrecover.Plan.parse("top(green, red); top(blue, green)")
-BACK = Recovery(RecoveryStatus.RECOVERED, nsrecover.Plan.parse("free(green); top(green, red)").actions, subgoal=1)
-LOST = Recovery(RecoveryStatus.IMPOSSIBLE, reason_code=ReasonCode.MISSING_OBJECTS)
 
 
 def test_trees_have_the_plan_and_fit_their_model() -> None:
@@ -49,25 +45,6 @@ def test_the_engine_halts_what_has_to_stop() -> None:
     assert succeeds
     assert halts == [3]
     assert told == ["observed", "observed"]
-
-
-def test_a_task_resumes_at_the_stage_of_its_step() -> None:
-    stages = StageMap((("pick green", 0), ("place green", 0), ("pick blue", 1), ("place blue", 1)))
-    assert (stages.step_of("place green"), stages.first_stage(1), stages.first_stage(2)) == (0, "pick blue", None)
-    assert stages.ids() == ("pick green", "pick blue")
-    assert stages.resume(BACK) == ("pick blue", "place blue")
-    assert stages.resume(Recovery(RecoveryStatus.RECOVERED, subgoal=2)) == ()
-    for wrong, expected in (
-        ((("a", 0), ("a", 1)), "an id of its own"),
-        ((("a", 0), ("b", 2)), "give every step a stage"),
-        ((("a", 1), ("b", 0)), "in order"),
-    ):
-        with pytest.raises(InvalidPlan, match=expected):
-            StageMap(wrong)
-    with pytest.raises(InvalidPlan, match="Did you mean 'pick blue'"):
-        stages.step_of("pick blu")
-    with pytest.raises(InvalidPlan, match="ask for help"):
-        stages.resume(LOST)
 
 
 PDDL = """; cost 4

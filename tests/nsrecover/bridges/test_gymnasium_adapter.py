@@ -1,108 +1,22 @@
-"""The Gymnasium adapter: the simulated tabletop as an environment, and monitored third-party environments."""
+"""Monitored environments of others."""
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.utils.env_checker import check_env
 
 import nsrecover
-from nsrecover import Action, BoxesPerceiver, Plan, SceneGraph
-from nsrecover.bridges.gymnasium import MonitorWrapper, Response, StepMonitor, WorldEnv, register_world
+from nsrecover import Action, Plan
+from nsrecover.bridges.gymnasium import MonitorWrapper, Response
 from nsrecover.core import StopCode
 from nsrecover.core.sessions.requests import Act, Look, Stopped
-from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
-from sim.tabletop.sampling import sample_scene
-from sim.tabletop.world import TabletopWorld
+from nsrecover.errors import InvalidConfiguration
 
 SIDE = 0.04
-
-
-def tabletop(seed: int) -> TabletopWorld:
-    return TabletopWorld(sample_scene(np.random.default_rng(seed), 3))
-
-
-def two_on_one(graph: SceneGraph, rng: np.random.Generator) -> Plan:
-    a, b, c = (graph.names[i] for i in rng.permutation(3))
-    return Plan.parse(f"top({b}, {a}); top({c}, {b})")
-
-
-@pytest.fixture(scope="module")
-def tabletop_id() -> Iterator[str]:
-    register_world("NsrecoverTest-v0", tabletop, objects=4, task=two_on_one, max_steps=6)
-    yield "NsrecoverTest-v0"
-    gymnasium.registry.pop("NsrecoverTest-v0")
-
-
-@pytest.mark.filterwarnings("error::UserWarning")
-def test_the_simulated_world_passes_gymnasiums_own_check(tabletop_id: str) -> None:
-    check_env(gymnasium.make(tabletop_id).unwrapped)
-
-
-def test_a_plan_carried_out_in_the_simulated_world_earns_the_reward(tabletop_id: str) -> None:
-    env = gymnasium.make(tabletop_id, render_mode="rgb_array")
-    observation, info = env.reset(seed=3)
-    assert info["names"] == env.unwrapped.graph.names
-    assert observation["seen"].tolist() == [1, 1, 1, 0], "a place for a fourth object is kept free"
-    plan = Plan.parse(info["plan"])
-    rewards = []
-    for action in plan:
-        observation, reward, terminated, truncated, info = env.step(env.unwrapped.numbers_of(action))
-        assert info["refused"] == ()
-        rewards.append((reward, terminated, truncated))
-    assert rewards == [(0.0, False, False), (1.0, True, False)]
-    heights = dict(zip(info["names"], observation["boxes"][:, 2], strict=False))
-    assert heights[plan[0].arguments[1]] < heights[plan[0].arguments[0]] < heights[plan[1].arguments[0]]
-    assert env.render().shape == (240, 320, 3)
-    env.close()
-
-
-def test_what_cannot_be_run_moves_nothing_and_says_why(tabletop_id: str) -> None:
-    env = gymnasium.make(tabletop_id)
-    before, info = env.reset(seed=4)
-    names = info["names"]
-    for numbers in ([0, 1, 1], [0, 0, 3]):
-        after, *_, info = env.step(np.array(numbers))
-        assert "out of range" in info["refused"][0]
-        np.testing.assert_array_equal(after["boxes"], before["boxes"])
-    env.step(env.unwrapped.numbers_of(Action("top", names[:2])))
-    *_, info = env.step(env.unwrapped.numbers_of(Action("top", (names[1], names[2]))))
-    assert info["refused"] == (f"the {names[0]} stands on the {names[1]}",)
-    with pytest.raises(InvalidAction, match="restore"):
-        env.unwrapped.numbers_of(Action("restore", names[:1]))
-    with pytest.raises(UnknownObject):
-        env.unwrapped.numbers_of(Action("top", ("nothing", names[0])))
-    env.close()
-
-
-def test_settings_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(InvalidConfiguration, match="at least 1 object"):
-        WorldEnv(tabletop, objects=0, perceiver=BoxesPerceiver)
-    with pytest.raises(InvalidAction, match="Did you mean 'left'"):
-        WorldEnv(tabletop, objects=3, operators=("lefft",), perceiver=BoxesPerceiver)
-    with pytest.raises(InvalidConfiguration, match="render_mode"):
-        WorldEnv(tabletop, objects=3, perceiver=BoxesPerceiver, render_mode="human")
-    with pytest.raises(InvalidConfiguration, match="call reset"):
-        _ = WorldEnv(tabletop, objects=3, perceiver=BoxesPerceiver).graph
-
-
-def test_more_objects_than_there_is_room_for_are_told_of() -> None:
-    class Crowd:
-        def __init__(self, seed: int) -> None: ...
-
-        def observe(self) -> dict[str, tuple[float, ...]]:
-            return {name: (0.4, 0.1 * i, SIDE / 2, SIDE, SIDE, SIDE) for i, name in enumerate("abc")}
-
-        def execute(self, action: Action) -> None: ...
-
-    env = WorldEnv(Crowd, objects=2, perceiver=BoxesPerceiver)
-    with pytest.raises(InvalidConfiguration, match="expected at most 2 objects, found 3"):
-        env.reset(seed=0)
 
 
 class Pusher(gymnasium.Env[Any, Any]):
@@ -282,33 +196,7 @@ def test_a_recovery_that_was_not_seen_to_work_is_never_called_repaired() -> None
     assert not any(turn[3]["repaired"] for turn in turns)
 
 
-def test_where_every_step_is_an_action_no_plan_is_needed() -> None:
-    class Stacker(Pusher):
-        def step(self, action: Any) -> Any:
-            if int(action[0]) == 1:
-                self.places[int(action[0])] = action[1:]
-            return self.places.copy(), 0.0, False, False, {}
-
-    def action_of(numbers: Any) -> Action | None:
-        return (
-            None if numbers[3] < 0 else Action("restore", (Pusher.names[int(numbers[0])],), (*numbers[1:], *[SIDE] * 3))
-        )
-
-    for response, looks in ((Response.TELL, None), (Response.END, look)):
-        env = StepMonitor(Stacker(), SYSTEM.monitor, boxes_of, action_of, looks, response)
-        env.reset()
-        assert env.step(np.array([0, 0, 0, -1.0]))[4]["discrepancy"] is None
-        assert env.step(np.array([1, 0.4, -0.1, 0.06]))[4]["discrepancy"].as_expected
-        *_, truncated, info = env.step(np.array([2, 0.4, -0.1, 0.10]))
-        assert (info["discrepancy"].deviating, truncated) == (("blue",), response is Response.END)
-        assert info["discrepancy"].looks == (1 if looks is None else 2)
-        assert env.step(np.array([1, 0.6, 0.0, 0.02]))[4]["discrepancy"].as_expected, "told once"
-
-
 def test_settings_of_wrappers_that_make_no_sense_are_refused() -> None:
-    for response in (Response.END, Response.REPAIR):
-        with pytest.raises(InvalidConfiguration, match="MonitorWrapper"):
-            StepMonitor(Pusher(), SYSTEM.monitor, boxes_of, lambda action: None, response=response)
     with pytest.raises(InvalidConfiguration, match="carry_out"):
         watched(Pusher(), Response.REPAIR, carry_out=None)
     with pytest.raises(InvalidConfiguration, match="call reset"):

@@ -1,10 +1,8 @@
 """The live page in Chromium: an episode, decisions, questions, several viewers, a lost connection, accessibility."""
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import psutil
@@ -183,35 +181,6 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(browser: Any, scheme:
     assert found == []
 
 
-def test_one_person_answers_for_many_robots_by_keyboard(browser: Any) -> None:
-    robot, answers = agent(), list[str]()
-    with at_once(robot, approve=True) as one, nsrecover.serving.live.page() as two:
-        gone = "http://127.0.0.1:9/enter?token=nobody"
-        with nsrecover.serving.live.fleet({"hall 1": one.url, "hall 2": two.url, "hall 3": gone}) as page:
-            viewer = Viewer(browser, page.url, viewport=PHONE, color_scheme="dark", bypass_csp=True)
-            running = Running(robot, PLAN)
-            viewer.wait_for("first", "Take this way back?")
-            asking = threading.Thread(target=lambda: answers.append(two.ask("Which mug?")))
-            asking.start()
-            viewer.wait_for("others", "s left")
-            viewer.wait_for("robots", "Trying again")
-            assert viewer.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-            found = violations(viewer.page)
-            viewer.page.focus("#first .choices button")
-            viewer.page.keyboard.press("Enter")
-            viewer.wait_for("first", "Which mug?")
-            assert running.episode().status is EpisodeStatus.COMPLETED
-            viewer.page.fill("#first input[name=text]", "the red one")
-            viewer.page.keyboard.press("Enter")
-            asking.join(20)
-            viewer.wait_for("first", "No robot has a question.")
-            viewer.wait_for("reply", "hall 2 has the answer.")
-            viewer.nothing_wrong()
-            viewer.context.close()
-    assert answers == ["the red one"]
-    assert found == []
-
-
 def move(boxes: Boxes, name: str, onto: str) -> None:
     """A person puts a box onto another one by hand."""
     boxes[name] = (*boxes[onto][:2], boxes[onto][2] + SIDE, SIDE, SIDE, SIDE)
@@ -326,35 +295,3 @@ def test_of_two_operators_one_decides_and_the_other_can_take_it_back(browser: An
         assert running.episode().status is EpisodeStatus.COMPLETED
         assert world.done == list(PLAN)
         bob.context.close()
-
-
-def test_what_is_typed_stays_when_the_page_of_many_robots_is_drawn_again(browser: Any) -> None:
-    answers = list[str]()
-    with nsrecover.serving.live.page() as one, nsrecover.serving.live.page() as two:
-        urls = {"hall 1": one.url, "hall 2": two.url}
-        with nsrecover.serving.live.fleet(urls) as page:
-            viewer = Viewer(browser, page.url)
-            ask = [partial(lambda robot: answers.append(robot.ask("Which?")), each) for each in (one, two)]
-            threads = [threading.Thread(target=each) for each in ask]
-            threads[0].start()
-            viewer.wait_for("first", "hall 1")
-            viewer.page.fill("#first input[name=text]", "the blue")
-            viewer.page.focus("#call")
-            threads[1].start()
-            viewer.wait_for("others", "Which?")
-            viewer.page.reload()
-            viewer.wait_for("others", "Which?")
-            typed = [each.input_value() for each in viewer.page.locator("input[name=text]").all()]
-            assert sorted(typed) == ["", "the blue"]
-            for _ in threads:
-                viewer.page.fill("#first input[name=text]", "that")
-                who = viewer.page.locator("#first .who").inner_text()
-                viewer.page.keyboard.press("Enter")
-                viewer.wait_for("given", f"{who}: that")
-                viewer.page.wait_for_function(
-                    "who => document.querySelector('#first .who')?.innerText !== who", arg=who
-                )
-            for thread in threads:
-                thread.join(20)
-            viewer.context.close()
-    assert answers == ["that", "that"]
