@@ -22,9 +22,8 @@ from nsrecover.instructions.agent import ServiceAgent
 from nsrecover.instructions.planning import StagePlan, TaskPlan, action_text
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.serving.reports.media import Media, Photo
+from nsrecover.testing.simulated_home import Failures, FastHome, drawn_world
 from nsrecover.util.english import capital
-from sim.home.scenes import drawn_world
-from sim.home.world import Failures, FastHome
 
 _MARGIN = 30
 _FLOOR, _FURNITURE, _TEXT = (244, 241, 234), (196, 184, 165), (60, 56, 50)

@@ -15,7 +15,7 @@ from eval.instructions.episodes import ScriptedOperator
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_home, drawn_world
+from nsrecover.testing.simulated_home import drawn_home, drawn_world
 
 KINDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load(Path(__file__).with_name("corrections.yaml").read_text("utf-8"))
 """Kind -> a command, what the person says in the end (several answers apart by "|"), and what is to be where then."""

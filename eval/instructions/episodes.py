@@ -22,8 +22,7 @@ from nsrecover.instructions.agent import Outcome, OutcomeStatus, ServiceAgent
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.seeing import HomeWorld, Sight
 from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_home, drawn_world
-from sim.home.world import Failures, FastHome
+from nsrecover.testing.simulated_home import Failures, FastHome, drawn_home, drawn_world
 
 
 class Witness:

@@ -13,7 +13,7 @@ from nsrecover.domains.service.home import Home
 from nsrecover.instructions.agent import ServiceAgent
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_home, drawn_world
+from nsrecover.testing.simulated_home import drawn_home, drawn_world
 
 Costs = npt.NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import RefusalCode, Stage, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_home
+from nsrecover.testing.simulated_home import drawn_home
 
 OWN_HAND = (
     "paraphrases.yaml",

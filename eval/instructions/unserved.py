@@ -9,7 +9,7 @@ from eval.common.statistics import share
 from eval.instructions.generator import UNSERVED, WORDS, Generator
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_home
+from nsrecover.testing.simulated_home import drawn_home
 
 
 def unserved_commands(commands: int, seed: int) -> dict[str, Any]:

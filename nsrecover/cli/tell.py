@@ -3,7 +3,6 @@
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -26,8 +25,8 @@ class TellOptions:
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page; 0 for any free port.")] = 8700
 
 
-SIMULATED = "sim.home.scenes:make_world"
-"""The world of a checkout of this project."""
+SIMULATED = "nsrecover.testing.simulated_home:make_world"
+"""The world without a robot."""
 
 
 @spread
@@ -54,11 +53,6 @@ def tell(
         if not print_plan(home, sentence):
             raise typer.Exit(1)
         return
-    if world == SIMULATED and (find_spec("sim") is None or find_spec("sim.home") is None):
-        raise InvalidConfiguration(
-            "expected --world with the robot, found none, and the simulated home is in a checkout of the project only; "
-            "--plan prints the plan without a robot"
-        )
     if not (how.yes or how.live or sys.stdin.isatty()):
         raise InvalidConfiguration(
             "expected a terminal to ask before anything moves, found none; give --yes, --live, or --plan"

@@ -34,8 +34,7 @@ from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.records.recording import example
-from sim.home.scenes import make_world
-from sim.home.world import FastHome
+from nsrecover.testing.simulated_home import FastHome, make_world
 
 
 @pytest.mark.parametrize(

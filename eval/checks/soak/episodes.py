@@ -28,12 +28,11 @@ from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.loading import symbolic
+from nsrecover.testing.simulated_home import Failures, drawn_home, drawn_world
 from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.household import HouseholdEpisode
 from sim.datasets.shipped import shipped_lines
 from sim.datasets.spec import ErrorEpisode
-from sim.home.scenes import drawn_home, drawn_world
-from sim.home.world import Failures
 from sim.sensors.events import CameraEvent, EventKind
 from sim.sensors.presets import presets, sensor
 from sim.sensors.world import SensedWorld

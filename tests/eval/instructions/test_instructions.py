@@ -17,7 +17,7 @@ from eval.instructions.unserved import unserved_commands
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_home, drawn_world
+from nsrecover.testing.simulated_home import drawn_home, drawn_world
 
 HOME = load_home("apartment")
 

@@ -10,7 +10,7 @@ from nsrecover.core.actions import Action
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.model_reader import ModelReader
-from sim.home.world import FastHome, Someone
+from nsrecover.testing.simulated_home import FastHome, Someone
 
 HOME = load_home("apartment")
 

@@ -14,7 +14,7 @@ from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Refusal, Task
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.language.answers import Attitude, read_reply
-from sim.home.scenes import drawn_world
+from nsrecover.testing.simulated_home import drawn_world
 
 HOME = load_home("apartment")
 UNDERSTANDING = Understanding(HOME)

@@ -13,7 +13,7 @@ from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_world
+from nsrecover.testing.simulated_home import drawn_world
 
 HOME = load_home("apartment")
 STORY = "twice my throat asked for the cola in the fridge, bring it"

@@ -12,7 +12,7 @@ from nsrecover.domains.service.home_file import SHIPPED, load_home, remember
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_world
+from nsrecover.testing.simulated_home import drawn_world
 
 
 class Operator(ScriptedOperator):

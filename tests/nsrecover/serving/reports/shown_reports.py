@@ -16,7 +16,7 @@ from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.model import Report
 from nsrecover.testing.lifted import graph_of, lift
-from sim.home.scenes import drawn_world
+from nsrecover.testing.simulated_home import drawn_world
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
 
 RATE_HZ = 16_000

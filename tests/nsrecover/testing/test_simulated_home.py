@@ -3,7 +3,7 @@ import pytest
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.understanding import Understanding
-from sim.home.world import Failures, FastHome, Someone
+from nsrecover.testing.simulated_home import Failures, FastHome, Someone
 
 HOME = load_home("apartment")
 UNDERSTANDING = Understanding(HOME)

@@ -20,7 +20,7 @@ from nsrecover.instructions.planning import plan_stage
 from nsrecover.instructions.seeing import BelievedWorld, Sight
 from nsrecover.instructions.task import Task
 from nsrecover.instructions.understanding import Understanding
-from sim.home.world import Failures, FastHome, Someone
+from nsrecover.testing.simulated_home import Failures, FastHome, Someone
 
 HOME = load_home("apartment")
 UNDERSTANDING = Understanding(HOME)

@@ -1,1 +1,0 @@
-"""A home without contact physics: thousands of episodes of a service robot, with skills that can fail and people."""
