@@ -344,10 +344,20 @@ class Tracker:
         return FactScene(course.state, certainty)
 
     def trust_readings(self) -> None:
-        """Believe from now on that no property reads the same whatever it is."""
+        """Believe from now on that no property reads the same whatever it is; if all courses say so, what was read."""
         self._may_stick = False
         kept = [one for one in self._courses if not one.stuck]
-        self._courses = merged(kept, True, WIDTH, LEAST) if kept else self._courses
+        self._courses = merged(kept or [self._unstuck(one) for one in self._courses], True, WIDTH, LEAST)
+
+    def _unstuck(self, one: CourseOfEvents) -> CourseOfEvents:
+        """A course with what was read in place of what is stuck: the actions had no effect."""
+        read = {prop: value for reads in self._looks for prop, (value, _) in reads.items()}
+        values = {prop: read.get(prop, value) for prop, value in one.stuck}
+        incidents = tuple(
+            replace(each, kind=IncidentKind.NO_EFFECT) if each.kind is IncidentKind.STUCK else each
+            for each in one.incidents
+        )
+        return replace(one, state=self._outcomes.with_values(one.state, values), incidents=incidents, stuck=())
 
     # -- how often actions fail
 

@@ -226,8 +226,6 @@ class Discrepancy(Generic[SceneT_co]):
             a recovery must not move them.
         plan_problem: why the rest of a symbolic plan does not lead to its goal (before an action), or what of the goal
             does not hold (after the last one).
-        cause: the smallest set of deviating objects without which a symbolic plan would have reached the goal, in the
-            domain's simulation; empty if it reaches it anyway, or if it would not even without any.
         before: of boxes, the scene before the action (only after an action); its effect may be relative to that.
     """
 
@@ -246,7 +244,6 @@ class Discrepancy(Generic[SceneT_co]):
     sensors: tuple[SensorFinding, ...] = ()
     newcomers: tuple[str, ...] = ()
     plan_problem: PlanProblem | None = None
-    cause: tuple[str, ...] = ()
     before: SceneT_co | None = None
 
     def __bool__(self) -> bool:

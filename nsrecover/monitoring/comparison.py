@@ -111,8 +111,9 @@ class Comparison:
         expected = trace.graphs[done]
         if moved is not None and known.uncertain_m:
             expected = _farther(expected, graph, action, moved, known.uncertain_m.get(action.arguments[-1], 0.0))
-        probabilities = as_expected(self.models, expected, graph)
-        if moved is not None and graph.seen[moved] and surely_itself(self.models, expected, graph)[moved]:
+        itself = surely_itself(self.models, expected, graph)
+        probabilities = as_expected(self.models, expected, graph, itself)
+        if moved is not None and graph.seen[moved] and itself[moved]:
             row = slice(moved, moved + 1)
             probabilities[row] = well_placed(self.models, expected.boxes[row], graph.boxes[row])
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed

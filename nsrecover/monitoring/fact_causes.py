@@ -16,7 +16,7 @@ from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import by_property, changed, drifts, facts_with, related, with_properties_of
-from nsrecover.monitoring.outlook import HasInstance, Outlook, counterfactual_cause, outlook, unmet_conditions
+from nsrecover.monitoring.outlook import HasInstance, Outlook, outlook, unmet_conditions
 from nsrecover.util.python310 import Self
 
 _NONE: State = frozenset()
@@ -129,13 +129,8 @@ class FactComparison:
         phase: Phase,
         unmet: tuple[Fact, ...] = (),
     ) -> Discrepancy[FactScene]:
-        expected, observed, found = situation.expected, situation.observed, deviations(situation)
-        cause = tuple[str, ...]()
-        if found:
-            cause = counterfactual_cause(
-                self.instance, observed.facts, expected.facts, situation.deviating, situation.rest, situation.goal
-            )
-        return Discrepancy[FactScene](step, phase, action, expected, observed, found, unmet, cause=cause)
+        found, expected, observed = deviations(situation), situation.expected, situation.observed
+        return Discrepancy[FactScene](step, phase, action, expected, observed, found, unmet)
 
 
 def deviations(situation: FactSituation) -> tuple[Deviation[tuple[StateFact, ...]], ...]:

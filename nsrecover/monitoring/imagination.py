@@ -134,16 +134,20 @@ class Imagination:
         return Trace(trace.plan, trace.graphs[:step] + rest.graphs)
 
 
-def as_expected(models: RecoveryModels, expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
+def as_expected(
+    models: RecoveryModels, expected: SceneGraph, observed: SceneGraph, itself: np.ndarray | None = None
+) -> np.ndarray:
     """P(as expected) of every object: (N,); 0 for an object that is missing from a visible place.
 
     Args:
         models: their discriminator is used.
         expected: the imagined scene.
         observed: the seen scene, same names in the same order.
+        itself: (N,) `surely_itself` of them, if it is known.
     """
+    itself = surely_itself(models, expected, observed) if itself is None else itself
     probabilities = same_place(models, expected.visual, expected.boxes, observed.visual, observed.boxes)
-    looks = np.where(surely_itself(models, expected, observed)[:, None], observed.visual, expected.visual)
+    looks = np.where(itself[:, None], observed.visual, expected.visual)
     in_place = same_place(models, looks, expected.boxes, observed.visual, observed.boxes)
     return np.where(observed.missing, 0.0, np.maximum(probabilities, in_place)).astype(np.float32)
 

@@ -1,8 +1,7 @@
-"""What comes of a plan in a domain's simulation, and what would have come of it had the scene been otherwise."""
+"""What comes of a plan in a domain's simulation."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -15,9 +14,6 @@ from nsrecover.domains.base import State, condition_of
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import values_of, with_properties_of
 from nsrecover.util.python310 import Self
-
-LARGEST_CAUSE = 3
-"""Objects in a counterfactual cause at most; all of them together are tried besides."""
 
 
 class HasInstance(Protocol):
@@ -132,39 +128,6 @@ def outlook(instance: Instance, state: State, actions: Sequence[Action], goal: S
     if missed and not unmet:
         unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in missed)
     return Outlook(tuple(states), step, unmet, missed)
-
-
-def counterfactual_cause(
-    instance: Instance,
-    observed: State,
-    expected: State,
-    deviating: Collection[Property],
-    actions: Sequence[Action],
-    goal: Sequence[StateFact],
-) -> tuple[str, ...]:
-    """The fewest objects without whose deviation the goal would have been reached, in the domain's simulation.
-
-    Args:
-        instance: the domain over the objects of the scene.
-        observed: the state as it is.
-        expected: the state as it should be.
-        deviating: the properties in which they differ.
-        actions: what is left of the plan.
-        goal: conditions that hold in the end.
-
-    Returns:
-        Empty if the goal is reached anyway, or if it is missed even if all is as expected.
-    """
-    if outlook(instance, observed, actions, goal).good:
-        return ()
-    names = sorted({name for _, name in deviating})
-    for size in [*range(1, min(LARGEST_CAUSE, len(names)) + 1), len(names)]:
-        for chosen in itertools.combinations(names, size):
-            props = [prop for prop in deviating if prop[1] in chosen]
-            otherwise = with_properties_of(observed, expected, props, instance.domain)
-            if outlook(instance, otherwise, actions, goal).good:
-                return tuple(chosen)
-    return ()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.facts import FactScene, StateFact
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.traces import Trace
@@ -26,13 +26,25 @@ from nsrecover.util.python310 import Self
 _TIDY = 0.75
 """Share of the time in which a way is looked for that leaves tidy what the plan tidies up."""
 
+MANY = 16
+"""Objects of a scene from which on a way back with few of them is looked for first."""
+
 _AROUND = 2
 """Rounds in which what objects are in or on, and what is in or on them, is added to the objects of a search."""
 
 
-def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[str, ...]:
-    """The objects that a search needs: those named, what they are in or on and bear, and the domain's means."""
-    means, named = instance.means(), set(names)
+def involved(
+    instance: Instance, state: State, names: Iterable[str], means: frozenset[str] | None = None
+) -> tuple[str, ...]:
+    """The objects that a search needs: those named, what they are in or on and bear, and the means of plans.
+
+    Args:
+        instance: the domain over the objects of the scene.
+        state: the facts.
+        names: of objects.
+        means: objects that may be used for any goal; those of the domain if None.
+    """
+    means, named = instance.means() if means is None else means, set(names)
     links = [
         fact[1:] for fact in (*state, *instance.static) if len(fact) == 3 and fact[0] not in instance.domain.variables
     ]
@@ -98,7 +110,9 @@ class FactPlanner:
         if step is not None:
             return Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=step, cost=self.cost(plan[step:]))
         names = _names(plan, discrepancy)
+        first = self._restored(state, trace, discrepancy, limits) if discrepancy is not None else None
         found = self._tidily(state, trace, names, limits)
+        found = found if first is None else found.or_cheaper(first)
         seconds = time.perf_counter() - began
         if found.found:
             recovery = self._rejoined(found, plan, seconds, (state, goal, trace.tidy))
@@ -288,6 +302,27 @@ class FactPlanner:
             if found.status is not RecoveryStatus.IMPOSSIBLE:
                 break
         return found
+
+    def _restored(
+        self, state: State, trace: Trace[FactScene], discrepancy: Discrepancy[FactScene], limits: Limits
+    ) -> Solution | None:
+        """In large scenes, the way back to the expected scene with the objects that deviate or are due.
+
+        It is found at once, and is the answer if time is too short for a search with all objects.
+        """
+        instance, expected = self.instance, discrepancy.expected.facts
+        rest = trace.plan.actions[discrepancy.step + (discrepancy.phase is Phase.AFTER) :]
+        near = (*discrepancy.deviating, *(name for action in rest[:1] for name in action.arguments))
+        few = involved(instance, state | expected, near, frozenset())
+        if len(instance.objects) < MANY or len(few) == len(instance.objects):
+            return None
+        goal = [instance.condition(fact) for fact in sorted(expected) if not set(few).isdisjoint(fact[1:])]
+        goal += [Not(instance.condition(fact)) for fact in sorted(state - expected)]
+        back = solve(instance, state, goal, objects=few, limits=limits.of_first())
+        steps = (*back.steps, *rest)
+        if not (back.found and works(instance, state, steps, trace.goal)):
+            return None
+        return Solution(RecoveryStatus.RECOVERED, steps, self.cost(steps))
 
     def _resumes(self, state: State, plan: Sequence[Action], goal: Sequence[StateFact]) -> int | None:
         """The last step of the plan with which to go on from a state without anything else; None if there is none."""

@@ -138,7 +138,7 @@ class Parameters:
     def fits(self, parameter: base.Parameter, name: str) -> bool:
         """Whether an object can stand for a parameter."""
         traits = self._theory.objects.get(name)
-        if traits is None or (parameter.trait and parameter.trait not in traits):
+        if traits is None or name not in self._usable or (parameter.trait and parameter.trait not in traits):
             return False
         return not parameter.usual or parameter.usual in traits or name in self._choices.preferred
 
@@ -208,9 +208,7 @@ class Parameters:
         rows: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         for fact in self._lasting[atom.predicate]:
             at = unified((atom.predicate, *(t if t in unknown else "*" for t in atom.terms)), fact)
-            if at is not None and all(
-                name in self._usable and self.fits(parameters[v], name) for v, name in at.items()
-            ):
+            if at is not None and all(self.fits(parameters[v], name) for v, name in at.items()):
                 rows.setdefault(tuple(fact[place] for place in given), []).append(tuple(at[v] for v in unknown))
         return unknown, tuple(atom.terms[place - 1] for place in given), rows
 

@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsrecover.core.actions import Action
 from nsrecover.core.recovery import Improvement, ReasonCode, RecoveryStatus
@@ -26,6 +26,12 @@ EXPANSIONS = 1500
 UNFAMILIAR = 0.01
 """Extra cost of an action for each object that is not preferred; among equally long plans familiar objects win."""
 
+FIRST, FIRST_EXPANSIONS = 0.3, 300
+"""Share of the time for a first search with few objects, and the states that it expands at most."""
+
+MODEL = 0.6
+"""Time that is needed after grounding before a search can begin, in units of the time of grounding."""
+
 LEAST_COST = 1e-3
 """Cost of an action that is free."""
 
@@ -37,6 +43,7 @@ class Solution:
     Attributes:
         status: `recovered`, `already_at_subgoal` (the goal holds), `impossible` or `budget_exhausted`.
         steps: the plan; empty if there is none.
+        cost: what it costs.
         proven_optimal: there is no cheaper plan with the given objects.
         expansions: states expanded.
         improvements: every plan that the search found, each cheaper than the one before.
@@ -47,6 +54,7 @@ class Solution:
 
     status: RecoveryStatus
     steps: tuple[Action, ...] = ()
+    cost: float = 0.0
     proven_optimal: bool = False
     expansions: int = 0
     improvements: tuple[Improvement, ...] = ()
@@ -57,6 +65,18 @@ class Solution:
     def found(self) -> bool:
         """Whether there is a plan."""
         return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
+
+    def or_cheaper(self, other: Solution) -> Solution:
+        """The cheaper one of this solution and another with fewer objects, with what this one says of all plans."""
+        if not other.found or (self.found and self.cost <= other.cost):
+            return self
+        return replace(
+            self,
+            status=other.status,
+            steps=other.steps,
+            cost=other.cost,
+            improvements=(*other.improvements, *(each for each in self.improvements if each.cost < other.cost)),
+        )
 
 
 @dataclass(frozen=True)
@@ -84,6 +104,11 @@ class Limits:
         """Whether the search has to end."""
         late = self.until is not None and time.perf_counter() >= self.until
         return late or (self.cancelled is not None and self.cancelled())
+
+    def of_first(self) -> Limits:
+        """Limits of a first search with few objects: a part of the time and of the states."""
+        until = None if self.until is None else time.perf_counter() + FIRST * (self.budget_s or 0.0)
+        return Limits(FIRST_EXPANSIONS, self.cancelled, until)
 
     def first_by(self, grounding_s: float) -> float:
         """Time by which a plan has to be found; inf if the time that is left then is too short to ground once more."""
@@ -124,6 +149,8 @@ def solve(
     choices, cancelled = Choices(objects, frozenset(forbidden), ranked), limits.cancelled
     try:
         grounding = ground(Theory.of(instance), state, goal, plan, choices, limits.over)
+        if limits.budget_s is not None and limits.budget_s < MODEL * (time.perf_counter() - began):
+            raise Interrupted
     except Interrupted:
         code = ReasonCode.CANCELLED if cancelled is not None and cancelled() else ReasonCode.TIME_BUDGET
         return Solution(RecoveryStatus.BUDGET_EXHAUSTED, reason_code=code)
@@ -158,10 +185,11 @@ def solve(
         model, start, rest, max_expansions=limits.max_expansions, budget_s=limits.budget_s, on_improvement=improved,
         cancelled=lambda: limits.over() or (not improvements and time.perf_counter() >= first_by), settle=False,
     )  # fmt: skip
-    found = result.subgoal is not None
+    steps = steps_of(result) if result.subgoal is not None else ()
     return Solution(
-        RecoveryStatus.RECOVERED if found else result.status,
-        steps_of(result) if found else (),
+        RecoveryStatus.RECOVERED if result.subgoal is not None else result.status,
+        steps,
+        sum(cost_of(step, instance.domain) for step in steps),
         result.proven_optimal,
         result.expansions,
         tuple(improvements),

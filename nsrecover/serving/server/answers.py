@@ -106,7 +106,7 @@ def _turn(record: StepRecord[object], words: Domain) -> Fields:
 def _discrepancy(found: Discrepancy[object], words: Domain) -> Fields:
     kept = (
         "verdict", "phase", "step", "action", "looks", "missing_to_tell", "unseen", "sensors", "newcomers", "threshold",
-        "total", "plan_problem", "cause",
+        "total", "plan_problem",
     )  # fmt: skip
     fields = {name: getattr(found, name) for name in kept}
     return fields | {"unmet": violated_texts(found, words), "deviations": list(map(_deviation, found.deviations))}

@@ -326,7 +326,6 @@ class DiscrepancyMessage(BaseModel):
     sensors: list[SensorFinding]
     newcomers: list[str] = Field(description="Objects that appeared during the run; recoveries do not move them.")
     plan_problem: PlanProblemMessage | None = Field(description="Why the rest of the plan does not lead to its goal.")
-    cause: list[str] = Field(description="Deviating objects without which the plan would have reached its goal.")
     total: float = Field(description="Number of objects - sum of the probabilities.")
     threshold: float = Field(description="Objects with a lower probability deviate.")
 

@@ -170,6 +170,17 @@ def test_a_reading_that_never_changes_is_taken_to_be_stuck_until_readings_are_tr
     assert ("warm", "a") not in found.best.state
 
 
+def test_once_readings_are_trusted_what_reads_the_same_in_all_courses_is_as_it_is_read() -> None:
+    found = tracker()
+    for _ in range(12):
+        found.acted(Action("warm_up", ("a",)))
+        found.saw(FactScene(START))
+    assert all(one.stuck for one, _ in found.shares())
+    found.trust_readings()
+    assert not any(one.stuck for one, _ in found.shares())
+    assert ("warm", "a") not in found.best.state
+
+
 def test_places_are_never_stuck() -> None:
     found = tracker()
     for _ in range(6):

@@ -27,8 +27,8 @@ from nsrecover.domains import (
 from nsrecover.domains.service.home import instance_of, start_state
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.monitoring.fact_causes import FactSituation, deviations
-from nsrecover.monitoring.outlook import counterfactual_cause, imagine, unmet_conditions
-from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, WINE
+from nsrecover.monitoring.outlook import imagine, unmet_conditions
+from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED
 
 
 def situation(done: int, *more: StateFact, less: tuple[StateFact, ...] = ()) -> FactSituation:
@@ -74,26 +74,6 @@ def test_the_page_lists_the_codes_and_their_meanings() -> None:
     page = (Path(__file__).parents[3] / "docs" / "household_monitoring.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", page, flags=re.MULTILINE))
     assert rows == {code.value: code.meaning for code in PlanFault}
-
-
-def test_the_cause_is_the_smallest_change_without_which_the_goal_is_reached() -> None:
-    now = situation(1, WINE, ("open", "fridge"), ("at", "mug", "dining table"), less=(("at", "mug", "countertop"),))
-    assert len(deviations(now)) == 3
-    found = counterfactual_cause(
-        HOME, now.observed.facts, now.expected.facts, now.deviating, now.rest, WATERED
-    )  # fmt: skip
-    assert found == ("pot",)
-    assert not counterfactual_cause(HOME, now.expected.facts, now.expected.facts, (), now.rest, WATERED)
-
-
-def test_two_needed_changes_are_both_causes() -> None:
-    lost = ("filled", "house plant", "wine")
-    now = situation(1, WINE, lost)
-    assert counterfactual_cause(HOME, now.observed.facts, now.expected.facts, now.deviating, now.rest, WATERED) == (
-        "house plant",
-        "pot",
-    )
-    assert now.action == Action("pick_up", ("pot",))
 
 
 # -- a precondition that does not hold is a deviation, though every object is in its place

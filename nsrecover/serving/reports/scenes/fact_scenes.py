@@ -31,7 +31,7 @@ class FactScenes:
     def __init__(self, episode: Episode, comparisons: Sequence[Discrepancy[FactScene]], domain: Domain) -> None:
         actions = [*episode.plan, *(a for record in episode.records for a in record.plan)]
         named = [name for action in actions for name in action.arguments]
-        deviating = [name for found in comparisons for name in (*found.deviating, *found.cause)]
+        deviating = [name for found in comparisons for name in found.deviating]
         # an argument such as `open` is no object: no fact is about it
         known = {term for found in comparisons for scene in (found.expected, found.observed)
                  for fact in scene.facts for term in fact[1:]}  # fmt: skip
