@@ -1,6 +1,6 @@
 """Scenes of facts from observations: what is expected, pieces of food, the gripper, readings and sounds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
