@@ -42,8 +42,9 @@ LOST = 1.0
 """Odds that what is seen in no place is in one that was not in view."""
 STRAY = 0.006
 """Probability that others change a property during an action."""
-ENCLOSED = 0.01
-"""How much less probable that is of what is behind something closed, or is closed in by the action."""
+SHELTERED = 0.01
+"""How much less probable that is of what is behind something closed, or closed in by the action, and of states that
+only the domain's laws change."""
 WIDTH, LEAST = 24, -14.0
 """Courses that are kept at most, and the logarithm of their least relative probability."""
 LIKELY = -8.0
@@ -123,14 +124,13 @@ class Tracker:
         self._actions.append(action)
         self._looks = []
         self._courses = merged(fresh, True, WIDTH, LEAST)
-        enclosed = self._enclosed()
+        strays = self._strays()
         self._unknown -= written
         self._add(written - self.props.keys())
         for prop in self.props:
             elsewhere = prop[1] in action.arguments and other_values(prop, self._domain) > 1.0
             misdone = fails * ELSEWHERE if elsewhere else 0.0
-            stray = STRAY * ENCLOSED if prop[1] in enclosed else STRAY
-            self._doubts[prop] = (0.0 if prop in written else self._doubt(prop)) + misdone + stray
+            self._doubts[prop] = (0.0 if prop in written else self._doubt(prop)) + misdone + strays[prop]
 
     def waited(self, disturbed: bool = False) -> None:
         """Time has passed without an action.
@@ -138,18 +138,20 @@ class Tracker:
         Args:
             disturbed: whether others are known to have changed something.
         """
-        self._looks, enclosed = [], self._enclosed()
+        self._looks, strays = [], self._strays()
         for prop in self.props:
-            stray = FIRST if disturbed else STRAY * ENCLOSED if prop[1] in enclosed else STRAY
-            self._doubts[prop] = self._doubt(prop) + stray
+            self._doubts[prop] = self._doubt(prop) + (FIRST if disturbed else strays[prop])
 
-    def _enclosed(self) -> set[str]:
-        """The objects that are behind something closed."""
-        instance, predicate = self._outcomes.instance, self._domain.enclosed
-        if not predicate:
-            return set()
-        names = dict.fromkeys(name for _, name in self.props)
-        return {name for name in names if instance.holds(self.best.state, instance.condition((predicate, name)))}
+    def _strays(self) -> dict[Property, float]:
+        """How probable it is that others change each property meanwhile."""
+        instance, predicate, enclosed = self._outcomes.instance, self._domain.enclosed, set[str]()
+        if predicate:
+            names, state = {name for _, name in self.props}, self.best.state
+            enclosed = {name for name in names if instance.holds(state, instance.condition((predicate, name)))}
+        return {
+            prop: STRAY * SHELTERED if prop[1] in enclosed or drifts(prop, self._domain) else STRAY
+            for prop in self.props
+        }
 
     def undone(self) -> None:
         """The last action was stopped before it began: what was seen since was seen without it."""

@@ -184,6 +184,10 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
                 names += [name for _, name in deciding if name in self.instance.objects] or [own[1]]
         return tuple(dict.fromkeys(names))
 
+    def whereabouts(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Fixed objects that some objects are believed to be in or on."""
+        return self._places(names, self.scene.facts)
+
     @property
     def passing(self) -> bool:
         """Whether the goal is believed to be reached and soon will not be: another look would cost what it checks."""

@@ -169,6 +169,10 @@ class SceneBelief(Protocol[JudgedT, SceneT]):
         """The recovery that goes on from the scene as it is, if repeating the last action cannot change it."""
         return None
 
+    def whereabouts(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Fixed places where some objects are believed to be, if they have names."""
+        return ()
+
     @property
     def unconfirmed(self) -> tuple[str, ...]:
         """Objects of the goal that were not seen since an action may have changed them, in scene order."""
