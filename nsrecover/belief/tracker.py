@@ -124,9 +124,9 @@ class Tracker:
         self._actions.append(action)
         self._looks = []
         self._courses = merged(fresh, True, WIDTH, LEAST)
-        strays = self._strays()
         self._unknown -= written
         self._add(written - self.props.keys())
+        strays = self._strays()
         for prop in self.props:
             elsewhere = prop[1] in action.arguments and other_values(prop, self._domain) > 1.0
             misdone = fails * ELSEWHERE if elsewhere else 0.0
