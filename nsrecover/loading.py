@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 HOUSEHOLD_CHECKPOINT = "household"
 """Name of the shipped checkpoint for households."""
+MISASSUMED = 0.02
+"""Odds that one of the facts of a household for which a plan was made is otherwise."""
 SHIPPED = Path(__file__).parent / "checkpoints"
 """Folder of the shipped checkpoints."""
 _TORCH = "torch (nsrecover.geometric() works with boxes alone, without it)"
@@ -349,7 +351,8 @@ class HouseholdSystem:
         costs = {name: known[name] for name in instance.domain.operators if name in known}
         made = symbolic(instance, goal, durations or costs or None, assumed=assumed, visits=True)
         perceiver = HouseholdPerceivers(self.models, made.model.instance, reads, hears)
-        return replace(made, perceiver=perceiver, during=ConditionModel(self.models.config.patience_s))
+        model = replace(made.model, misassumed=MISASSUMED)
+        return replace(made, model=model, perceiver=perceiver, during=ConditionModel(self.models.config.patience_s))
 
 
 @dataclass(frozen=True)

@@ -416,6 +416,9 @@ class Session(Generic[SceneT]):
         if self._stopped:
             found, self._stopped = self.monitor.stopped(), False
             self._executed = found.phase is Phase.AFTER
+            if not self._executed:
+                self._settle()
+                return
         self.listener.compares(found)
         recovery = self._recovery(found) if found.deviates else None
         if recovery is not None and not recovery.found and self.listener.cancels():

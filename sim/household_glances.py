@@ -57,16 +57,19 @@ class HouseholdGlancesConfig:
     out: str = "data/household_glances"
 
 
-def simulated(episode: int, config: HouseholdGlancesConfig) -> list[list[tuple[float, list[tuple[str, str]]]]]:
-    """What is wrong in the frames of the good actions of a task."""
-    return [[(now_s, sorted(wrong)) for now_s, wrong in frames] for frames in _simulated(episode, config)]
+def simulated(episode: int, config: HouseholdGlancesConfig) -> list[list[tuple[float, list[tuple[str, str, float]]]]]:
+    """How the frames of the good actions of a task weigh."""
+    return [
+        [(now_s, [(*key, round(weight, 3)) for key, weight in sorted(weights.items())]) for now_s, weights in frames]
+        for frames in _simulated(episode, config)
+    ]
 
 
 def _keeper(judging: FactFrames, frames: list[Frame]) -> Callable[[Observation, RobotState], bool]:
-    """Keeps what is wrong in each frame, and never interrupts."""
+    """Keeps how each frame weighs, and never interrupts."""
 
     def keep(seen: Observation, robot: RobotState) -> bool:
-        frames.append((round(seen.time_s, 3), judging.wrong(seen, robot)))
+        frames.append((round(seen.time_s, 3), judging.weights(seen, robot)))
         return True
 
     return keep

@@ -46,9 +46,9 @@ def learn(config: PatienceConfig) -> dict[str, float]:
     return patience_s
 
 
-def _frame(data: tuple[float, list[tuple[str, str]]]) -> Frame:
-    now_s, wrong = data
-    return float(now_s), frozenset((str(what), str(name)) for what, name in wrong)
+def _frame(data: tuple[float, list[tuple[str, str, float]]]) -> Frame:
+    now_s, weights = data
+    return float(now_s), {(str(what), str(name)): float(weight) for what, name, weight in weights}
 
 
 def main(config: PatienceConfig) -> None:

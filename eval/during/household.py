@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +19,7 @@ from eval.kitchen.robot import KitchenRobot
 from eval.metrics import columns, summary
 from eval.run import Run
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.actions import Plan
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.errors import InvalidConfiguration
@@ -33,6 +34,7 @@ from sim.kitchen.faults.robot import Dropped
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.kitchen.task_list import TASKS
 from sim.kitchen.tasks import TaskSpec, draw_task
+from sim.kitchen.world import KitchenWorld
 from sim.sensors.presets import sensor as preset
 
 TASKS_OF = {
@@ -115,18 +117,32 @@ def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, c
             robot.execute(action)
         robot.motions.clear()
         robot.spoilt.clear()
+        robot.carried_out.clear()
         robot.assumed = spec.expected()[first]
         system = system_for(PLANNERS["ours"], robot, config.checkpoint)
         agent = RecoveryAgent(system if arm == "watched" else replace(system, during=None), robot)
 
         def stop(record: StepRecord[FactScene]) -> None:
-            if robot.motions and fault is not None:
+            interrupted = any(math.isfinite(motion.interrupted_s) for motion in robot.motions)
+            if robot.motions and (fault is not None or interrupted):
                 agent.stop()
 
         agent.run(Plan(spec.plan.actions[first:]), stop)
+        spoilt = [
+            _fails_unwatched(spec, done) if math.isfinite(motion.interrupted_s) else failed
+            for motion, failed, done in zip(robot.motions, robot.spoilt, robot.carried_out, strict=True)
+        ]
         touched = () if fault is None else fault.touched(spec.plan[first])
         lost = reachable(spec, snapshot(robot.world.cell), touched) is False
-        return WatchedAction(arm, item[0], item[1], *timing(robot.motions, robot.spoilt), spec.task.code, lost)
+        return WatchedAction(arm, item[0], item[1], *timing(robot.motions, spoilt), spec.task.code, lost)
+
+
+def _fails_unwatched(spec: TaskSpec, actions: Sequence[Action]) -> bool:
+    """Whether the last of some actions fails, too, if nobody watches it and nothing strikes."""
+    with KitchenWorld(spec.kitchen, plan=spec.plan) as world:
+        for action in actions:
+            world.execute(action)
+        return bool(world.failures[-1])
 
 
 def measure(config: DuringConfig, run: Run) -> dict[str, Any]:

@@ -31,7 +31,8 @@ class DuringConfig(Settings):
     the learned limits, the second limits that a person has set, the third neither. An episode ends with the action at
     which its fault strikes, and the recovery. The fingers stay slack after a drop and a slip, those of the closing
     kinds close. In the kitchen, an action is watched by its conditions; an episode with a fault is the action during
-    which it strikes, one without is a whole task.
+    which it strikes, one without is a whole task, up to the first interruption. An action is good if nothing strikes
+    during it and it succeeds unwatched.
 
     Attributes:
         domain: tabletop or household.
@@ -77,7 +78,12 @@ class Watched:
 
 
 def timing(motions: Sequence[Motion], spoilt: Sequence[bool] = ()) -> tuple[float, int, int]:
-    """`noticed_s`, `good` and `interrupted` of the actions of an episode; those that are spoilt count for nothing."""
+    """`noticed_s`, `good` and `interrupted` of the actions of an episode.
+
+    Args:
+        motions: the actions.
+        spoilt: whether each of them fails if nobody watches it, so that it counts for nothing.
+    """
     struck = [each for each in motions if math.isfinite(each.struck_s)]
     delays = [min(each.interrupted_s, each.ended_s) - each.struck_s for each in struck]
     own = [each for each, bad in zip(motions, spoilt or [False] * len(motions), strict=True) if not bad]

@@ -12,7 +12,6 @@ from nsrecover.core.glances import RobotState
 from nsrecover.core.observation import Observation
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, HouseholdScene
-from nsrecover.domains.properties import by_property, drifts
 from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.planning.symbolic.lookahead import FactLookahead
@@ -55,8 +54,8 @@ class KitchenRobot(ClosedByWith):
         looks: drives to look at something.
         stream: the sensor through which it sees.
         motions: the actions that were carried out.
-        spoilt: whether each of them went wrong by itself: it failed, or when it was interrupted, something about its
-            objects was neither as before it nor as it should be after it.
+        spoilt: whether each of them failed or was interrupted.
+        carried_out: all that the world had carried out by the end of each of them.
         rate_hz: frames a second of simulated time while an action is watched.
     """
 
@@ -100,6 +99,7 @@ class KitchenRobot(ClosedByWith):
         self.executed, self.violations, self.looks = 0, 0, 0
         self.motions: list[Motion] = []
         self.spoilt: list[bool] = []
+        self.carried_out: list[tuple[Action, ...]] = []
         self.last = ""
         self.injected = 0 if any(fault.at_step == START or _in_plan(fault) for fault in faults) else None
         self.struck: int | None = None
@@ -146,31 +146,16 @@ class KitchenRobot(ClosedByWith):
         ahead = FactLookahead(FactPlanner(self.home))
         if ahead.irreversible(before, action) and (unmet or ahead.loses(before, action, self.goal)):
             self.violations += 1
-        expected, at_interruption = imagine(self.home, before, action), list[bool]()
-
-        def noting(seen: Observation, state: RobotState) -> bool:
-            goes_on = glance is None or glance(seen, state)
-            if not goes_on:
-                at_interruption.append(self._wrong(action, before, expected, state.gripping))
-            return goes_on
-
-        self.motions.append(watch(self.world, action, self.stream, self.rate_hz, glance and noting))
-        self.spoilt.append(any(at_interruption) if at_interruption else bool(self.world.failures[-1]))
+        expected = imagine(self.home, before, action)
+        self.motions.append(watch(self.world, action, self.stream, self.rate_hz, glance))
+        self.spoilt.append(bool(self.world.failures[-1]))
+        self.carried_out.append(self.world.save().actions)
         self.executed, self.last = self.executed + 1, str(action)
         if self.injected is None and self.world.last_faults:
             self.injected = self.executed
         if self.failed is None and (unmet or self.world.failures[-1]):
             self.failed = self.executed
         self._judge(expected, self.truth)
-
-    def _wrong(self, action: Action, before: State, after: State, gripping: bool) -> bool:
-        """Whether something about the objects of an action is truly neither as before nor as it should be after it."""
-        one, now, other = (by_property(facts, self.home.domain) for facts in (before, self.truth, after))
-        return any(
-            now.get(prop) not in (one.get(prop), other.get(prop)) and (prop in now or gripping)
-            for prop in {*one, *now, *other}
-            if prop[1] in action.arguments and not drifts(prop, self.home.domain)
-        )
 
     def noticed(self) -> frozenset[str]:
         """The deviating objects that an alarm now is about; from now on they are known."""

@@ -42,6 +42,9 @@ LOST = 1.0
 """Odds that what is seen in no place is in one that was not in view."""
 STRAY = 0.006
 """Probability that others change a property during an action."""
+SHELTERED = 0.01
+"""How much less probable that is of what is behind something closed, or closed in by the action, and of states that
+only the domain's laws change."""
 WIDTH, LEAST = 24, -14.0
 """Courses that are kept at most, and the logarithm of their least relative probability."""
 LIKELY = -8.0
@@ -73,6 +76,7 @@ class Tracker:
         state: the facts in the beginning.
         assumed: whether they are known from elsewhere; else what is not seen is unknown.
         rates: how often actions fail and readings are wrong, in the beginning; learned from then on.
+        first: odds that a property is otherwise than in `state` before it is seen for the first time.
 
     Attributes:
         props: all properties that are known to exist.
@@ -84,6 +88,7 @@ class Tracker:
         state: State,
         assumed: bool = False,
         rates: LearnedRates | None = None,
+        first: float = FIRST,
     ) -> None:
         self.rates = copy.deepcopy(rates) or LearnedRates()
         self.failures, self.misread = self.rates.failures, self.rates.misread
@@ -96,11 +101,10 @@ class Tracker:
         self.props = dict.fromkeys(sorted(named | by_property(state, self._domain).keys(), key=self._outcomes.order))
         self._doubts: dict[Property, float] = {}
         self._unknown = set[Property]() if assumed else set(self.props)
-        self._assumed = assumed
+        self._assumed, self._first = assumed, first
         self._read = set[Property]()
         self._courses = [CourseOfEvents(0.0, state, state)]
         self._looks: list[Reads] = []
-        self._sitting: tuple[list[CourseOfEvents], dict[Property, float], Reads] | None = None
         self._before: tuple[list[CourseOfEvents], dict[Property, float]] | None = None
         self._actions: list[Action] = []
         self._streaks: dict[Action, Streak] = {}
@@ -118,14 +122,15 @@ class Tracker:
         fresh = [each for one in self._courses for each in self._outcomes.of(one, action, step, fails, failures)]
         written = set[Property]().union(*(changed(each.before, each.state, self._domain) for each in fresh))
         self._actions.append(action)
-        self._looks, self._sitting = [], None
+        self._looks = []
         self._courses = merged(fresh, True, WIDTH, LEAST)
         self._unknown -= written
         self._add(written - self.props.keys())
+        strays = self._strays()
         for prop in self.props:
             elsewhere = prop[1] in action.arguments and other_values(prop, self._domain) > 1.0
             misdone = fails * ELSEWHERE if elsewhere else 0.0
-            self._doubts[prop] = (0.0 if prop in written else self._doubt(prop)) + misdone + STRAY
+            self._doubts[prop] = (0.0 if prop in written else self._doubt(prop)) + misdone + strays[prop]
 
     def waited(self, disturbed: bool = False) -> None:
         """Time has passed without an action.
@@ -133,49 +138,44 @@ class Tracker:
         Args:
             disturbed: whether others are known to have changed something.
         """
-        self._looks, self._sitting = [], None
+        self._looks, strays = [], self._strays()
         for prop in self.props:
-            self._doubts[prop] = self._doubt(prop) + (FIRST if disturbed else STRAY)
+            self._doubts[prop] = self._doubt(prop) + (FIRST if disturbed else strays[prop])
+
+    def _strays(self) -> dict[Property, float]:
+        """How probable it is that others change each property meanwhile."""
+        instance, predicate, enclosed = self._outcomes.instance, self._domain.enclosed, set[str]()
+        if predicate:
+            names, state = {name for _, name in self.props}, self.best.state
+            enclosed = {name for name in names if instance.holds(state, instance.condition((predicate, name)))}
+        return {
+            prop: STRAY * SHELTERED if prop[1] in enclosed or drifts(prop, self._domain) else STRAY
+            for prop in self.props
+        }
 
     def undone(self) -> None:
         """The last action was stopped before it began: what was seen since was seen without it."""
         assert self._before is not None
-        looks, states = self._looks, None if self._sitting is None else self._sitting[2]
+        looks = self._looks
         (self._courses, self._doubts), self._before = self._before, None
         self._actions.pop()
         self.waited()
         for reads in looks:
-            self._weigh(reads if states is None else _places(reads))
+            self._weigh(reads)
             self._looks.append(reads)
-        if states is not None:
-            self._weigh(states)
 
     # -- what is seen
 
-    def saw(self, look: FactScene, jointly: bool = False, first: bool = False) -> None:
-        """Take in an observation.
-
-        Args:
-            look: what it shows, and how certain that is; of what has certainty 0 it says nothing.
-            jointly: whether what it says of states is what it and some observations before it show together, so that it
-                takes the place of what they said.
-            first: whether it is the first of those.
-        """
+    def saw(self, look: FactScene) -> None:
+        """Take in an observation: what it shows, and how certain that is; of what has certainty 0 it says nothing."""
         reads = self._reads(look)
-        self._sitting = None if first else self._sitting
-        if jointly:
-            states: Reads = {}
-            if self._sitting is not None:
-                self._courses, doubts, states = self._sitting
-                self._doubts = dict(doubts)
-            places = _places(reads)
-            self._weigh(places)
-            states = states | {prop: read for prop, read in reads.items() if prop not in places}
-            self._sitting = self._courses, dict(self._doubts), states
-            self._weigh(states)
-        else:
-            self._weigh(reads)
+        self._weigh(reads)
         self._looks.append(reads)
+
+    def doubt(self, props: Iterable[Property], times: float) -> None:
+        """Take properties to be otherwise than believed so many times more likely: what rests on them has failed."""
+        for prop in props:
+            self._doubts[prop] = max(self._doubt(prop), STRAY) * times
 
     def _reads(self, look: FactScene) -> Reads:
         now = by_property(look.facts, self._domain)
@@ -411,9 +411,4 @@ class Tracker:
                     self.misread.count(prop[0], 1.0 - right, right)
 
     def _doubt(self, prop: Property) -> float:
-        return self._doubts.get(prop, FIRST)
-
-
-def _places(reads: Reads) -> Reads:
-    """The readings of places."""
-    return {prop: read for prop, read in reads.items() if prop[0] == PLACE}
+        return self._doubts.get(prop, self._first)

@@ -60,6 +60,7 @@ class Domain:
         derived: predicates that follow from facts, by name.
         laws: applied in order after every action.
         words: predicate -> how to say that it holds, with {0}, {1} for its terms; by default it is said by its name.
+        enclosed: derived predicate of what nobody changes without opening something first; empty: there is none.
         cost_unit: what costs count, such as `seconds`; empty: actions if every operator costs 1, else it is not known.
         traits: traits that objects can have besides those of the kinds; without any, and without kinds, any can be had.
         arities: predicate -> number of its terms, for all that are declared or used with a number.
@@ -80,6 +81,7 @@ class Domain:
     words: Mapping[str, Words] = field(default_factory=dict)
     traits: frozenset[str] = frozenset()
     cost_unit: str = ""
+    enclosed: str = ""
     arities: Mapping[str, int] = field(default_factory=dict, init=False, compare=False, repr=False)
     compiled: dict[str, object] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -97,6 +99,7 @@ class Domain:
         words: Mapping[str, Words | str] | None = None,
         traits: Iterable[str] = (),
         cost_unit: str = "",
+        enclosed: str = "",
     ) -> Self:
         """A domain from its parts, in their order.
 
@@ -115,7 +118,7 @@ class Domain:
         said = {str(key): Words(text) if isinstance(text, str) else text for key, text in (words or {}).items()}
         return cls(
             name, kinds, variables, relations or {}, operators, derived, tuple(laws.values()), said, frozenset(traits),
-            cost_unit,
+            cost_unit, enclosed,
         )  # fmt: skip
 
     def __getstate__(self) -> dict[str, object]:

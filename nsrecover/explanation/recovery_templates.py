@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core.discrepancy import UNDONE, Cause
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.domain import Domain
@@ -106,7 +106,8 @@ def _rejoining(known: Known, phrasing: Phrasing, *recovery: Fact) -> list[Senten
     after = f"the scene is {_as_after(subgoal, phrasing)}"
     if recovery:
         rest = f", so {skipped} can be skipped" if subgoal > done else f", so {again} can be repeated"
-        if (left := _left_as_it_is(known)) and subgoal >= done:
+        put_right = UNDONE if subgoal < done else frozenset[Cause]()  # by repeating the step
+        if left := _left_as_it_is(known, put_right):
             forms = Forms.of([fact.arguments[0] for fact in left])
             after = forms.agree(f"no later step needs {objects([f.arguments[0] for f in left])} otherwise")
             after += forms.agree(", and [they] [is] left as [they] [is]")
@@ -116,12 +117,17 @@ def _rejoining(known: Known, phrasing: Phrasing, *recovery: Fact) -> list[Senten
     return [sentence(f"then {after}{f', and the plan repeats {again}' if subgoal < done else ''}", *facts)]
 
 
-def _left_as_it_is(known: Known) -> list[Fact]:
-    """Return the objects of a scene of facts that are wrong, and that the rest of the plan does not need otherwise."""
+def _left_as_it_is(known: Known, put_right: frozenset[Cause]) -> list[Fact]:
+    """Return the objects of a scene of facts that are wrong and that nothing puts right, as the plan allows.
+
+    Args:
+        known: facts by predicate.
+        put_right: causes of what the plan puts right.
+    """
     if not (known["lacks"] or known["has"]):
         return []
     said = {fact.arguments[0] for fact in known["stays"]}
-    wrong = [fact for cause in Cause if cause is not Cause.HELPED for fact in known[cause.value]]
+    wrong = [fact for cause in Cause if cause not in {Cause.HELPED, *put_right} for fact in known[cause.value]]
     return [fact for fact in wrong if fact.arguments[0] not in said]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from nsrecover.belief.channels import LearnedRates
-from nsrecover.belief.tracker import Tracker
+from nsrecover.belief.tracker import FIRST, Tracker
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.certainty import Certainty
@@ -44,6 +43,10 @@ from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.json_data import from_json, to_json
 from nsrecover.util.untrusted_json import JsonMapping, read_json
 
+FAILED_BY = 10.0
+"""How much more likely an action fails if a condition of it does not hold than if all do."""
+UNLIKELY = 0.2
+"""What does not matter is looked at again if it is otherwise than expected with at least this probability."""
 RATES = "rates.json"
 """File of the learned rates, in a folder that `System.save` has written."""
 
@@ -136,12 +139,12 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         self._perceiver, assumed = perceiver, model.assumed
         check_plan(self.instance, plan)
         self._near = tuple[str, ...]()
-        self._suspects = Counter[Property]()
+        self._suspects = set[Property]()
         known = FactScene(frozenset(assumed or ()))
         seen = self._seen(observation, known, known)
         start = seen if assumed is None else known
-        self.tracker = Tracker(self.instance, start.facts, assumed is not None, model.rates)
-        self._take(seen)
+        self.tracker = Tracker(self.instance, start.facts, assumed is not None, model.rates, model.misassumed)
+        self.tracker.saw(seen)
         self._looks = [seen]
         self._movable = placed(seen.facts | start.facts, self.instance.domain)
         self._scene = self._believed(seen)
@@ -180,6 +183,10 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
             if own in self.scene.unknown or allowed < holds < 1.0 - allowed:
                 names += [name for _, name in deciding if name in self.instance.objects] or [own[1]]
         return tuple(dict.fromkeys(names))
+
+    def whereabouts(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Fixed objects that some objects are believed to be in or on."""
+        return self._places(names, self.scene.facts)
 
     @property
     def passing(self) -> bool:
@@ -234,7 +241,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
                 self.tracker.waited()
             else:
                 self.tracker.acted(action)
-            self._take(seen)
+            self.tracker.saw(seen)
             self._looks = [seen]
         if action is not None:
             self.expected.num_executed += 1
@@ -246,11 +253,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         return self._opened(JudgedFacts(phase, action, before, expected, self._looks))
 
     def take_back(self, judged: JudgedFacts) -> JudgedFacts:
-        """Judge a step as a check, if its action was not begun and something differs from the scene before it."""
-        domain, scene = self.instance.domain, self.scene
-        differ = changed(judged.before.facts, scene.facts, domain)
-        if all(drifts(prop, domain) or not scene.knows(prop) for prop in differ):
-            return judged
+        """Judge a step as a check: its action was not begun."""
         self.tracker.undone()
         self.expected.num_executed -= 1
         before = self.expected.scene(self.expected.num_executed)
@@ -267,7 +270,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
                 seen = self._perceiver(observation)
                 if not self.expected.rest and self.wanted(judged) is None:
                     self.tracker.trust_readings()  # the goal is looked at: its conditions have to be read
-            self._take(seen)
+            self.tracker.saw(seen)
             judged.looks.append(seen)
         if judged.stage is BeliefStage.DOUBT:
             self._near += (self.wanted(judged) or ())[:1]
@@ -293,7 +296,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
                 f"expected a perceiver with fork() while actions are watched, found {type(self._perceiver).__name__}"
             )
         aside = self._perceiver.fork()
-        aside.expect(self.scene.facts, expected, self._suspects)
+        aside.expect(self.scene.facts, expected)
         return aside(observation)
 
     def judge_anew(self, judged: JudgedFacts, observation: object) -> JudgedFacts:
@@ -320,7 +323,9 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         self.expected.set(replace(self._imagination.trace(self.scene, left), tidy=tidy))
         self._aim(tuple(fact for fact in self.goal if fact not in recovery.lost))
         if judged is not None and judged.action is not None:
-            self._suspects.update(explaining(self.instance, self.scene.facts, judged.action))
+            fresh = explaining(self.instance, self.scene.facts, judged.action)
+            self.tracker.doubt(fresh, FAILED_BY)
+            self._suspects.update(fresh)
         if len(left) or judged is None:
             return None
         # nothing is left but to look at the goal
@@ -384,21 +389,15 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
 
     def _seen(self, observation: object, before: FactScene, expected: FactScene) -> FactScene:
         """What an observation shows, the first one of a step or check, if a scene was expected."""
-        self._fresh = True
         if isinstance(self._perceiver, ExpectingPerceiver):
-            self._perceiver.expect(before.facts, expected.facts, self._suspects)
+            self._perceiver.expect(before.facts, expected.facts)
         return self._perceiver(observation)
-
-    def _take(self, seen: FactScene) -> None:
-        """Believe an observation as far as it is likely."""
-        self.tracker.saw(seen, isinstance(self._perceiver, ExpectingPerceiver), self._fresh)
-        self._fresh = False
 
     def _disturbed(self, observation: object, before: FactScene, expected: FactScene) -> None:
         """Take in an observation after somebody has changed the scene."""
         seen = self._seen(observation, before, expected)
         self.tracker.waited(disturbed=True)
-        self._take(seen)
+        self.tracker.saw(seen)
         self._looks = [seen]
 
     def _believed(self, seen: FactScene, settled: bool = True) -> FactScene:
@@ -421,14 +420,29 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         return replace(scene, certainty={prop: sure for prop, sure in certainty.items() if sure < 1.0 - allowed})
 
     def _doubtful(self, judged: JudgedFacts) -> tuple[Property, ...]:
-        """What the action should have changed, or was read otherwise than expected, and is not certain enough."""
-        expected = judged.expected
-        props = set(self._acted_on(judged))
+        """What the action should have changed, or was read otherwise than expected, and is not certain enough.
+
+        What is read otherwise and matters neither for the plan nor for the goal has to be likely as well.
+        """
+        expected, best = judged.expected, self.tracker.best
+        acted_on, otherwise = self._acted_on(judged), set[Property]()
         for look in judged.looks:
-            otherwise = changed(look.facts, expected.facts, self.instance.domain)
-            props |= {prop for prop in otherwise if look.knows(prop) and expected.knows(prop)}
-        disputed = self.tracker.disputed(self.tracker.best, predicted=True)
+            differ = changed(look.facts, expected.facts, self.instance.domain)
+            otherwise |= {prop for prop in differ if look.knows(prop) and expected.knows(prop)}
+        disputed = self.tracker.disputed(best, predicted=True)
+        believed, matters = changed(best.state, expected.facts, self.instance.domain), self._matters(judged)
+        props = acted_on.union(
+            prop
+            for prop in otherwise
+            if prop[1] in matters or prop in believed or disputed.get(prop, 1.0) < 1.0 - UNLIKELY
+        )
         return self._open(self.certainty.alarm, props & disputed.keys())
+
+    def _matters(self, judged: JudgedFacts) -> set[str]:
+        """The objects of the action, of the rest of the plan and of the goal, and what they are in or on."""
+        actions = [*self.expected.rest, *([] if judged.action is None else [judged.action])]
+        names = {name for action in actions for name in action.arguments} | {name for _, name in self._wanted}
+        return names.union(*(supports(self.scene.facts, self.instance.domain, name) for name in names))
 
     def _acted_on(self, judged: JudgedFacts) -> frozenset[Property]:
         """What the action should have changed."""
@@ -449,13 +463,14 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
     def _relied_on(self, facts: State, action: Action) -> tuple[Property, ...]:
         """What an action needs and is not certain enough.
 
-        What may have changed unseen counts only if the action cannot be undone.
+        What may have changed unseen counts only if the action cannot be undone, or has failed as if it had changed.
         """
         tracker, allowed = self.tracker, self._allowed(action)
         disputed = tracker.disputed(tracker.best)
         unsure = {prop for prop, sure in disputed.items() if sure < 1.0 - allowed}
-        if not self.instance.domain.operators[action.operator].reversible:
-            unsure |= {prop for prop in tracker.props if tracker.unseen(prop) > allowed}
+        reversible = self.instance.domain.operators[action.operator].reversible
+        suspects = self._suspects if reversible else tracker.props
+        unsure |= {prop for prop in suspects if tracker.unseen(prop) > allowed}
         return rests_on(self.instance, facts, action, unsure) if unsure else ()
 
     def _compared(self, judged: JudgedFacts) -> Discrepancy[FactScene]:
@@ -527,6 +542,7 @@ class FactModel(SceneModel[FactScene]):
         visits: whether the place of an action that is done elsewhere than the last one is looked at first, the places
             of the goal when all is done, and every place for what is lost; for robots that see only what is near.
         rates: how often the robot's actions fail, and its readings are wrong, when an episode begins.
+        misassumed: odds that one of the facts that are assumed or seen in the beginning is otherwise.
     """
 
     instance: Instance
@@ -536,6 +552,7 @@ class FactModel(SceneModel[FactScene]):
     memory: bool = True
     visits: bool = False
     rates: LearnedRates = field(default_factory=LearnedRates)
+    misassumed: float = FIRST
 
     @property
     def domain(self) -> Domain:

@@ -1,9 +1,12 @@
 """What an action needs while it runs, as facts: each has to be as before the action, or as the action leaves it.
 
-Frames of good actions show some things wrongly for a while: the arm hides what it carries, and what stands on its place
-already is not felt any more. How long is learned from successful demonstrations alone, for each property, and the time
-that is waited is chosen by split-conformal calibration over whole actions: of good actions a share of alpha at most is
-interrupted (Vovk et al., Algorithmic Learning in a Random World, 2005, section 4.2.2).
+Each frame says with some probability that a property is otherwise. Its log odds are added up over time, from 0 upwards,
+as in tests for a change (Page, "Continuous Inspection Schemes", 1954): in seconds for which it was certainly wrong,
+whatever the rate of frames is. Frames of good actions show some things wrongly for a while: the arm hides what it
+carries, and what stands on its place already is not felt any more. How long is learned from successful demonstrations
+alone, for each property, and the time that is waited is chosen by split-conformal calibration over whole actions: of
+good actions a share of alpha at most is interrupted (Vovk et al., Algorithmic Learning in a Random World, 2005, section
+4.2.2).
 """
 
 from __future__ import annotations
@@ -30,17 +33,19 @@ NOTHING: State = frozenset()
 """What a property is that no fact is about."""
 CARRIED, SET_DOWN = "felt while it is carried", "felt until it is set down"
 """What is wrong if fingers that are to hold something do not feel it any more, besides the names of properties."""
-BARELY = ", barely seen"
-"""Follows a property of which something else is the most probable, but not more probable than not."""
+CERTAIN = 0.99
+"""A frame that shows something with this probability counts for its whole time, a less certain one for less."""
+LEAST = 0.9
+"""What is less certainly wrong in a frame does not count: readings while the arm is in view err alike."""
 ELSE = "else"
 """Stands for all properties that were never wrong in a demonstration."""
 FINE_S = 0.1
 """No time that is waited is below this."""
 
-Wrong = frozenset[tuple[str, str]]
-"""What is wrong in a frame: a property, with `BARELY` or without, `CARRIED` or `SET_DOWN`, and the object."""
-Frame = tuple[float, Wrong]
-"""When a frame was made, seconds, and what is wrong in it."""
+Key = tuple[str, str]
+"""A property, `CARRIED` or `SET_DOWN`, and the object."""
+Frame = tuple[float, Mapping[Key, float]]
+"""When a frame was made, seconds, and how it weighs: 1 if something is certainly wrong, -1 if it certainly is not."""
 
 
 @dataclass(frozen=True)
@@ -48,23 +53,19 @@ class ConditionModel:
     """What actions of a symbolic domain need while they run.
 
     What matters are the properties of the objects of an action, and what its conditions rest on. One that is seen, and
-    is neither as before the action nor as the action leaves it, is wrong; so is what is not felt any more. What is
-    wrong for long enough deviates.
+    is neither as before the action nor as the action leaves it, is wrong; so is what is not felt any more. Where the
+    action lets go of what it holds, as to grasp it anew, it may be in any place. What is wrong for long enough, and in
+    two frames at least, deviates.
 
     Attributes:
-        patience_s: property, `CARRIED`, `SET_DOWN` or `ELSE`, with `BARELY` or without -> how long it may be wrong.
-            Without times, what is barely seen does not count, and all else from the second frame on. See
-            `fit_patience`.
-        sure: a property of a frame counts if it is more probable than this.
+        patience_s: property, `CARRIED`, `SET_DOWN` or `ELSE` -> how long it may be wrong. See `fit_patience`.
     """
 
     patience_s: Mapping[str, float] = field(default_factory=dict)
-    sure: float = 0.5
 
     def patience(self, what: str) -> float:
         """How long something may be wrong, seconds."""
-        other = (ELSE + BARELY, math.inf) if what.endswith(BARELY) else (ELSE, 0.0)
-        return self.patience_s.get(what, self.patience_s.get(*other))
+        return self.patience_s.get(what, self.patience_s.get(ELSE, 0.0))
 
     def frames(self, monitor: Monitor[SceneT], action: Action, time_s: float) -> FactFrames:
         """What judges the frames of an action; see `nsrecover.monitoring.during.ActionModel`."""
@@ -89,7 +90,7 @@ class FactFrames:
         before, after = scene.facts, imagine(instance, scene.facts, action)
         self._model, self._belief, self._domain = model, belief, instance.domain
         self._before, self._after, self._felt = before, after, False
-        self._since: dict[tuple[str, str], float] = {}
+        self._wrong = WrongFor()
         self._held, self._holds = held(before, self._domain), held(after, self._domain)
         one, other = by_property(before, self._domain), by_property(after, self._domain)
         props = {*one, *other, *((name, each) for name in self._domain.variables for each in action.arguments)}
@@ -101,27 +102,21 @@ class FactFrames:
         }
 
     def judge(self, observation: Observation, robot: RobotState) -> tuple[str, ...]:
-        """The objects that deviate in this frame, and in those before it for long enough."""
-        wrong, now_s = self.wrong(observation, robot), observation.time_s
-        self._since = {each: self._since.get(each, now_s) for each in sorted(wrong)}
-        return tuple(
-            name for (what, name), since_s in self._since.items() if now_s - since_s > self._model.patience(what)
-        )
+        """The objects that deviate in the frames until this one."""
+        half = self._wrong.add((observation.time_s, self.weights(observation, robot)))
+        late = (key for key, wrong_s in self._wrong.seconds.items() if wrong_s > 0.0 and key in half)
+        return tuple(key[1] for key in late if self._wrong.seconds[key] + half[key] > self._model.patience(key[0]))
 
-    def wrong(self, observation: Observation, robot: RobotState) -> Wrong:
-        """What is wrong in a frame."""
+    def weights(self, observation: Observation, robot: RobotState) -> dict[Key, float]:
+        """How a frame weighs, see `Frame`; nothing of what it does not show."""
         # what is still to be put down is held, and what is to be taken is where it was
         done = robot.gripping == (self._holds is not None)
         seen = self._belief.glance(self._after if done else self._before, observation)
         found = by_property(seen.facts, self._domain)
-        wrong = frozenset(
-            (prop[0] + how, prop[1])
-            for prop in self._fits
-            if (how := self._deviates(prop, found, seen, robot)) is not None
-        )
-        if not self._feels_lost(observation, robot):
-            return wrong
-        return wrong | {(CARRIED, self._holds) if self._holds is not None else (SET_DOWN, self._held or "")}
+        weights = {prop: self._weight(prop, found, seen, robot) for prop in self._fits if seen.certainty.get(prop, 1.0)}
+        if self._feels_lost(observation, robot):
+            weights[(CARRIED, self._holds) if self._holds is not None else (SET_DOWN, self._held or "")] = 1.0
+        return weights
 
     def confirmed(self, name: str) -> bool:
         """Whether a property of an object now is neither as before the action nor as the action leaves it."""
@@ -138,24 +133,54 @@ class FactFrames:
         self._felt = holds and (self._felt or observation.holding)
         return self._felt and not observation.holding
 
-    def _deviates(self, prop: Property, found: dict[Property, State], seen: FactScene, robot: RobotState) -> str | None:
-        """Empty if a property is wrong, `BARELY` if it may be; None: it fits, or nothing of it is seen."""
-        now, certainty = found.get(prop, NOTHING), seen.certainty.get(prop, 1.0)
-        # fingers that were told to let go hide what they have put down
-        hidden = not now and prop == (PLACE, self._held) and not robot.gripping
-        if now in self._fits[prop] or certainty <= 0 or hidden:
-            return None
-        return "" if certainty > self._model.sure else BARELY
+    def _weight(self, prop: Property, found: dict[Property, State], seen: FactScene, robot: RobotState) -> float:
+        """From 1, a property is certainly wrong, to -1, it certainly fits."""
+        now, sure = found.get(prop, NOTHING), seen.certainty.get(prop, 1.0)
+        # fingers that were told to let go hide what they have put down; it may be grasped anew
+        known = all(name in self._belief.instance.objects for fact in now for name in fact[1:])
+        let_go = prop == (PLACE, self._held) and not robot.gripping and known
+        chance = 1.0 - sure if now in self._fits[prop] or let_go else sure
+        chance = min(max(chance, 1.0 - CERTAIN), CERTAIN)
+        if 0.5 < chance < LEAST:
+            return 0.0
+        return math.log(chance / (1.0 - chance)) / math.log(CERTAIN / (1.0 - CERTAIN))
+
+
+class WrongFor:
+    """For how long what is wrong, by the frames of one action until now.
+
+    Attributes:
+        seconds: since it was first seen; 0 for what only one frame has shown.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[Key, float] = {}
+        self._last_s: float | None = None
+
+    def add(self, frame: Frame) -> dict[Key, float]:
+        """Add a frame; returns what is wrong in it, and half the time for which it counts: a period ends in between."""
+        now_s, weights = frame
+        period_s = 0.0 if self._last_s is None else now_s - self._last_s
+        self._last_s = now_s
+        for key, weight in weights.items():
+            if key in self.seconds:
+                self.seconds[key] += weight * period_s
+            elif weight > 0.0:
+                self.seconds[key] = 0.0
+            if self.seconds.get(key, 0.0) < 0.0:
+                del self.seconds[key]
+        for key in [key for key in self.seconds if key[0] in (CARRIED, SET_DOWN) and key not in weights]:
+            del self.seconds[key]  # it is felt again
+        return {key: weight * period_s / 2 for key, weight in weights.items() if weight > 0.0}
 
 
 def longest_s(frames: Sequence[Frame]) -> dict[str, float]:
     """How long each property was wrong in the frames of an action, at the longest and for one object."""
-    since_s: dict[tuple[str, str], float] = {}
-    longest: dict[str, float] = defaultdict(float)
-    for now_s, wrong in frames:
-        since_s = {each: since_s.get(each, now_s) for each in wrong}
-        for (what, _), begun_s in since_s.items():
-            longest[what] = max(longest[what], now_s - begun_s)
+    wrong, longest = WrongFor(), defaultdict[str, float](float)
+    for frame in frames:
+        half = wrong.add(frame)
+        for key, wrong_s in wrong.seconds.items():
+            longest[key[0]] = max(longest[key[0]], wrong_s + half.get(key, 0.0) if wrong_s else 0.0)
     return dict(longest)
 
 
@@ -173,7 +198,7 @@ def fit_patience(actions: Sequence[Sequence[Frame]], alpha: float) -> dict[str, 
         InvalidRecording: there are too few actions for the rate.
         InvalidConfiguration: the rate is out of its range, see `conformal_threshold`.
     """
-    limits = {ELSE: FINE_S, ELSE + BARELY: FINE_S}
+    limits = {ELSE: FINE_S}
     for found in map(longest_s, actions[::2]):
         limits |= {what: max(length_s, limits.get(what, FINE_S)) for what, length_s in found.items()}
     scores = sorted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -10,7 +10,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.certainty import Certainty
 from nsrecover.core.discrepancy import Discrepancy, Phase, PlanProblem, Unknown
 from nsrecover.core.explanation import Fact
-from nsrecover.core.facts import Facts, FactScene, Property, StateFact
+from nsrecover.core.facts import Facts, FactScene, StateFact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneT
 from nsrecover.core.traces import Trace
@@ -169,6 +169,10 @@ class SceneBelief(Protocol[JudgedT, SceneT]):
         """The recovery that goes on from the scene as it is, if repeating the last action cannot change it."""
         return None
 
+    def whereabouts(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Fixed places where some objects are believed to be, if they have names."""
+        return ()
+
     @property
     def unconfirmed(self) -> tuple[str, ...]:
         """Objects of the goal that were not seen since an action may have changed them, in scene order."""
@@ -199,16 +203,10 @@ class FactPerceiver(Protocol[SeenT_contra]):
 
 @runtime_checkable
 class ExpectingPerceiver(Protocol):
-    """A perceiver that uses what should be seen; the monitor says so before the first observation of a step or check.
+    """A perceiver that is told what should be seen before the first observation of a step or check."""
 
-    Each further observation then says of states what all of them show together.
-    """
-
-    def expect(self, before: Facts, expected: Facts, doubted: Mapping[Property, int]) -> None:
-        """Say what was believed before the last action, what should hold now, and what failures speak against.
-
-        `doubted` has the number of actions that have failed as if a state was otherwise.
-        """
+    def expect(self, before: Facts, expected: Facts) -> None:
+        """Say what was believed before the last action, and what should hold now."""
         ...
 
 

@@ -1,48 +1,52 @@
-"""From images and sound of a household to a scene of facts: places from depth and masks, states from learned readers.
+"""From images and sound of a household to readings of facts: places from depth and masks, states from learned readers.
 
-Nothing is guessed: what an observation does not show has certainty 0. Pieces of food are one object of the domain,
-which is in all places in which a piece is seen or believed.
+Nothing is guessed, and nothing is remembered but what is needed to read: what an observation does not show has
+certainty 0, and how probable a reading is does not depend on what was expected. What is believed is decided by
+`nsrecover.belief.tracker`. Pieces of food are one object of the domain, which is in all places in which a piece is seen
+or believed.
 """
 
 from __future__ import annotations
 
 import copy
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nsrecover.core import PLACE, FactScene, Observation, Property, StateFact
+import numpy as np
+
+from nsrecover.core import PLACE, FactScene, FloatArray, Observation, Property, StateFact
 from nsrecover.core.entrance import check_kind
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, slice_of
 from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import changed, held
 from nsrecover.perception.objects.shared_numbers import with_shared_numbers
-from nsrecover.perception.objects.support import FLOOR, SupportRelations, gripper_holds
+from nsrecover.perception.objects.support import FLOOR, SupportRelations
 from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver
 from nsrecover.perception.states import StateReader, read_states, state_masks
 
 AT_THE_END_S = 1.0
 """What goes on when an observation is made was heard in this time before it."""
-CHANGES = 0.01
-"""Prior probability that a state changed without an action."""
-WORKS = 2 / 3
-"""Prior probability of success of an action."""
-SAME_VIEW = 0.02
-"""Probabilities that differ less than this from those of an earlier look are of the same view and say nothing new."""
-HEARD = 0.9
-"""Probability that an object has changed in the way that a sound tells; shared by the objects that it may come from."""
-HINTED = 0.3
+SAME_VIEW_M, SAME_VIEW = 0.15, 0.97
+"""Views are alike if their cameras are closer than this, and the cosine of the angle between them is larger."""
+ALIKE, ALIKE_IN_VIEW = 0.2, 0.8
+"""Correlation of the errors of readings of one unchanged state in different views, and in the same."""
+HEARD = 300.0
+"""How much more likely a sound is if an object that it can come from has changed than if none has."""
+HINTED = 30.0
 """The same of what may be among unknown sounds, while nothing is gone from its place."""
+LEAST = 3.0
+"""What a sound tells less surely of an object than by this ratio does not count."""
 LOST = 10.0
 """How much more probably a sound came from what is gone from its place than from what is not in view."""
 UNHEARD = 0.1
-"""How much less probable a change without its sound is, and a failure of an action of which other effects are seen."""
-CARRIED = 0.1
-"""Highest prior probability of a change that was read at the step before and not believed."""
-SURE = 0.9
-"""Probability from which on a reading shows an effect of an action."""
+"""How much less probable a change without its sound is."""
+FELT = 0.97
+"""Certainty that what the fingers have held is still held if they feel something, though it is seen elsewhere."""
+MISTAKEN = 0.75
+"""Certainty that the fingers hold what seems to float, if what they should hold is not seen."""
 _PLACES = ("at", "atop")
 
 
@@ -97,7 +101,12 @@ class HouseholdPerceiver:
     """Turns the observations of one episode into scenes of facts, for `FactSystem.monitor`.
 
     The detector's labels are names. What an observation does not show has certainty 0: places of objects that are not
-    in view or stand on something that nothing is put on, and states that the reader does not give.
+    in view or stand on something that nothing is put on, and states that the reader does not give. The certainty of a
+    state is that of the reading alone. Readings of one state err alike: each counts for less the more there were since
+    the state may have changed, and for hardly anything in the same view.
+
+    Invariants of the world are readings, too: what the fingers feel is what they have taken, fingers that feel nothing
+    hold nothing, and what is seen is not behind a closed door.
 
     Args:
         instance: the household over the objects of the scene.
@@ -119,39 +128,33 @@ class HouseholdPerceiver:
         self._instance, self._reader, self._ears = instance, reader, ears
         kinds = Counter(noun(name) for name in instance.objects)
         self._signs = {sign: name for sign in signs for name in instance.objects if self._is_only(name, sign, kinds)}
-        self._certain = False
         self._support = SupportRelations(self._traits)
         self._unseen = dict.fromkeys(self._properties(), 0.0)
-        self._readings = defaultdict[Property, list[dict[str, float]]](list)
-        self._believed: dict[Property, dict[str, float]] = {}
-        self._carried: dict[Property, dict[str, float]] = {}
-        self._told: dict[Property, tuple[str, float]] = {}
-        self._doubted: Mapping[Property, int] = {}
+        self._views = defaultdict[tuple[Property, str], list[FloatArray]](list)
+        self._taken: str | None = None
         self._before: State = frozenset()
         self._expected: State = frozenset()
         self.heard: Hearing | None = None
 
     def fork(self) -> HouseholdPerceiver:
-        """An independent copy for a frame that is not to be remembered: it reads states only where that is certain."""
+        """An independent copy, for a frame that is not to be remembered; what it reads counts as seen first."""
         other = copy.copy(self)
-        other._certain = True
         other._support, other._ears = self._support.fork(), copy.copy(self._ears)
-        other._believed, other._told = dict(self._believed), dict(self._told)
-        other._readings = defaultdict(list, {prop: list(every) for prop, every in self._readings.items()})
+        other._views = defaultdict(list)
         return other
 
-    def expect(self, before: State, expected: State, doubted: Mapping[Property, int] | None = None) -> None:
+    def expect(self, before: State, expected: State) -> None:
         """Say what should be seen next; it decides where places hide each other, and about pieces that are not seen.
 
         Args:
             before: the facts that were believed before the last action.
             expected: the facts that should hold now.
-            doubted: property -> number of actions that have failed as if it was otherwise; such failures are evidence.
         """
-        self._before, self._expected, self._doubted = before, expected, doubted or {}
-        self._carried = dict(self._believed)
-        self._readings.clear()
-        self._told.clear()
+        self._before, self._expected = before, expected
+        if before != expected:  # an action: other states may have changed, too, but hardly have
+            fresh = changed(before, expected, self._instance.domain)
+            kept = {each: views[-1:] for each, views in self._views.items() if each[0] not in fresh}
+            self._views = defaultdict(list, kept)
 
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
@@ -159,117 +162,74 @@ class HouseholdPerceiver:
         observation = with_shared_numbers(observation)
         self.heard = None if self._ears is None else self._ears.step(observation)
         facts, certainty = set[StateFact](), dict(self._unseen)
-        places = self._places(observation)
-        for name, found in places.items():
+        chances = self._read(observation)
+        places = self._places(observation, chances)
+        for name, (found, sure) in places.items():
             facts |= found
-            certainty.pop((PLACE, name), None)
+            certainty[PLACE, name] = sure
         self._pieces(observation, facts, certainty)
-        self._told |= self._events(places)
-        every = self._chances(observation)
-        worked = self._seen_effects(facts, every)
-        for (variable, name), chances in every.items():
-            likely = self._likely(variable, name, chances, bool(worked - {(variable, name)}))
-            self._believed[variable, name] = likely
-            value = max(likely, key=likely.__getitem__)
-            certainty[variable, name] = likely[value]
-            facts |= self._fact(variable, name, value)
+        self._listen(chances, self._events({name: found for name, (found, _) in places.items()}))
+        for prop, each in chances.items():
+            value = max(each, key=each.__getitem__)
+            certainty[prop] = each[value]
+            facts |= self._fact(*prop, value)
         return FactScene(frozenset(facts), certainty)
 
-    def _likely(self, variable: str, name: str, chances: Mapping[str, float], worked: bool) -> dict[str, float]:
-        """Probabilities of the values of a variable, given what is expected and all that was read since (Bayes)."""
-        if not self._expected:
-            return dict(chances)
-        readings = self._readings[variable, name]
-        if all(max(abs(one[value] - chances[value]) for value in chances) >= SAME_VIEW for one in readings):
-            readings.append(dict(chances))
-        prior = self._prior(variable, name, worked)
-        product = {value: prior.get(value, 0.0) * math.prod(one[value] for one in readings) for value in chances}
-        total = sum(product.values())
-        return {value: chance / total for value, chance in product.items()} if total else dict(chances)
-
-    def _prior(self, variable: str, name: str, worked: bool) -> dict[str, float]:
-        """Weights of the values of a variable before it is read.
-
-        What the last action should have changed is as expected with a probability of `WORKS`, nearly always if other
-        effects of it are seen (`worked`); if not, it is as it was believed to be before. Everything else is as before
-        with 1 - `CHANGES`, or has changed if that was read before. An action that works with `WORKS` if a property is
-        as believed, and fails otherwise, makes that less probable with every failure.
-        """
-        values = self._instance.domain.variables[variable].values
-        expected, before = (self._value(variable, name, state) for state in (self._expected, self._before))
-        told, changed = self._told.get((variable, name), ("", CHANGES * self._silence(variable)))
-        due = self._is_due(variable, name)
-        sure = 1 - (1 - WORKS) * (UNHEARD if worked else 1.0) if due else 1 - changed
-        odds = sure / (1 - sure) * (1 - WORKS) ** self._doubted.get((variable, name), 0)
-        sure = odds / (1 + odds)
-        others = [told] if told not in ("", expected) else [value for value in values if value != expected]
-        weights = {value: CHANGES if due and value not in (before, told) else 1.0 for value in others}
-        prior = {value: weight * (1 - sure) / sum(weights.values()) for value, weight in weights.items()}
-        prior[expected] = sure
-        carried = self._carried.get((variable, name), {})
-        if not due:
-            read = {value: min(chance, CARRIED) for value, chance in carried.items() if value != expected}
-            return prior | {value: max(chance, prior.get(value, 0.0)) for value, chance in read.items()}
-        stays = carried.get(before, 1.0)
-        if stays < 1 - SURE:  # what was believed then is known better by now
-            return prior
-        was_other = {value: chance for value, chance in carried.items() if value != before}
-        return {value: stays * prior.get(value, 0.0) + was_other.get(value, 0.0) for value in values}
-
-    def _seen_effects(self, facts: set[StateFact], chances: Mapping[Property, Mapping[str, float]]) -> set[Property]:
-        """What the last action should have changed and has changed: places, and states that are read for certain."""
-        new = self._expected - self._before
-        seen = {(PLACE, fact[1]) for fact in new & facts if fact[0] in _PLACES}
-        for (variable, name), each in chances.items():
-            if self._is_due(variable, name) and each[self._value(variable, name, self._expected)] >= SURE:
-                seen.add((variable, name))
-        return seen
-
-    def _is_due(self, variable: str, name: str) -> bool:
-        """Return whether the last action should have changed a variable."""
-        return self._value(variable, name, self._before) != self._value(variable, name, self._expected)
-
-    def _silence(self, variable: str) -> float:
-        """How much less probable a change of a variable is because the sound of it was not heard."""
-        heard = self.heard
-        loud = any(event.always and event.variable == variable for event in EVENTS)
-        return UNHEARD if loud and heard is not None and heard.listened else 1.0
-
-    def _value(self, variable: str, name: str, state: State) -> str:
-        """The value that a variable has in a state."""
-        values = self._instance.domain.variables[variable].values
-        return next((value for value in values[1:] if self._fact(variable, name, value) <= state), values[0])
-
-    def _places(self, observation: Observation) -> dict[str, set[StateFact]]:
-        """Object -> where it is, for those of which this is known.
+    def _places(
+        self, observation: Observation, chances: Mapping[Property, Mapping[str, float]]
+    ) -> dict[str, tuple[set[StateFact], float]]:
+        """Object -> where it is and how certain that is, for those of which this is known.
 
         Nowhere, if the gripper has lost it, or if its place is in view and empty.
         """
         should = {fact[1]: fact[2] for fact in sorted(self._expected) if fact[0] == "at"}
-        held, before = _held(self._expected), _held(self._before)
+        domain = self._instance.domain
+        due, before = held(self._expected, domain), held(self._before, domain) or self._taken
         found: dict[str, set[StateFact]] = defaultdict(set)
-        for _, fact in sorted(self._support.step(observation, should, held).items()):
+        for _, fact in sorted(self._support.step(observation, should, due or before).items()):
             if len(fact) == 2 or fact[2] == FLOOR or self._traits(fact[2]) & {Trait.FLAT, Trait.HOLLOW}:
                 found[self._known_as(fact[1])].add((fact[0], *map(self._known_as, fact[1:])))
-        grips = gripper_holds(observation)
-        if held is not None or not grips:
-            shown = {self._known_as(name) for name in observation.labels.values()}
-            due = {name: place for name, place in should.items() if name not in found and name not in shown}
-            found |= {name: set() for name in self._support.absent(observation, due)}
-        if not grips:
-            if before is not None and before not in found:
+        for name in [name for name, facts in found.items() if any(self._shut(fact, chances) for fact in facts)]:
+            del found[name]  # it is in front of a closed door
+        shown = {self._known_as(name) for name in observation.labels.values()}
+        if due is not None or before is not None or not observation.holding:
+            missed = {name: place for name, place in should.items() if name not in found and name not in shown}
+            found |= {name: set() for name in self._support.absent(observation, missed)}
+        if not observation.holding:
+            self._taken = None
+            if before is not None and before not in found and before not in should:
                 found[before] = set()
-            if held is not None and held not in found:  # hidden where the fingers have missed it
-                found[held] = {fact for fact in self._before if fact[0] in _PLACES and fact[1] == held}
-        elif all(fact[0] != "holding" for facts in found.values() for fact in facts):
-            if held is None:
-                if before is not None and before not in found:  # it was not let go of, and the gripper hides it
-                    found[before] = {("holding", before)}
-            elif is_slice(held):  # one of several pieces; the others lie where they are seen
-                found[held].add(("holding", held))
-            elif held == before or not found[held] & self._before:  # hidden, or something else is right below it
-                found[held] = {("holding", held)}
-        return found
+            if due is not None and due not in found:  # hidden where the fingers have missed it
+                found[due] = {fact for fact in self._before if fact[0] in _PLACES and fact[1] == due}
+            return {name: (facts, 1.0) for name, facts in found.items()}
+        self._taken, sure = self._felt(found, before, due)
+        floats = [name for name, facts in found.items() if ("holding", name) in facts and name != self._taken]
+        for name in floats:  # the fingers hold only one thing
+            del found[name]
+        if (taken := self._taken) is not None:
+            found[taken] = {("holding", taken)} | (found.get(taken, set()) if is_slice(taken) else set())
+        return {name: (facts, sure if name == self._taken else 1.0) for name, facts in found.items()}
+
+    def _felt(
+        self, found: Mapping[str, set[StateFact]], before: str | None, due: str | None
+    ) -> tuple[str | None, float]:
+        """What the fingers hold, which feel something, and how certain that is; None if that is not known."""
+        if before is not None:  # they have not let go of it
+            seen = found.get(before, set())
+            return before, FELT if seen and ("holding", before) not in seen else 1.0
+        floats = next((name for name, facts in found.items() if ("holding", name) in facts), None)
+        if due is not None and (is_slice(due) or not found.get(due, set()) & self._before):
+            if floats in (None, due) or is_slice(due) or due in found:
+                return due, 1.0  # hidden, or something else is right below it; of several pieces the others lie about
+            return floats, MISTAKEN
+        return floats, 1.0
+
+    def _shut(self, fact: StateFact, chances: Mapping[Property, Mapping[str, float]]) -> bool:
+        """Whether a place has a door that reads as closed: what is seen is not in it."""
+        if fact[0] != "at" or Trait.DOOR not in self._traits(fact[2]):
+            return False
+        read = chances.get(("open", fact[2]))
+        return ("open", fact[2]) not in self._before | self._expected if read is None else read["open"] < 0.5
 
     def _pieces(self, observation: Observation, facts: set[StateFact], certainty: dict[Property, float]) -> None:
         """What is known of sliced food: whether it is sliced, and the places of pieces, of which only some are seen."""
@@ -285,34 +245,59 @@ class HouseholdPerceiver:
                     certainty.pop((PLACE, food), None)
             elif any(slice_of(other) == name for other in seen):
                 certainty.pop(("sliced", name), None)
-            if (PLACE, name) not in certainty:
+            if certainty.get((PLACE, name), 1.0) > 0.0:
                 expected = {fact for fact in self._expected if fact[1] == name and fact[0] in _PLACES}
                 facts |= expected & self._before
                 if expected - self._before - facts:  # the piece that was put somewhere is hidden, or elsewhere
                     certainty[PLACE, name] = 0.0
 
-    def _chances(self, observation: Observation) -> dict[Property, dict[str, float]]:
-        """State variable and object -> probability of each value, for those that are seen or heard."""
-        masks = state_masks(observation, self._instance.objects)
-        read = read_states(self._reader, observation, masks, self._certain) if self._reader is not None else {}
-        found = {
-            (variable, name): dict(chances)
+    def _read(self, observation: Observation) -> dict[Property, dict[str, float]]:
+        """State variable and object -> likelihood of each value, for those that are seen."""
+        if self._reader is None:
+            return {}
+        read = read_states(self._reader, observation, state_masks(observation, self._instance.objects), False)
+        poses = np.asarray(observation.cameras[0].world_from_camera, np.float32)[:3, 2:]
+        return {
+            (variable, name): self._tempered((variable, name), chances, poses)
             for name, states in read.items()
             for variable, chances in states.items()
             if chances
         }
-        for variable, name in self._told.keys() - found.keys():
-            values = self._instance.domain.variables[variable].values
-            found[variable, name] = dict.fromkeys(values, 1 / len(values))
-        for (variable, name), ratio in self._sounding():
-            normal, other = self._instance.domain.variables[variable].values
-            chances = found.get((variable, name), {normal: 0.5, other: 0.5})
-            odds = ratio * chances[other] / max(chances[normal], 1e-6)
-            found[variable, name] = {normal: 1 / (1 + odds), other: odds / (1 + odds)}
-        return found
+
+    def _tempered(self, prop: Property, chances: Mapping[str, float], view: FloatArray) -> dict[str, float]:
+        """What a reading adds to earlier ones of the same value, whose errors are alike.
+
+        n readings with a correlation r count as n / (1 + (n - 1) r) independent ones (Kish, 1965).
+        """
+        earlier = self._views[prop, max(chances, key=chances.__getitem__)]
+        same = sum(_alike(each, view) for each in earlier)
+        number, alike = (same, ALIKE_IN_VIEW) if same else (len(earlier), ALIKE)
+        weight = _effective(number + 1, alike) - _effective(number, alike)
+        earlier.append(view)
+        raised = {value: max(chance, 1e-6) ** weight for value, chance in chances.items()}
+        total = sum(raised.values())
+        return {value: each / total for value, each in raised.items()}
+
+    def _listen(self, chances: dict[Property, dict[str, float]], events: Mapping[Property, tuple[str, float]]) -> None:
+        """Weigh what is read by what is heard: what has happened, what goes on, and that nothing was heard."""
+        for prop, (told, ratio) in events.items():
+            known = chances.setdefault(prop, self._even(prop[0]))
+            before = self._value(*prop, self._before)
+            for value in known:
+                known[value] *= ratio if value == told or (not told and value != before) else 1.0
+        for prop, ratio in self._sounding():
+            known = chances.setdefault(prop, self._even(prop[0]))
+            known[self._values(prop[0])[1]] *= ratio
+        for prop, known in chances.items():
+            before = self._value(*prop, self._before)
+            if self._silent(prop[0]):
+                for value in known.keys() - {before}:
+                    known[value] *= UNHEARD
+            total = sum(known.values())
+            known |= {value: each / total for value, each in known.items()}
 
     def _events(self, places: Mapping[str, set[StateFact]]) -> dict[Property, tuple[str, float]]:
-        """What sounds tell has happened: property, its value now, and how probable that is.
+        """What sounds tell has happened: property, its value now, and how much more likely the sound is then.
 
         What is gone from its place or lies on the floor is more likely than what is not in view, and what stands where
         it should hardly likely. What the action should have changed is no news.
@@ -320,7 +305,7 @@ class HouseholdPerceiver:
         heard, found = self.heard, dict[Property, tuple[str, float]]()
         if heard is None:
             return found
-        sounds = {hint.label for hint in heard.hints}.union(heard.labels)
+        sounds = heard.suspected
         for event in EVENTS:
             names = [name for name in self._instance.objects if event.trait in self._traits(name)]
             due = any(self._is_due(event.variable, name) for name in names)
@@ -328,11 +313,9 @@ class HouseholdPerceiver:
             if event.label not in sounds or due or flows:
                 continue
             shares = {name: self._share(places.get(name)) for name in names}
-            heard_so = HEARD if event.label in heard.labels or LOST in shares.values() else HINTED
-            found |= {
-                (event.variable, name): (event.value, heard_so * share / sum(shares.values()))
-                for name, share in shares.items()
-            }
+            ratio = HEARD if event.label in heard.labels or LOST in shares.values() else HINTED
+            ratios = {name: ratio * share / sum(shares.values()) for name, share in shares.items()}
+            found |= {(event.variable, name): (event.value, each) for name, each in ratios.items() if each > LEAST}
         return found
 
     def _share(self, place: set[StateFact] | None) -> float:
@@ -358,6 +341,30 @@ class HouseholdPerceiver:
                 (sign.variable, name),
                 sign.if_so / sign.if_not if sounds else (1 - sign.if_so) / (1 - sign.if_not),
             )
+
+    def _is_due(self, variable: str, name: str) -> bool:
+        """Return whether the last action should have changed a variable."""
+        return self._value(variable, name, self._before) != self._value(variable, name, self._expected)
+
+    def _silent(self, variable: str) -> bool:
+        """Whether a change of a variable would have been heard, and nothing was."""
+        heard = self.heard
+        labels = {event.label for event in EVENTS if event.always and event.variable == variable}
+        return bool(labels) and heard is not None and heard.listened and labels.isdisjoint(heard.suspected)
+
+    def _values(self, variable: str) -> tuple[str, ...]:
+        known = self._instance.domain.variables.get(variable)
+        return () if known is None else known.values
+
+    def _even(self, variable: str) -> dict[str, float]:
+        """Likelihoods that say nothing."""
+        values = self._values(variable)
+        return dict.fromkeys(values, 1 / len(values))
+
+    def _value(self, variable: str, name: str, state: State) -> str:
+        """The value that a variable has in a state."""
+        values = self._values(variable)
+        return next((value for value in values[1:] if self._fact(variable, name, value) <= state), values[0])
 
     def _fact(self, variable: str, name: str, value: str) -> set[StateFact]:
         """The fact that a variable has a value; none for the first one, which is the normal one."""
@@ -389,6 +396,11 @@ class HouseholdPerceiver:
         return noun(name) == sign.kind and kinds[sign.kind] == 1 and sign.variable in self._instance.domain.variables
 
 
-def _held(facts: State) -> str | None:
-    """What the gripper holds."""
-    return next((fact[1] for fact in sorted(facts) if fact[0] == "holding"), None)
+def _effective(number: int, alike: float) -> float:
+    """How many independent readings some readings count as, by the correlation of their errors."""
+    return number / (1 + (number - 1) * alike) if number else 0.0
+
+
+def _alike(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two views (3, 2), the direction and the place of a camera, are alike."""
+    return bool(one[:, 0] @ other[:, 0] > SAME_VIEW and np.linalg.norm(one[:, 1] - other[:, 1]) < SAME_VIEW_M)

@@ -94,6 +94,11 @@ class Hearing:
         """Different labels of the events, in the order in which they were heard first."""
         return tuple(dict.fromkeys(event.label for event in self.events))
 
+    @property
+    def suspected(self) -> frozenset[str]:
+        """Labels of the events and of the hints."""
+        return frozenset(each.label for each in (*self.events, *self.hints))
+
     def was_heard(self, label: str) -> bool | None:
         """Whether a sound was heard; None without audio."""
         return any(event.label == label for event in self.events) if self.listened else None

@@ -20,11 +20,11 @@ def test_what_is_watched_ends_in_the_checkpoint(tmp_path: Path) -> None:
     config = PatienceConfig(str(demos), str(checkpoint), alpha=0.2)
     with pytest.raises(InvalidRecording, match=r"sim\.household_glances"):
         learn(config)
-    frames = [(0.0, []), (0.2, [(CARRIED, "pan")]), (0.4, [(CARRIED, "pan")]), (0.6, [])]
+    frames = [(0.0, []), (0.2, [(CARRIED, "pan", 1.0)]), (0.4, [(CARRIED, "pan", 1.0)]), (0.6, [])]
     (demos / "one.json").write_text(json.dumps([frames] * 10))
     before = HouseholdModels.load(checkpoint).config
     learned = learn(config)
-    assert (learned[CARRIED], learned[ELSE]) == pytest.approx((0.2, 0.1))
+    assert (learned[CARRIED], learned[ELSE]) == pytest.approx((0.3, 0.1))
     after = HouseholdModels.load(checkpoint).config
     assert after.patience_s == pytest.approx(learned)
     assert after.durations == before.durations

@@ -370,6 +370,7 @@ HOUSEHOLD = Domain.of(
     relations=RELATIONS,
     words=WORDS,
     traits=Trait,
+    enclosed="shut_in",
 )
 """The household domain."""
 

@@ -30,10 +30,6 @@ RIM_M = 0.03
 SMALL_M, THIN_M = 0.25, 0.03
 """Places that are smaller and thinner than this, such as burners, are hidden by what stands on them."""
 
-OPEN_M, SHUT_M = 0.0775, 0.003
-"""A gripper whose opening is between these holds something, metres."""
-
-
 CARRIED_M = 0.10
 """What the fingers should hold is held if they hold something and it has moved so far since it was last seen."""
 
@@ -99,8 +95,9 @@ class SupportRelations:
             observation: the views; labels are names.
             expected: object -> the place where it should be. It decides only where it has room for one thing and was
                 never seen: the object may hide it.
-            held: the object that the gripper should hold; of several that float it is assumed to be the one. What is
-                carried along an open cupboard seems to stand in it; that it has moved says that it is held.
+            held: the object that the gripper should hold, or has held; of several that float it is assumed to be the
+                one. What is carried along an open cupboard seems to stand in it; that it has moved says that it is
+                held.
 
         Returns:
             Name -> the fact that holds: `("at", name, place)`, `("atop", name, place)` or `("holding", name)`.
@@ -111,10 +108,10 @@ class SupportRelations:
         fixed = [name for name in seen if name not in carried]
         places = [name for name in fixed if {Trait.FLAT, Trait.HOLLOW} & set(self._traits(name))]
         self._small.update({name: seen[name] for name in places if _is_small(seen[name], self._small.get(name))})
-        found, floating, grips = dict[str, tuple[str, ...]](), list[str](), gripper_holds(observation)
+        found, floating, grips = dict[str, tuple[str, ...]](), list[str](), observation.holding
         for name in carried:
             moved = name in self._last and float(np.linalg.norm(seen[name].middle - self._last[name])) > CARRIED_M
-            self._last[name] = seen[name].middle
+            stayed, self._last[name] = name in self._last and not moved, seen[name].middle
             if name == held and grips and (moved or name == self._carried):
                 floating.append(name)
                 continue
@@ -130,7 +127,8 @@ class SupportRelations:
             if place is None and not grips:
                 place = _place_around(seen, name, places)
             if place is None:
-                floating.append(name)
+                if moved or name == self._carried or not stayed:
+                    floating.append(name)
             elif (
                 dish is None
                 and place in seen
@@ -174,11 +172,6 @@ class SupportRelations:
             and abs(own.low[2] - place.high[2]) < ABOVE_M
         }
         return min(under, key=lambda name: under[name], default=None)
-
-
-def gripper_holds(observation: Observation) -> bool:
-    """Whether something is between the fingers."""
-    return SHUT_M < observation.gripper_opening_m < OPEN_M
 
 
 def _objects(observation: Observation, compact: Callable[[str], bool]) -> dict[str, _Seen]:

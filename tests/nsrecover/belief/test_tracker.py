@@ -222,16 +222,6 @@ def test_a_stopped_action_is_taken_back() -> None:
     assert kinds(found) == [IncidentKind.CHANGED]
 
 
-def test_looks_that_build_on_each_other_count_once_when_an_action_is_taken_back() -> None:
-    once, often = tracker(), tracker()
-    for found, looks in ((once, 1), (often, 4)):
-        found.acted(MOVE)
-        for number in range(looks):
-            found.saw(FactScene(START | {("full", "b")}, {("full", "b"): 0.9}), jointly=True, first=number == 0)
-        found.undone()
-    assert certainty(once, ("full", "b")) == pytest.approx(certainty(often, ("full", "b")), abs=0.01)
-
-
 def test_after_a_disturbance_one_look_is_believed_sooner() -> None:
     calm, disturbed, seen = tracker(), tracker(), FactScene(START | {("full", "b")})
     calm.waited()
@@ -252,12 +242,15 @@ def test_what_is_seen_nowhere_may_be_anywhere_else() -> None:
     assert ("at", "a", "table") in found.best.state
 
 
-def test_looks_that_build_on_each_other_count_once() -> None:
-    apart, together, seen = tracker(), tracker(), FactScene(START, {("full", "a"): 0.8})
-    for number in range(4):
-        apart.saw(seen)
-        together.saw(seen, jointly=True, first=number == 0)
-    assert apart.unseen(("full", "a")) < together.unseen(("full", "a")) / 20
+def test_what_an_action_that_failed_needs_is_doubted_until_it_is_seen() -> None:
+    found, prop = tracker(), ("full", "a")
+    found.saw(FactScene(START))
+    before = found.unseen(prop)
+    found.doubt([prop], 10.0)
+    doubted = found.unseen(prop)
+    assert doubted > 9 * before
+    found.saw(FactScene(START))
+    assert found.unseen(prop) < doubted / 20
 
 
 def test_how_often_readings_err_is_learned_by_variable() -> None:

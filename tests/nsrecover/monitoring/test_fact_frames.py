@@ -1,6 +1,5 @@
 """What an action of a household needs while it runs, as frames show it."""
 
-import math
 from collections.abc import Iterator
 
 import pytest
@@ -14,7 +13,7 @@ from nsrecover.domains.household.scene import household
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels
-from nsrecover.monitoring.fact_frames import BARELY, CARRIED, ConditionModel, Frame, fit_patience
+from nsrecover.monitoring.fact_frames import CARRIED, ConditionModel, Frame, WrongFor, fit_patience
 from nsrecover.session import AnySession
 from sim.common.arm import STEP_S
 from sim.kitchen.person import Person
@@ -117,21 +116,40 @@ def test_models_are_for_one_type_of_scenes_and_need_a_perceiver_that_can_be_copi
 
 def action(wrong_s: float, what: str = CARRIED) -> list[Frame]:
     """The frames of an action, 0.2 s apart, in which something is wrong for some time."""
-    return [
-        (0.2 * number, frozenset({(what, "pan")} if 5 <= number <= 5 + wrong_s / 0.2 else ())) for number in range(40)
-    ]
+    return [(0.2 * number, {(what, "pan"): 1.0} if 5 <= number <= 5 + wrong_s / 0.2 else {}) for number in range(40)]
 
 
 def test_patience_is_what_good_actions_need_and_no_more() -> None:
     learned = ConditionModel(fit_patience([action(wrong_s) for wrong_s in (0.4, 0.2) * 20], 0.05))
-    assert learned.patience(CARRIED) == pytest.approx(0.4)
-    assert learned.patience("broken") == learned.patience("broken" + BARELY) == pytest.approx(0.1)
+    assert learned.patience(CARRIED) == pytest.approx(0.5), "with half a period, in which it may have begun or ended"
+    assert learned.patience("broken") == pytest.approx(0.1)
     more = ConditionModel(fit_patience([action(0.4), action(0.8, "broken")] * 20, 0.05))
-    assert more.patience(CARRIED) == pytest.approx(8 * 0.4), "what no action of the first half shows has its own limit"
+    assert more.patience(CARRIED) == pytest.approx(9 * 0.5), "what no action of the first half shows has its own limit"
     with pytest.raises(InvalidRecording, match="40"):
         fit_patience([action(0.4)] * 39, 0.05)
 
 
-def test_without_learned_times_what_is_barely_seen_does_not_count() -> None:
-    assert ConditionModel().patience("broken") == 0
-    assert math.isinf(ConditionModel().patience("broken" + BARELY))
+@pytest.mark.parametrize("rate_hz", [5, 10, 30])
+def test_frames_count_for_their_time_and_by_their_probability_at_any_rate(rate_hz: int) -> None:
+    sure, unsure, key = WrongFor(), WrongFor(), ("filled", "mug")
+    for number in range(rate_hz + 1):
+        sure.add((number / rate_hz, {key: 1.0}))
+        unsure.add((number / rate_hz, {key: 0.5}))
+    assert sure.seconds[key] == pytest.approx(1.0)
+    assert unsure.seconds[key] == pytest.approx(0.5)
+    sure.add((2.5, {key: -1.0}))
+    assert key not in sure.seconds, "it was seen to fit for long enough"
+
+
+def test_what_the_robot_sets_down_to_grasp_it_anew_is_not_lost(world: KitchenWorld) -> None:
+    world.execute(Action("pick_up", ("egg",)))
+    session = begun(world, "put_on(egg, dining table)")
+    session.glanced(frame(world), HOLDS)
+    world.execute(Action("put_on", ("egg", TOP)))
+    for _ in range(3):
+        session.glanced(frame(world), OPEN)
+    assert isinstance(session.request, Act)
+    Person(world.cell).carry("egg", (*world.cell.bottom("egg")[:2], -5.0))
+    for _ in range(2):
+        session.glanced(frame(world, LONG_S), HOLDS)
+    assert isinstance(session.request, Interrupt)
