@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
@@ -59,6 +59,7 @@ def load(  # type: ignore[overload-overlap]
     domain: SpatialDomain | None = None,
     tolerance_m: float | None = None,
     sensor: str | None = None,
+    rules: bool | Collection[str] = False,
 ) -> System[SceneGraph]: ...
 @overload
 def load(
@@ -70,6 +71,7 @@ def load(
     domain: Domain | None = None,
     tolerance_m: float | None = None,
     sensor: str | None = None,
+    rules: bool | Collection[str] = False,
 ) -> System[SceneGraph] | HouseholdSystem:
     """Load a checkpoint.
 
@@ -86,6 +88,9 @@ def load(
         tolerance_m: displacement from which on an object counts as out of place, metres; the one of the training if
             None. Below 1 cm, calibrate on good runs of your own sensor (`System.calibrated`).
         sensor: the sensor for which `alpha` is promised, such as "d435"; all of the training's together if None.
+        rules: whether hand-written rules replace the learned parts that have one, or which ones: "transition",
+            "discriminator", "outcomes" (`Bundle.with_rules`). What objects look like stays learned. For blocks that are
+            picked and placed rules are as good; they need no training.
 
     Raises:
         InvalidCheckpoint: it is missing, damaged, for another domain or does not fit, or was calibrated on too few
@@ -97,7 +102,7 @@ def load(
         raise InvalidConfiguration(f"expected the name or folder of a checkpoint, found {type(checkpoint).__name__}")
     if checkpoint == HOUSEHOLD_CHECKPOINT or (domain is not None and not isinstance(domain, SpatialDomain)):
         with needs_extra("learned", _TORCH):
-            return _household(checkpoint, domain, (alpha, tolerance_m, sensor))
+            return _household(checkpoint, domain, (alpha, tolerance_m, sensor, rules or None))
     domain = domain or TABLETOP
     if checkpoint is not None:
         domain = with_operators(domain, operators_in(checkpoint))
@@ -111,7 +116,7 @@ def load(
         models = models if tolerance_m is None else models.with_tolerance(tolerance_m)
         return of_boxes(models, domain, calibration)
     with needs_extra("learned", _TORCH):
-        from nsrecover.models.bundle import Bundle
+        from nsrecover.models.bundle import RULED_PARTS, Bundle
         from nsrecover.models.checkpoint import DEFAULT
         from nsrecover.models.household import domain_of
 
@@ -122,6 +127,8 @@ def load(
             "domain with load(domain=)"
         )
     bundle, motions = Bundle.load(checkpoint, domain), motions_in(checkpoint or DEFAULT)
+    if rules:
+        bundle = bundle.with_rules(RULED_PARTS if rules is True else rules)
     if sensor is not None and alpha is None:
         raise InvalidConfiguration(f"expected alpha with sensor={sensor!r}, found none; the rate to promise for it")
     if tolerance_m is not None:
@@ -144,7 +151,7 @@ def _household(checkpoint: str | Path | None, domain: Domain | None, others: tup
 
     if any(each is not None for each in others):
         raise InvalidConfiguration(
-            "expected no alpha, tolerance_m or sensor with a checkpoint of a household, found one; its thresholds were "
+            "expected no alpha, tolerance_m, sensor or rules with a checkpoint of a household, found one; its thresholds were "
             "chosen in training"
         )
     return HouseholdSystem(HouseholdModels.load(checkpoint or HOUSEHOLD_CHECKPOINT, domain or HOUSEHOLD))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
-
-import numpy as np
-import numpy.typing as npt
 
 from eval.common.plans import PlannerSetting, typed_setting
 from eval.common.systems import system_of
@@ -19,63 +16,15 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import EpisodeStatus, Fate, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.models.bundle import Bundle
+from nsrecover.models.bundle import RULED_PARTS
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
 from nsrecover.system import System
 from sim.tabletop.truth import ROOM_M
-
-PARTS = ("transition", "discriminator")
-"""Learned parts that have a rule: T and K."""
-
-
-class Ruled(Bundle):
-    """A checkpoint in which rules replace some learned parts.
-
-    - transition: an action leads where its operator says (`SpatialOperator.place`).
-    - discriminator: an object is in its place if `same_place` finds it there: its centre is at most 2 cm away, its side
-      is the same, and it takes no more room where that counts.
-    """
-
-    ruled: frozenset[str]
-
-    @classmethod
-    def of(cls, bundle: Bundle, parts: Collection[str]) -> Bundle:
-        """A checkpoint with rules in place of some of its learned parts, a selection of `PARTS`."""
-        other = cls(bundle.config)
-        other.load_state_dict(bundle.state_dict())
-        other.ruled = frozenset(parts)
-        if "transition" in other.ruled:
-            other.config = replace(other.config, operators=())
-        return other
-
-    def same(
-        self,
-        visual_a: npt.ArrayLike,
-        boxes_a: npt.ArrayLike,
-        visual_b: npt.ArrayLike,
-        boxes_b: npt.ArrayLike,
-        tolerance_m: npt.ArrayLike | None = None,
-    ) -> FloatArray:
-        """P(in the same place) for M pairs: (M,); 1 without the discriminator, so that the rules around it decide."""
-        if "discriminator" not in self.ruled:
-            return super().same(visual_a, boxes_a, visual_b, boxes_b, tolerance_m)
-        return np.ones(len(np.asarray(boxes_a)), dtype=np.float32)
-
-
-def check_parts(parts: Collection[str]) -> None:
-    """Refuse names of parts that have no rule.
-
-    Raises:
-        InvalidConfiguration: one is none of `PARTS`.
-    """
-    for part in parts:
-        require_known(part, PARTS, "parts in planner.rules")
-
 
 T = TypeVar("T")
 
@@ -98,7 +47,7 @@ class Recovering:
         max_expansions: nodes of one search; this budget gives the same result on any machine.
         budget_s: wall time of one search; None: no limit.
         max_recoveries: recoveries in one episode before the agent asks for help.
-        rules: learned parts that hand-written rules replace, see `eval.sweep.controllers`.
+        rules: learned parts that hand-written rules replace, see `Bundle.with_rules`.
     """
 
     name: str
@@ -110,7 +59,8 @@ class Recovering:
     rules: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        check_parts(self.rules)
+        for part in self.rules:
+            require_known(part, RULED_PARTS, "parts in planner.rules")
         limits = {name: getattr(self, name) for name in ("max_expansions", "budget_s", "max_recoveries")}
         if not all(value is None or (isinstance(value, int | float) and value >= 0) for value in limits.values()):
             found = ", ".join(f"{name}={value}" for name, value in limits.items())
@@ -133,7 +83,7 @@ class Recovering:
     def _agent(self, world: World[Any]) -> tuple[RecoveryAgent, _TimedPlanner]:
         system = _at_its_table(warm_system(self.checkpoint), world)
         if self.rules:
-            system = system.with_model(replace(system.model, models=Ruled.of(system.model.bundle, self.rules)))
+            system = system.with_model(replace(system.model, models=system.model.bundle.with_rules(self.rules)))
         recover = partial(self.setting.recover(system), max_expansions=self.max_expansions)
         otherwise = self.setting.otherwise(system)
         planner = _TimedPlanner(recover) if otherwise is None else _TimedPlannerOfOtherWays(recover, otherwise)

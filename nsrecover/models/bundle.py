@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,18 @@ import torch
 from torch import Tensor, nn
 
 from nsrecover.core.entrance import check_table
+from nsrecover.core.geometry import near_enough
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean, require_known
 from nsrecover.models.checkpoint import DEFAULT, CheckpointFormat, built, folder_of, restore
 from nsrecover.models.conformal import Calibration, conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
+from nsrecover.models.outcomes.model import OutcomeModel
+from nsrecover.models.outcomes.scene import pushed_boxes
 from nsrecover.models.size_range import extended, limited
 from nsrecover.models.transition import TransitionModel
 from nsrecover.perception.objects import colours
@@ -87,6 +91,9 @@ class BundleConfig:
     provenance: JsonMapping = field(default_factory=dict)
 
 
+RULED_PARTS = ("transition", "discriminator", "outcomes")
+"""Learned parts that a hand-written rule can replace, see `Bundle.with_rules`."""
+
 LEARNED_SHARE = 0.05
 """Weight of what the encoder has learned in the cosine of two objects; colours have the rest.
 
@@ -100,7 +107,12 @@ class Bundle(nn.Module):
     """Encoder, transition model, discriminator and free-space transformer, with array-in, array-out methods.
 
     The methods take and return NumPy arrays, run without gradients and do not change the parameters.
+
+    Attributes:
+        ruled: learned parts that rules replace, see `with_rules`.
     """
+
+    ruled: frozenset[str] = frozenset()
 
     def __init__(self, config: BundleConfig | None = None) -> None:
         super().__init__()
@@ -125,6 +137,26 @@ class Bundle(nn.Module):
     def with_threshold(self, threshold: float) -> Bundle:
         """The same learned parts, which are shared, with another decision threshold."""
         return self._with(threshold=threshold)
+
+    def with_rules(self, parts: Collection[str] = RULED_PARTS) -> Bundle:
+        """The same, with hand-written rules in place of some learned parts.
+
+        - transition: an action leads where its operator says (`SpatialOperator.place`).
+        - discriminator: an object is in its place if `same_place` finds it there: its centre is at most `tolerance_m`
+          away, its side is the same, and it takes no more room where that counts.
+        - outcomes: a push moves its object to the target and nothing else, within `tolerance_m`.
+
+        Args:
+            parts: a selection of `RULED_PARTS`.
+
+        Raises:
+            InvalidConfiguration: a part has no rule.
+        """
+        for part in parts:
+            require_known(part, RULED_PARTS, "learned parts with a rule")
+        other = self._with(**({"operators": ()} if "transition" in parts else {}))
+        other.ruled = frozenset(parts)
+        return other
 
     def with_calibration(self, calibration: Calibration) -> Bundle:
         """The same learned parts, which are shared, with the scores of other good steps."""
@@ -219,10 +251,14 @@ class Bundle(nn.Module):
         calibration = self.calibration_for(sensor)
         threshold = conformal_threshold(calibration.scores, calibration.steps, alpha)
         if threshold == 0.0:
+            enough = alpha * (calibration.steps + 1) >= 1
+            gone = sum(score == 0.0 for score in calibration.scores) if enough else 0
+            least = math.ceil(1000 * (gone + 1) / (calibration.steps + 1)) / 10
             raise InvalidCheckpoint(
-                f"expected a checkpoint calibrated on at least {math.ceil(1 / alpha) - 1} successful steps to promise "
-                f"a false-alarm rate of {alpha}, found one calibrated on {calibration.steps}; ask for a higher rate, "
-                "or train with more held-out demonstrations"
+                f"expected a checkpoint calibrated on at least {math.ceil((gone + 1) / alpha) - 1} successful steps to "
+                f"promise a false-alarm rate of {alpha}, found one calibrated on {calibration.steps}"
+                f"{f' through {sensor}' if sensor else ''}{f', {gone} of them as if an object was gone' if gone else ''}; "
+                f"ask for {least} % or more, or calibrate on your own good runs (System.calibrated)"
             )
         return threshold
 
@@ -323,6 +359,8 @@ class Bundle(nn.Module):
         may have its own, `tolerance_m` (M,) metres; if None, all have that of the bundle. It has seen boxes of some
         sizes only, so it is shown others with the nearest sides that it knows, at the same centres.
         """
+        if "discriminator" in self.ruled:  # the rules of `same_place` decide
+            return np.ones(len(np.asarray(boxes_a)), dtype=np.float32)
         places_a, places_b = (np.array(boxes, dtype=np.float32) for boxes in (boxes_a, boxes_b))
         tolerance = np.asarray(self.config.tolerance_m if tolerance_m is None else tolerance_m, dtype=np.float32)
         ratio = self.config.trained_tolerance_m / tolerance[..., None]
@@ -334,6 +372,31 @@ class Bundle(nn.Module):
         looks_a, looks_b = self.learned(visual_a), self.learned(visual_b)
         arrays = (self._tensor(array) for array in (looks_a, places_a, looks_b, places_b))
         return np.asarray(torch.sigmoid(self.discriminator(*arrays)).cpu().numpy(), dtype=np.float32)
+
+    @cached_property
+    def outcomes(self) -> OutcomeModel:
+        """The shipped distributions of where pushes lead."""
+        return OutcomeModel.load()
+
+    def pushed(self, boxes: npt.ArrayLike, moved: int, target: npt.ArrayLike) -> FloatArray:
+        """Expected boxes (N, 6) of all objects after a push, as in `PushOutcomes.pushed`."""
+        found = np.array(boxes, dtype=np.float32)
+        if "outcomes" in self.ruled:
+            found[moved, :2] = np.asarray(target)[:2]
+            return found
+        scene, action = pushed_boxes(boxes, moved, target)
+        found[:, :3] += self.outcomes.expected(scene, action)[0]
+        return found
+
+    def push_as_expected(
+        self, boxes: npt.ArrayLike, moved: int, target: npt.ArrayLike, after: npt.ArrayLike
+    ) -> FloatArray:
+        """P(as expected) of all objects after a push, as in `PushOutcomes.push_as_expected`."""
+        if "outcomes" in self.ruled:
+            near = near_enough(np.asarray(after), self.pushed(boxes, moved, target), self.tolerance_m)
+            return np.asarray(near, dtype=np.float32)
+        scene, action = pushed_boxes(boxes, moved, target)
+        return self.outcomes.as_expected(scene, action, np.asarray(after)[:, :3], self.threshold)
 
     @torch.inference_mode()
     def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:

@@ -85,3 +85,22 @@ class Transitions(Protocol):
             moved: (B,) index of the moved object.
             reference: (B,) index of the other argument.
         """
+
+
+@runtime_checkable
+class PushOutcomes(Protocol):
+    """Models that know where pushes lead, as distributions of all objects that they touch."""
+
+    def pushed(self, boxes: npt.ArrayLike, moved: int, target: npt.ArrayLike) -> FloatArray:
+        """Expected boxes (N, 6) after a push.
+
+        Args:
+            boxes: (N, 6) before, metres.
+            moved: index of the pushed object.
+            target: (6,) box to which it is pushed.
+        """
+
+    def push_as_expected(
+        self, boxes: npt.ArrayLike, moved: int, target: npt.ArrayLike, after: npt.ArrayLike
+    ) -> FloatArray:
+        """P(as expected) (N,) of boxes `after` (N, 6), by their likelihood; other arguments as for `pushed`."""

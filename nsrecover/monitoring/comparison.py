@@ -14,10 +14,10 @@ from nsrecover.core.geometry import near_enough
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
+from nsrecover.domains.tabletop.operators import PUSH, TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.models.protocols import RecoveryModels
+from nsrecover.models.protocols import PushOutcomes, RecoveryModels
 from nsrecover.models.same_place import well_placed
 from nsrecover.monitoring.box_causes import Situation, cause_of
 from nsrecover.monitoring.imagination import ModelAndDomain, as_expected, surely_itself
@@ -116,6 +116,8 @@ class Comparison:
         if moved is not None and graph.seen[moved] and itself[moved]:
             row = slice(moved, moved + 1)
             probabilities[row] = well_placed(self.models, expected.boxes[row], graph.boxes[row])
+        if moved is not None and action.operator == PUSH.name and isinstance(self.models, PushOutcomes):
+            probabilities = self._pushed(self.models, graph, trace.graphs[step], action, probabilities)
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
         probabilities[[i for i in np.flatnonzero(known_gone) if i != moved]] = 1.0
         judged = np.array([name not in known.newcomers for name in graph.names])
@@ -165,6 +167,15 @@ class Comparison:
             newcomers=tuple(name for name in graph.names if name in known.newcomers),
             looks=known.looks,
         )
+
+    def _pushed(
+        self, models: PushOutcomes, graph: SceneGraph, before: SceneGraph, action: Action, otherwise: np.ndarray
+    ) -> np.ndarray:
+        """P(as expected) of the objects that are seen after a push, by the distribution of its outcomes."""
+        if before.names != graph.names or action.target is None:
+            return otherwise
+        found = models.push_as_expected(before.boxes, moved_object(before, action), action.target, graph.boxes)
+        return np.where(graph.seen & before.seen, found, otherwise)
 
 
 def _farther(expected: SceneGraph, observed: SceneGraph, action: Action, moved: int, most_m: float) -> SceneGraph:

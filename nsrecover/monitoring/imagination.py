@@ -11,12 +11,12 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import as_box
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
-from nsrecover.domains.tabletop.operators import REACHED_M, TABLETOP, has_own_effect, moved_object, reference_name
+from nsrecover.domains.tabletop.operators import PUSH, REACHED_M, TABLETOP, has_own_effect, moved_object, reference_name
 from nsrecover.domains.tabletop.relations import landed
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidCheckpoint
 from nsrecover.models.free_place import find_free_place
-from nsrecover.models.protocols import RecoveryModels, SceneModels, Transitions
+from nsrecover.models.protocols import PushOutcomes, RecoveryModels, SceneModels, Transitions
 from nsrecover.models.same_place import same_place
 from nsrecover.util.python310 import Self
 
@@ -70,6 +70,8 @@ class Imagination:
         """
         action = self.ground(graph, action)
         moved = moved_object(graph, action)
+        if action.operator == PUSH.name and action.target is not None and isinstance(self.models, PushOutcomes):
+            return replace(graph, boxes=self.models.pushed(graph.boxes, moved, action.target))
         if action.target is not None:
             return graph.with_node(moved, landed(graph, moved, action.target, REACHED_M))
         known = self._learned

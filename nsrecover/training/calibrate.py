@@ -46,9 +46,7 @@ def calibrate(
     sensors = _by_sensor([held_out[i] for i in others], scores), _by_sensor(test, fresh)
     calibrations = {name: Calibration(lowest(own), len(own)) for name, own in sensors[0].items() if name}
     thresholds = {rate: conformal_threshold(kept, len(scores), rate) for rate in FALSE_ALARM_RATES}
-    threshold = NEUTRAL_THRESHOLD
-    if len(calibrations) < 2:  # with several sensors, each has a threshold of its own
-        threshold = min(threshold, conformal_threshold(kept, len(scores), alpha))
+    threshold = min(NEUTRAL_THRESHOLD, conformal_threshold(kept, len(scores), alpha))
     bundle.config = replace(
         bundle.config,
         threshold=threshold,

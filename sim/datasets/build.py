@@ -20,10 +20,12 @@ from tqdm import tqdm
 
 from conf.command import option
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.models.outcomes.episode import ContactEpisode
 from nsrecover.util.atomic_write import atomic_write_bytes
 from sim.common.folder import claim_folder, read_ledger, write_json
 from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
+from sim.datasets.contact import drawing as contact
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode
 from sim.datasets.household import generate as generate_household
 from sim.datasets.household.drawing import HouseholdDataset
@@ -37,6 +39,7 @@ from sim.datasets.spec import EPISODES, ErrorEpisode
 from sim.datasets.summary import markdown, summarise
 
 METRICS, CONFIG, TABLE = "metrics.json", "config.yaml", "table.md"
+CONTACT_EPISODES = 4000
 ALL = "all"
 
 
@@ -60,6 +63,8 @@ class DatasetsConfig:
     V    unrecoverable: an object is gone, out of reach, or without its support; half of them recoverable look-alikes
     VI   8 to 15 objects at any yaw fill the table, plans of 2 or 3 steps, an error after every step
     X    14 to 22 objects, plans of 20 to 40 steps without an arm, with people who help and hinder
+    XI   single pushes, rolls, topplings and drops in clutter, half of them with an error; no images
+    XI_demos  the same without errors
     VII  worlds with an operator that nobody has written: demonstrations of it as recorded runs, and episodes
     H1   ten household tasks, one failure in each episode
     H2   two to four failures at different steps
@@ -72,10 +77,11 @@ class DatasetsConfig:
     objects deviate afterwards, by how much and why (compared with the fault-free run). table.md counts them.
 
     Attributes:
-        dataset: I, II, III, IV, V, VI, X (tabletop), all of these, VII (own operators), or H1, H2, H3, H4, H5,
-            A2 (kitchen).
+        dataset: I, II, III, IV, V, VI, X (tabletop), all of these, VII (own operators), XI or XI_demos (outcomes
+            that are distributions), or H1, H2, H3, H4, H5, A2 (kitchen).
         episodes: number of episodes; the default number of the dataset if null (I 750, II 1300, III 200, IV 200, V
-            120, VI 60, X 60, H1 1000, H2 300, H3 300, H4 200, H5 200, A2 200); of VII the number of worlds (20).
+            120, VI 60, X 60, XI 4000, H1 1000, H2 300, H3 300, H4 200, H5 200, A2 200); of VII the number of worlds
+            (20).
         seed: another seed gives other episodes.
         out: output folder; with dataset=all it gets one folder for each dataset.
         workers: number of processes; the result does not depend on it.
@@ -151,7 +157,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
     Raises:
         InvalidConfiguration: a value is out of range, or a folder belongs to another dataset.
     """
-    known = [*DATASETS, *HOUSEHOLD_DATASETS, OWN_OPERATORS]
+    known = [*DATASETS, *HOUSEHOLD_DATASETS, OWN_OPERATORS, *contact.CONTACT_DATASETS]
     if config.dataset != ALL and config.dataset not in known:
         raise InvalidConfiguration(
             f"expected dataset as one of {', '.join(known)} or {ALL}, found {config.dataset!r}."
@@ -162,7 +168,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
             f"expected workers and episodes of at least 1 and a seed of at least 0, found workers={config.workers}, "
             f"episodes={config.episodes}, seed={config.seed}"
         )
-    if config.dataset in (*HOUSEHOLD_DATASETS, OWN_OPERATORS) and config.scene is not None:
+    if config.dataset in known and config.dataset not in DATASETS and config.scene is not None:
         raise InvalidConfiguration(f"expected no scene for dataset {config.dataset}, which has its own; leave it out")
     names = list(DATASETS) if config.dataset == ALL else [config.dataset]
     out = Path(config.out)
@@ -173,7 +179,8 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
     for name in names:
         # a single dataset goes exactly into out=DIR
         folder = out / name if config.dataset == ALL or config.out == DatasetsConfig.out else out
-        source = _household(name, config) if name in HOUSEHOLD_DATASETS else _tabletop(name, config)
+        make = _household if name in HOUSEHOLD_DATASETS else _contact if name in contact.CONTACT_DATASETS else _tabletop
+        source = make(name, config)
         with claim_folder(folder, source.manifest, "an error dataset"):
             summaries[name] = _generate_all(source, folder, config)
     if config.dataset == ALL:
@@ -185,6 +192,8 @@ def tables(summaries: Mapping[str, Mapping[str, Any]]) -> str:
     """The tables of what `build` returns."""
     if OWN_OPERATORS in summaries:
         return worlds_table(dict(summaries[OWN_OPERATORS]))
+    if set(summaries) <= set(contact.CONTACT_DATASETS):
+        return contact.contact_table(summaries)
     return (household_markdown if set(summaries) <= set(HOUSEHOLD_DATASETS) else markdown)(summaries)
 
 
@@ -221,6 +230,24 @@ def _household(name: str, config: DatasetsConfig) -> Source:
         manifest_of(name, config.seed),
         True,
     )
+
+
+def _contact(name: str, config: DatasetsConfig) -> Source:
+    return Source(
+        name,
+        CONTACT_EPISODES,
+        contact.BATCH,
+        partial(_drawn_contact, name, config.seed),
+        ContactEpisode.from_json,
+        contact.summarise_contact,
+        contact.contact_table,
+        manifest_of(name, config.seed),
+        False,
+    )
+
+
+def _drawn_contact(name: str, seed: int, batch: int) -> Batch:
+    return Batch(contact.drawn_lines(name, seed, batch), 0, 0)
 
 
 def _drawn_scene(dataset: ErrorDataset, seed: int, number: int) -> Batch:

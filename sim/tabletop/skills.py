@@ -53,7 +53,7 @@ TURNS = tuple(math.radians(degrees) for degrees in (0, 90, -90, 180, 45, -45, 13
 """Directions in which a toppled object may fall, relative to the first one."""
 
 
-def _transit_height(start: Array, goal: Array, others: Array, hanging_m: float) -> float:
+def transit_height(start: Array, goal: Array, others: Array, hanging_m: float) -> float:
     """Tool height that clears everything between two places.
 
     Args:
@@ -78,7 +78,7 @@ def _path_to(grasp: Grasp, others: Array) -> list[tuple[Array, Array, float]]:
     back = grasp.rotation[:, 2]
     near = grasp.position - NEAR_M * back
     off = grasp.position - BACK_OFF_M * back
-    height = _transit_height(np.array(HOME_POSITION_M), grasp.position, others, TIP_M)
+    height = transit_height(np.array(HOME_POSITION_M), grasp.position, others, TIP_M)
     above = np.array([*off[:2], max(off[2], height)])
     legs = [(above, grasp.rotation, FAST_M_S), (near, grasp.rotation, FAST_M_S)]
     if back[2] > -0.995 and above[2] > off[2]:
@@ -163,7 +163,7 @@ class PickAndPlace(PickAndPlaceBase):
         row = self._estimates.index(self._name)
         own, others = boxes(self._estimates)[row], np.delete(boxes(self._estimates), row, axis=0)
         hanging = max(TIP_M, float(own[5]) / 2 + 0.01 + above_middle(float(own[5])))
-        height = _transit_height(own[:3], centre, others, hanging)
+        height = transit_height(own[:3], centre, others, hanging)
         return others, max(height, float(own[2]) + 0.06, float(centre[2]) + 0.06)
 
     def _regrasp(self, centre: Array, rotation: Array, least_m: float) -> bool:
@@ -357,7 +357,7 @@ class PickAndPlace(PickAndPlaceBase):
         position, attitude = self._arm.commanded_tool()
         back = attitude[:, 2]
         off = position - BACK_OFF_M * back
-        height = _transit_height(position, np.array(HOME_POSITION_M), others, TIP_M)
+        height = transit_height(position, np.array(HOME_POSITION_M), others, TIP_M)
         legs = [(position - NEAR_M * back, attitude, NEAR_M_S * 2), (off, attitude, FAST_M_S)]
         if height > off[2]:
             legs.append((np.array([*off[:2], height]), attitude, FAST_M_S))

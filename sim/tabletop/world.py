@@ -14,7 +14,7 @@ import pybullet
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
-from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
+from nsrecover.domains.tabletop.operators import PUSH, REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import OPEN_M
 from sim.common.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, stamp_s, take_picture
@@ -27,6 +27,7 @@ from sim.tabletop.hearing import Hearing, SavedHearing
 from sim.tabletop.kinematic import Fidelity, FrictionGrip, KinematicPickAndPlace
 from sim.tabletop.physics import SOLVER_ITERATIONS, PhysicsScene
 from sim.tabletop.poses import PoseEstimates
+from sim.tabletop.push import Push
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.skills import PickAndPlace
 
@@ -185,7 +186,7 @@ class TabletopWorld(PhysicsScene):
         if isinstance(self._grip, FrictionGrip):
             KinematicPickAndPlace(execution, self._grip, estimates).run()
         else:
-            PickAndPlace(execution, self._grip, estimates).run()
+            (Push if action.operator == PUSH.name else PickAndPlace)(execution, self._grip, estimates).run()
         self.limit_iterations(SOLVER_ITERATIONS)
         self._grip.weaken_grip()
         self.moving = False

@@ -145,6 +145,31 @@ def _to_target(
     )
 
 
+def _pushed_far_enough(before: SceneGraph, after: SceneGraph, action: Action) -> bool:
+    """Whether an object was pushed by `PUSHED` of the way to the target at least; it may have gone aside."""
+    moved = after.index(action.arguments[0])
+    start = before.boxes[before.index(action.arguments[0]), :2]
+    way = np.asarray((action.target or before.boxes[moved])[:2]) - start
+    return bool((after.boxes[moved, :2] - start) @ way >= PUSHED * (way @ way))
+
+
+PUSHED = 0.6
+"""Share of the way by which a push moves its object at least."""
+
+PUSH = SpatialOperator(
+    "push",
+    (Parameter("?moved", "movable"),),
+    (CLEAR,),
+    words=Words("push {moved}", unkept="{moved} was not pushed far enough", logged=("push", "Push {0}")),
+    promise=_pushed_far_enough,
+    needs_target=True,
+)
+"""Pushes an object along the table towards the target of the action, through others if they are in the way.
+
+Where it and its neighbours end up is a distribution (`nsrecover.models.outcomes`). It is not one of `OPERATORS`:
+make it known with `register(PUSH)`.
+"""
+
 OPERATORS: dict[str, SpatialOperator] = {
     operator.name: operator
     for operator in (

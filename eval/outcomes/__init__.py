@@ -1,0 +1,1 @@
+"""`python -m eval.outcomes`: errors noticed where outcomes are distributions, against rules and trees."""
