@@ -82,7 +82,7 @@ def tell(
     A language model is the second reader: where it does not agree with the grammar, you are asked. Ctrl-C ends the run
     before the next action. The log, for `nsrecover report`, is kept; a task of several parts has one for each.
     """
-    from nsrecover.explanation.language_model.explainer import model_at
+    from nsrecover.explanation.language_model.endpoint import Endpoint
     from nsrecover.instructions.telling import Telling, print_plan, tell_robot
     from nsrecover.onboarding.running_robot import stopped_by_ctrl_c
     from nsrecover.util.factories import load_factory
@@ -104,7 +104,7 @@ def tell(
     telling = Telling(feedback=how.feedback, read_back=not how.yes, out=how.out, during=stopped_by_ctrl_c)
     with ExitStack() as stack:
         if how.llm is not None:
-            telling = replace(telling, model=stack.enter_context(model_at(how.llm)))
+            telling = replace(telling, model=Endpoint(how.llm))
         if how.live:
             from nsrecover.serving.live import page
 

@@ -1,4 +1,4 @@
-"""Answers about what was done with objects and what happened to them: whether, who, when, where, why, and what if not."""
+"""Answers about what was done with objects and what happened to them: whether, who, when, why, and what if not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsrecover.core.discrepancy import AnyDeviation, Cause, Deviation, Unknown
+from nsrecover.core.discrepancy import UNDONE, AnyDeviation, Cause, Deviation, Unknown
 from nsrecover.core.episode import EpisodeStatus, StopCode
 from nsrecover.core.geometry import intersects
 from nsrecover.core.recovery import Recovery
@@ -33,7 +33,7 @@ _HAPPENS = {
     "change": tuple(Cause),
     "break": (),
     "spill": (),
-    GENERIC: (Cause.MOVED, Cause.MISSING, Cause.SWAPPED, Cause.REPLACED, Cause.TURNED, Cause.MISPLACED, Cause.CHANGED, Cause.TOPPLED, Cause.DROPPED, Cause.HELPED),
+    GENERIC: tuple(each for each in Cause if each not in (*UNDONE, Cause.BLOCKING, Cause.LEANING)),
 }  # fmt: skip
 """What a question says happened -> the causes that mean it."""
 
@@ -270,19 +270,14 @@ def _by_people(run: AskedRun, said: Proposition) -> Told:
 
 
 def _broken(run: AskedRun, said: Proposition) -> Told:
-    """Whether something is broken, or was spilled: only scenes of facts say so."""
-    scene, domain = run.scene, run.domain
-    names = said.names or tuple(run.names)
-    facts = getattr(scene, "facts", frozenset())
-    broken = sorted(fact for fact in facts if "broken" in fact and set(names) & set(fact[1:]))
-    if broken:
-        return Told(f"{capital(listed(map(domain.text, broken)))}.", True)
-    if "broken" not in domain.variables:
+    """Whether something is broken: only scenes of facts say so."""
+    if "broken" not in run.domain.variables:
         return Told("Whether something is broken is not read by my sensors.")
-    return Told(
-        f"As far as it was seen, {objects(names) if said.names else 'nothing'} {'is not' if said.names else 'is'} broken.",
-        False,
-    )
+    facts = sorted(getattr(run.scene, "facts", ()))
+    broken = [fact for fact in facts if "broken" in fact and (not said.names or set(said.names) & set(fact[1:]))]
+    if broken:
+        return Told(f"{capital(listed(map(run.domain.text, broken)))}.", True)
+    return Told("Nothing of that was seen to be broken.", False)
 
 
 def _still(run: AskedRun, names: Sequence[str], text: str) -> Told:

@@ -1,4 +1,4 @@
-"""Prompt strategies for rewording: they change how many sentences are accepted, never which ones are true."""
+"""The prompt for rewording: it changes how many sentences are accepted, never which ones are true."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from string import Template
-from typing import Any, Protocol
+from typing import Any
 
 from nsrecover.core.prompts import Prompt
 from nsrecover.errors import ModelFailure, require_known
@@ -57,39 +57,8 @@ class PromptTemplate:
         return Template(self.again if refused else self.user).substitute(slots, refused=reasons)
 
 
-class PromptStrategy(Protocol):
-    """Builds the requests to a model, and extracts the sentences from its answers."""
-
-    @property
-    def name(self) -> str:
-        """The name of the strategy in tables."""
-        ...
-
-    def asked(self, points: Sequence[int]) -> Sequence[int]:
-        """Return which of the open points to request, by default all; none ends the requests."""
-        return points
-
-    def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
-        """Return the request.
-
-        Args:
-            task: the explanation to reword.
-            points: numbers of the grounded sentences to reword.
-            refused: the refused sentences of the first answer with the reasons; empty for the first request.
-        """
-        ...
-
-    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[PromptCandidate, ...]:
-        """Return the sentences of an answer.
-
-        Raises:
-            ModelFailure: the answer is unreadable.
-        """
-        ...
-
-
 @dataclass(frozen=True)
-class StructuredPrompt(PromptStrategy):
+class StructuredPrompt:
     """Prompt to reword computed facts; the answer is JSON whose factual slots only allow known values.
 
     Attributes:
@@ -103,7 +72,13 @@ class StructuredPrompt(PromptStrategy):
     name: str = field(default="structured", init=False)
 
     def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
-        """See `PromptStrategy`."""
+        """Return the request.
+
+        Args:
+            task: the explanation to reword.
+            points: numbers of the grounded sentences to reword.
+            refused: the refused sentences of the first answer with the reasons; empty for the first request.
+        """
         template = prompt_template(self.name, self.version)
         user = template.filled(
             refused[:8],
@@ -114,7 +89,11 @@ class StructuredPrompt(PromptStrategy):
         return Prompt(template.system, user, _schema(task, points), _TOKENS_PER_SENTENCE * len(points))
 
     def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[PromptCandidate, ...]:
-        """See `PromptStrategy`."""
+        """Return the sentences of an answer.
+
+        Raises:
+            ModelFailure: the answer is unreadable.
+        """
         try:
             document = parse_json(answer)
         except ValueError:
@@ -133,33 +112,8 @@ class StructuredPrompt(PromptStrategy):
         return tuple(found)
 
     def asked(self, points: Sequence[int]) -> Sequence[int]:
-        """See `PromptStrategy`."""
+        """Return which of the open points to request; none ends the requests."""
         return [number for number in points if number < self.most]
-
-
-@dataclass(frozen=True)
-class ReflectPrompt(PromptStrategy):
-    """Prompt to infer the cause from the robot's experience, as in REFLECT; free text, for comparison.
-
-    Attributes:
-        version: version of the prompt.
-    """
-
-    version: int = 1
-    name: str = field(default="reflect", init=False)
-
-    def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
-        """See `PromptStrategy`."""
-        template, story = prompt_template(self.name, self.version), task.experience
-        user = template.filled(refused[:4], **vars(story) | {"history": "\n".join(story.history)})
-        return Prompt(template.system, user, None, _TOKENS_PER_SENTENCE)
-
-    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[PromptCandidate, ...]:
-        """See `PromptStrategy`."""
-        found = sentences_of(answer, task.judge.vocabulary)
-        if not found:
-            raise ModelFailure("the answer is empty")
-        return tuple(map(PromptCandidate, found))
 
 
 @lru_cache(maxsize=8)
