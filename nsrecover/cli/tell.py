@@ -87,8 +87,9 @@ def tell(
     from nsrecover.onboarding.running_robot import stopped_by_ctrl_c
     from nsrecover.util.factories import load_factory
 
+    model = None if how.llm is None else Endpoint(how.llm)
     if how.plan:
-        if not print_plan(home, sentence):
+        if not print_plan(home, sentence, model):
             raise typer.Exit(1)
         return
     if world == SIMULATED and (find_spec("sim") is None or find_spec("sim.home") is None):
@@ -101,10 +102,8 @@ def tell(
             "expected a terminal to ask before anything moves, found none; give --yes, --live, or --plan"
         )
     make = cast(Any, load_factory(world))
-    telling = Telling(feedback=how.feedback, read_back=not how.yes, out=how.out, during=stopped_by_ctrl_c)
+    telling = Telling(feedback=how.feedback, read_back=not how.yes, out=how.out, during=stopped_by_ctrl_c, model=model)
     with ExitStack() as stack:
-        if how.llm is not None:
-            telling = replace(telling, model=Endpoint(how.llm))
         if how.live:
             from nsrecover.serving.live import page
 

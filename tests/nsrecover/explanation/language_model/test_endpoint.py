@@ -16,7 +16,6 @@ from nsrecover.errors import InvalidConfiguration, ModelFailure
 from nsrecover.explanation import GroundedExplainer
 from nsrecover.explanation.language_model.endpoint import Endpoint, TokenPrice
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
-from nsrecover.explanation.language_model.prompting import prompt_template
 from tests.nsrecover.explanation.language_model.fake_endpoint import (
     MISBEHAVIOURS,
     Behaviour,
@@ -154,11 +153,6 @@ def test_no_thread_is_left_behind_by_a_server_that_hangs() -> None:
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(InvalidConfiguration, match="OpenAI-compatible"):
         Endpoint(address)
-
-
-def test_a_prompt_that_there_is_not_is_refused() -> None:
-    with pytest.raises(InvalidConfiguration, match=r"structured\.v1"):
-        prompt_template("structured", 99)
 
 
 def test_without_the_client_the_extra_is_named() -> None:
