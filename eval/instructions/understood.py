@@ -227,10 +227,11 @@ class ErraticModel:
         Raises:
             ModelFailure: now and then.
         """
-        fields = prompt.schema["items"]["properties"] if prompt.schema is not None else {}
+        schema = prompt.schema["properties"]["clauses"] if prompt.schema is not None else {"items": {"properties": {}}}
+        fields = schema["items"]["properties"]
         drawn = {slot: str(self._rng.choice(of["enum"])) for slot, of in fields.items() if "enum" in of}
         clause = {slot: text for slot, text in drawn.items() if slot == "do" or self._rng.random() < 0.5}
-        answer = json.dumps([clause])
+        answer = json.dumps({"clauses": [clause]})
         options = (answer, answer, answer, answer, "", "not JSON", answer[:-3], json.dumps({"do": 7}))
         chosen = int(self._rng.integers(len(options) + 1))
         if chosen == len(options):

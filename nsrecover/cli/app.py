@@ -167,11 +167,10 @@ def explain(
         documents = explaining.explain_file(log, Audience(audience), ask or (), system)
     else:
         # Imported here, because it is slow and needed only with a model.
-        from nsrecover.explanation.language_model.explainer import model_at
+        from nsrecover.explanation.language_model.endpoint import Endpoint
 
-        with model_at(llm, llm_model) as model:
-            words = explaining.Rewording(model, llm_timeout)
-            documents = explaining.explain_file(log, Audience(audience), ask or (), system, words)
+        words = explaining.Rewording(Endpoint(llm, llm_model), llm_timeout)
+        documents = explaining.explain_file(log, Audience(audience), ask or (), system, words)
         for note in dict.fromkeys(document["note"] for document in documents if document.get("note")):
             print(f"note: {note}", file=sys.stderr)
     for number, document in enumerate(documents, start=1):

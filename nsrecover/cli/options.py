@@ -26,9 +26,7 @@ Episodes = Annotated[
         help="Recorded runs: .npz, .h5, boxes or facts as .json, ROS 2 bags (.mcap, .db3), or folders of these.",
     ),
 ]
-Model = Annotated[
-    str | None, typer.Option(help="A language model: address of an OpenAI-compatible endpoint, or `local`.")
-]
+Model = Annotated[str | None, typer.Option(help="A language model: address of an OpenAI-compatible endpoint.")]
 Plan = Annotated[
     str | None, typer.Option(help="Actions as 'top(red, blue); ...'; by default the attribute `plan` of the world.")
 ]

@@ -44,13 +44,14 @@ def tell(
     A language model is the second reader: where it does not agree with the grammar, you are asked. Ctrl-C ends the run
     before the next action. The log, for `nsrecover report`, is kept; a task of several parts has one for each.
     """
-    from nsrecover.explanation.language_model.explainer import model_at
+    from nsrecover.explanation.language_model.endpoint import Endpoint
     from nsrecover.instructions.telling import Telling, print_plan, tell_robot
     from nsrecover.onboarding.running_robot import stopped_by_ctrl_c
     from nsrecover.util.factories import load_factory
 
+    model = None if how.llm is None else Endpoint(how.llm)
     if how.plan:
-        if not print_plan(home, sentence):
+        if not print_plan(home, sentence, model):
             raise typer.Exit(1)
         return
     if not (how.yes or how.live or sys.stdin.isatty()):
@@ -58,10 +59,8 @@ def tell(
             "expected a terminal to ask before anything moves, found none; give --yes, --live, or --plan"
         )
     make = cast(Any, load_factory(world))
-    telling = Telling(feedback=how.feedback, read_back=not how.yes, out=how.out, during=stopped_by_ctrl_c)
+    telling = Telling(feedback=how.feedback, read_back=not how.yes, out=how.out, during=stopped_by_ctrl_c, model=model)
     with ExitStack() as stack:
-        if how.llm is not None:
-            telling = replace(telling, model=stack.enter_context(model_at(how.llm)))
         if how.live:
             from nsrecover.serving.live import page
 

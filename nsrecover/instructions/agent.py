@@ -13,7 +13,7 @@ from nsrecover.core.sessions.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.errors import InvalidConfiguration, InvalidObservation, UnknownObject
 from nsrecover.instructions.belief import Belief
-from nsrecover.instructions.choosing import text_of
+from nsrecover.instructions.choosing import task_text
 from nsrecover.instructions.feedback import corrected
 from nsrecover.instructions.goals import plain
 from nsrecover.instructions.person import Person
@@ -134,6 +134,9 @@ class ServiceAgent:
         self.log, self._questions, self._episodes, self._busy, self._stopped = [], 0, [], False, False
         choices: dict[Phrase, str | tuple[str, ...]] = {}
         task = self._understood(sentence, choices)
+        second = self.understanding.second
+        for problem in second.problems if second is not None else ():
+            self.operator.tell(problem)
         if isinstance(task, Refusal):
             return self._ended(OutcomeStatus.REFUSED, task.text)
         for note in task.notes:
@@ -163,7 +166,7 @@ class ServiceAgent:
     def _agreed(self, task: Task, choices: dict[Phrase, str | tuple[str, ...]]) -> Task | None:
         """The task that the operator has agreed to, after corrections; None if there is none."""
         for _ in range(ASKED_AGAIN):
-            answer = self._ask(f"I am going to {self._meaning(task)}. Shall I?")
+            answer = self._ask(f"I am going to {task_text(task, self.understanding.home)}. Shall I?")
             reply = read_reply(answer)
             if reply.attitude is Attitude.YES and not reply.rest:
                 return task
@@ -244,10 +247,6 @@ class ServiceAgent:
             home = home.with_item(name, place)
         if home is not self.understanding.home:
             self.understanding = Understanding(home, self.understanding.second)
-
-    def _meaning(self, task: Task) -> str:
-        """What a task wants done, in a sentence."""
-        return text_of(task.clauses) or task.sentence
 
     def _ended(
         self, status: OutcomeStatus, text: str, task: Task | None = None, belief: Belief | None = None

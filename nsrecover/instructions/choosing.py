@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.task import Refusal, Task, TaskQuestion
-from nsrecover.language.meaning import SWITCHED, Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.task import Refusal, Stage, Task, TaskQuestion
+from nsrecover.language.meaning import Phrase, Sort
+from nsrecover.util.english import listed
 
 MEANING = Phrase(Sort.PRONOUN, "the whole sentence")
 """What a question between readings is about."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A reading, and the task that it is."""
-
-    reading: Reading
-    task: Task
-
-
-def chosen_of(found: Sequence[Candidate], choice: str | tuple[str, ...] | None) -> Task | TaskQuestion:
-    """The task of the only reading, or one short question between several.
+def chosen_of(found: Sequence[Task], choice: str | tuple[str, ...] | None, home: Home) -> Task | TaskQuestion:
+    """The only task, or one short question between several.
 
     Args:
-        found: at least one reading, each with another task.
+        found: at least one task, each with another meaning.
         choice: what a person has said is meant; None before the question.
+        home: of the tasks.
     """
-    texts = [text_of(each.reading.clauses) for each in found]
+    texts = [task_text(each, home) for each in found]
     if choice in texts:
-        return found[texts.index(str(choice))].task
+        return found[texts.index(str(choice))]
     options = tuple(dict.fromkeys(texts))
-    return TaskQuestion(f"Should I {' or '.join(options)}?", MEANING, options) if len(options) > 1 else found[0].task
+    return TaskQuestion(f"Should I {' or '.join(options)}?", MEANING, options) if len(options) > 1 else found[0]
 
 
 def meaning_of(task: Task) -> tuple[object, ...]:
@@ -48,37 +43,69 @@ def meaning_of(task: Task) -> tuple[object, ...]:
     return tuple(found)
 
 
-def agreed(first: Task | Refusal, second: Task, choice: str | tuple[str, ...] | None) -> Task | TaskQuestion:
+def agreed(
+    first: Task | Refusal, second: Task, choice: str | tuple[str, ...] | None, home: Home
+) -> Task | TaskQuestion:
     """What two readers make of a sentence: a task on which they agree, or a question.
 
     Args:
         first: of the grammar; a refusal if it does not understand the sentence.
         second: of the other reader.
         choice: what a person has said is meant; None before the question.
+        home: of the tasks.
     """
     if isinstance(first, Task) and meaning_of(first) == meaning_of(second):
         return first
     tasks = [each for each in (first, second) if isinstance(each, Task)]
-    options = tuple(dict.fromkeys(text_of(each.clauses) for each in tasks))
+    options = tuple(dict.fromkeys(task_text(each, home) for each in tasks))
     if choice in options:
         return tasks[options.index(choice)]
     return TaskQuestion(f"Should I {' or '.join(options)}?", MEANING, options)
 
 
-def text_of(clauses: Sequence[Clause]) -> str:
-    """What clauses want done, as a person says it."""
-    return " and ".join(_clause_text(clause) for clause in clauses)
+def task_text(task: Task, home: Home) -> str:
+    """What a task does, stage by stage: what, from where, where to, for whom, and what is said."""
+    within: dict[str, str] = {}
+    texts: list[str] = []
+    for i, stage in enumerate(task.stages):
+        for name, place in (*stage.things.items(), *stage.people.items()):
+            within[name] = place or within.get(name, "")
+        first, later = stage.goal[0], task.stages[i + 1 :]
+        if first[0] not in ("holding", "found") or not any(first[1] in each.things for each in later):
+            texts.append(_stage_text(stage, within, home))
+    return " and ".join(texts)
 
 
-def _clause_text(clause: Clause) -> str:
-    verb = {Verb.PLACE: "put", Verb.TAKE: "hold"}.get(clause.verb, clause.verb.value)
-    words = [verb]
-    if clause.thing is not None:
-        words.append(f"the {clause.thing.text}")
-    if clause.source is not None:
-        words.append(f"from the {clause.source.text}")
-    if clause.person is not None:
-        words.append("to you" if clause.person.name == OPERATOR else f"to {clause.person.text}")
-    if clause.target is not None:
-        words.append(f"the {clause.target.text}" if clause.verb in SWITCHED else f"on the {clause.target.text}")
-    return " ".join(words)
+def _stage_text(stage: Stage, within: Mapping[str, str], home: Home) -> str:
+    predicate, *terms = stage.goal[-1]
+    thing, person = next(iter(stage.things), ""), next(iter(stage.people), "")
+    source = f" from the {within[thing]}" if within.get(thing) else ""
+    where = f" at the {within[person]}" if within.get(person) else ""
+    if stage.goal[0][0] in ("followed", "guided"):
+        verb = stage.goal[0][0].replace("ed", "").replace("guid", "guide")
+        return f"{verb} {_who(person)}{where} to the {terms[-1]}"
+    if stage.goal[0][0] == "counted":
+        return f"count the {listed([' '.join(fact[1:]) for fact in stage.goal])}"
+    if predicate == "at" and thing:
+        if stage.goal[0][0] == "holding":
+            return f"take the {thing}{source} to the {terms[-1]}"
+        if terms[-1] in stage.people or terms[-1] == OPERATOR:
+            return f"bring the {thing}{source} to {_who(terms[-1])}{where}"
+        hollow = Trait.HOLLOW in home.places[terms[-1]].traits
+        return f"put the {thing}{source} {'in' if hollow else 'on'} the {terms[-1]}"
+    if predicate in ("told", "answered"):
+        said = "what I found out" if stage.reports else terms[0]
+        return f"{'tell' if predicate == 'told' else 'ask'} {_who(person)}{where}: {said}"
+    words = {
+        "at": "go to the {0}", "holding": "pick up the {0}", "found": "find the {0}", "open": "open the {0}",
+        "closed": "close the {0}", "running": "turn on the {0}", "off": "turn off the {0}",
+        "asked": "ask where the {0} is", "beside": "go to {1}", "answered_to": "answer the question of {1}",
+        "pose_known": "see which pose {1} has",
+    }  # fmt: skip
+    return f"{words[predicate].format(terms[-1], _who(person))}{source}{where}"
+
+
+def _who(name: str) -> str:
+    if name == OPERATOR:
+        return "you"
+    return f"the {name}" if name.islower() and " " in name else name.capitalize()

@@ -6,10 +6,17 @@ from collections.abc import Sequence
 
 from nsrecover.domains.service.home import Home, Place
 from nsrecover.instructions.task import Choices, Refusal, RefusalCode, TaskQuestion
-from nsrecover.language.meaning import Clause, Constraint, ConstraintKind, Phrase, Sort
+from nsrecover.language.meaning import THINGS, Clause, Constraint, ConstraintKind, Phrase, Sort
+from nsrecover.util.english import listed
 
 _TELLS_APART = (ConstraintKind.QUALITY, ConstraintKind.RELATION, ConstraintKind.SIDE, ConstraintKind.SIZE)
 """Kinds that say nothing new where the home knows only one thing that can be meant."""
+
+
+_ASKED = (ConstraintKind.QUALITY, ConstraintKind.SIZE)
+"""Kinds after which a person is asked which of a few known objects is meant."""
+MOST_ASKED = 4
+"""So many objects are named in one question at most."""
 
 
 class StopError(Exception):
@@ -45,9 +52,23 @@ def check_constraints(home: Home, clause: Clause, notes: list[str], choices: Cho
                 continue
             definite = phrase.definite or constraint.kind is ConstraintKind.QUALITY
             any_of_kind = phrase.sort is Sort.CATEGORY and constraint.kind is ConstraintKind.SIZE
+            if constraint.kind in _ASKED and phrase.definite and 1 < len(_known(home, phrase)) <= MOST_ASKED:
+                _ask(constraint, phrase, _known(home, phrase))
             if constraint.kind not in _TELLS_APART or any_of_kind or not definite or not _only_one(home, phrase):
                 _refuse(constraint, clause)
             notes.append(f"I know only one {phrase.name}, and cannot tell whether '{constraint.text}' is true of it.")
+
+
+def _ask(constraint: Constraint, phrase: Phrase, options: tuple[str, ...]) -> None:
+    which = listed([f"the {name}" for name in options], "or")
+    text = f"I cannot tell which {phrase.name} is '{constraint.text}'. Which do you mean: {which}?"
+    raise StopError(TaskQuestion(text, phrase, options))
+
+
+def _known(home: Home, phrase: Phrase) -> tuple[str, ...]:
+    """The objects of a home that a phrase can mean."""
+    things = phrase.sort in THINGS
+    return tuple(name for name in home.items if home.could_mean(phrase.name, name)) if things else ()
 
 
 def _refuse(constraint: Constraint, clause: Clause) -> None:

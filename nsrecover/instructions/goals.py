@@ -14,6 +14,7 @@ from nsrecover.instructions.constraints import StopError, check_constraints, in_
 from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
 from nsrecover.instructions.task import Choices, Refusal, RefusalCode, Stage, Task, TaskQuestion
 from nsrecover.language.meaning import RESULT, Clause, Phrase, Reading, Sort, Verb
+from nsrecover.language.words import head_of
 
 LONGEST = 400
 """Characters that a sentence may have."""
@@ -282,7 +283,7 @@ class _GoalGrounder:
             self.notes += [f"I cannot tell whether the {item.name} is '{word}'." for word in unknown]
             return phrase.name, within
         if phrase.name not in self.home.nouns and phrase.name not in self.home.categories:
-            options = tuple(noun for noun in self.home.nouns if noun.endswith(f" {phrase.name}"))
+            options = tuple(noun for noun in self.home.nouns if " " in noun and head_of(noun) == phrase.name)
             if not options:
                 self.notes.append(f"I know no {phrase.name}; I look for what is called so.")
                 return phrase.name, within

@@ -22,9 +22,12 @@ from nsrecover.instructions.understanding import Understanding
 from nsrecover.records import episode_log
 
 
-def print_plan(home: str, sentence: str) -> bool:
+def print_plan(home: str, sentence: str, model: LanguageModel | None = None) -> bool:
     """Print the plan for a sentence, or the question or answer that it leads to; returns whether there is a plan."""
-    found = Understanding(load_home(home)).plan(sentence)
+    second = ModelReader(model) if model is not None else None
+    found = Understanding(load_home(home), second).plan(sentence)
+    for problem in second.problems if second is not None else ():
+        print(f"note: {problem}")
     if not isinstance(found, TaskPlan):
         print(found.text)
         return False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from nsrecover.domains.service.home import Home
-from nsrecover.instructions.choosing import MEANING, Candidate, agreed, chosen_of, meaning_of
+from nsrecover.instructions.choosing import MEANING, agreed, chosen_of, meaning_of
 from nsrecover.instructions.goals import ground, refused
 from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.planning import TaskPlan, plan_task
@@ -64,21 +64,21 @@ class Understanding:
             return refusal
         first, found = self.candidates(sentence, choices, before)
         choice = (choices or {}).get(MEANING)
-        result = chosen_of(found, choice) if found else first
+        result = chosen_of(found, choice, self.home) if found else first
         if self.second is None or isinstance(result, TaskQuestion):
             return result
         if isinstance(result, Refusal) and result.code not in (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME):
             return result
         read = self.second.read(sentence, self.lexicon, self.vocabulary)
         other = ground(read, self.home, choices) if read is not None else None
-        return agreed(result, other, choice) if isinstance(other, Task) else result
+        return agreed(result, other, choice, self.home) if isinstance(other, Task) else result
 
     def candidates(
         self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
-    ) -> tuple[Task | TaskQuestion | Refusal, list[Candidate]]:
+    ) -> tuple[Task | TaskQuestion | Refusal, list[Task]]:
         """What the first reading of a sentence leads to, and the different tasks that it may as well mean."""
         first: Task | TaskQuestion | Refusal | None = None
-        found: list[Candidate] = []
+        found: list[Task] = []
         least, unclear = 0.0, False
         for cost, read in readings(sentence, self.lexicon, self.vocabulary, before):
             if first is not None and cost > least + (_UNCLEAR if unclear else _AS_GOOD):
@@ -92,8 +92,8 @@ class Understanding:
                 first, least, unclear = result, cost, isinstance(read, Unclear)
             if not (isinstance(result, Task) and isinstance(first, Task) and isinstance(read, Reading)):
                 continue
-            if all(meaning_of(result) != meaning_of(each.task) for each in found):
-                found.append(Candidate(read, result))
+            if all(meaning_of(result) != meaning_of(each) for each in found):
+                found.append(result)
         return first or Refusal(RefusalCode.NOT_UNDERSTOOD, _NOT_UNDERSTOOD.format("that")), found
 
     def _refused(self, read: Refused | Unclear | Unread) -> TaskQuestion | Refusal:

@@ -12,7 +12,7 @@ from nsrecover.domains.household.names import SYNONYMS
 from nsrecover.language.chart import Grammar, Meaning
 from nsrecover.language.lattice import Vocabulary, tokens
 from nsrecover.language.rules import grammar_of
-from nsrecover.language.tables import WORDS
+from nsrecover.language.tables import WORDS, listed
 from nsrecover.language.words import COMMON, forms
 from nsrecover.util.python310 import StrEnum
 
@@ -210,13 +210,7 @@ def _passive(gap: str, said: Proposition, aux: str | None = None, **no: str | No
 
 
 def _risk(risk: str, said: Proposition | None = None) -> Proposition:
-    names, things = (said.names, said.things) if said is not None else ((), Things.NAMED)
-    return replace(_quality(risk), names=names, things=things, unknown=said.unknown if said is not None else ())
-
-
-def _risk_only(risk: str, said: Proposition | None = None) -> Proposition | None:
-    """Safety: of ok and fine only with what one wants to do."""
-    return _risk(risk, said)
+    return replace(_quality(risk), unknown=said.unknown if said is not None else ())
 
 
 def _plain(said: Proposition, subj: _Subject, aux: tuple[str, ...] = (), aux2: tuple[str, ...] = (), **no: str | None
@@ -297,7 +291,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "at": lambda at: _with_object(Proposition("at"), None, at),
     "state": _state,
     "quality": _quality,
-    "risk": _risk_only,
+    "risk": _risk,
     "place": lambda prep, obj: replace(obj, names=(prep, *(obj.names or ("",)))),
     "hand": lambda prep: _Subject(names=(prep, GRIPPER)),
     "nowhere": lambda: _Subject(),
@@ -311,16 +305,12 @@ def grammar() -> Grammar:
     return grammar_of("questions", _BUILDERS)
 
 
-_SKIPPED = ("now", "still", "already", "yet", "really", "actually", "please", "exactly", "just", "simply", "ever",
-            "even", "currently", "of course", "perhaps", "maybe")  # fmt: skip
-_PARTICLES = ("on", "off", "up", "aside", "back", "out", "down")
-_PAST = {"put": "put", "set": "set", "hand": "handed", "go": "went", "find": "found", "see": "saw", "take": "took",
-         "give": "gave", "bring": "brought", "tell": "told", "get": "got"}  # fmt: skip
-_OTHER_VERBS = {"turn": ("switch", "toggle"), "pick up": ("lift",), "close": ("shut",), "slice": ("cut",),
-                "crack": ("break",), "set": ("place", "put"), "put": ("place", "set", "stack")}  # fmt: skip
-_GENERIC = ("move moved moves moving touch touched touching take took taken taking put putting pick "
-            "picked picking use used using grab grabbed handle handled bring brought place placed lift lifted set "
-            "pick~up picked~up")  # fmt: skip
+_TOLD = WORDS["questions"]
+_PARTICLES = listed(_TOLD["particles"])
+
+
+def _others(verb: str) -> list[str]:
+    return listed(_TOLD["others"].get(verb, ""))
 
 
 def _verbs(domain: Domain) -> Iterator[tuple[str, str, str]]:
@@ -331,15 +321,15 @@ def _verbs(domain: Domain) -> Iterator[tuple[str, str, str]]:
         behind = words[1].partition("}")[2].split() if len(words) > 1 else []
         before_place = len(words) > 2 and len(behind) == 1  # "put it on the table"
         part = rest or ("" if before_place or not {*behind[:1]} & {*_PARTICLES} else behind[0])
-        for verb in (first, *_OTHER_VERBS.get(words[0].strip(), ()), *_OTHER_VERBS.get(first, ())) if first else ():
-            irregular = [_PAST.get(verb, ""), WORDS["participles"].get(verb, "")]
+        for verb in (first, *_others(words[0].strip()), *_others(first)) if first else ():
+            irregular = [_TOLD["past"].get(verb, ""), WORDS["participles"].get(verb, "")]
             for form in {*forms(verb), *filter(None, irregular)}:
                 yield form, part, name
 
 
 @cache
 def _vocabulary(names: tuple[str, ...], domain_words: tuple[tuple[str, str, tuple[str, ...]], ...]) -> Vocabulary:
-    words = Vocabulary(grammar(), _SKIPPED, ("object", "verb", "happen", "quality", "noun", "act"))
+    words = Vocabulary(grammar(), listed(_TOLD["skipped"]), ("object", "verb", "happen", "quality", "noun", "act"))
     words.know(COMMON)
     for name, text, value in domain_words:
         words.add((text,), name, value, 0.7 if name == "state" else 1.0)
@@ -369,9 +359,9 @@ def _words_of(domain: Domain) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         acts[f"{form} {part}".strip()].append(operator)
         if part:
             splits[form].append(f"{operator} {part}")
-    for text in _GENERIC.split():
-        if text.replace("~", " ") not in acts:
-            acts[text.replace("~", " ")].append(GENERIC)
+    for text in listed(_TOLD["generic"]):
+        if text not in acts:
+            acts[text].append(GENERIC)
     for variable in domain.variables.values():
         for value in variable.values:
             said = domain.words.get(value if value in domain.words else variable.name if len(variable.values) == 2

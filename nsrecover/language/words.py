@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
@@ -99,10 +100,15 @@ class Lexicon:
         heads: dict[str, list[str]] = {}
         for noun in home.nouns:
             if " " in noun and noun not in home.categories:
-                heads.setdefault(noun.split()[-1], []).append(noun)
+                heads.setdefault(head_of(noun), []).append(noun)
         for head, nouns in heads.items():
             if head not in VERBS and head not in listed(WORDS["no heads"]):
                 self.entries.setdefault(head, Lexeme("thing", nouns[0] if len(nouns) == 1 else head))
+
+
+def head_of(noun: str) -> str:
+    """The word of a noun phrase that says what it is: `sponge` of "dirty sponge with food residue"."""
+    return re.split(r" (?:with|of|in|from|for) ", noun, maxsplit=1)[0].split()[-1]
 
 
 def _plurals(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Answers about the course of a run: what went wrong, what was done, how it ended, what is open, and what comes next."""
+"""Answers about the course of a run: what went wrong, what was done, how it ended, and what is open."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def sure(run: AskedRun, asked: AskedQuestion) -> Told:
     if not found:
         fine = f": {objects(named)} {'were' if len(named) > 1 else 'was'} as expected" if named else ""
         return Told(f"{compared}{fine}.")
-    likely = [each for each in found if isinstance(each, Deviation) and not each.expected == ()]
+    likely = [each for each in found if isinstance(each, Deviation) and each.distance_m]
     said = [f"{the(each.name)} is wrong with a probability of {100 * (1 - each.probability):.0f} %" for each in likely]
     return Told(f"{compared}: {listed(said or [state_of(each, run.scene, run.domain) for each in found])}.")
 
@@ -288,8 +288,8 @@ def alternative(run: AskedRun, asked: AskedQuestion) -> Told:
 def thought(run: AskedRun, asked: AskedQuestion) -> Told:
     """How long the robot searched for a way back, or how many places it searched."""
     if asked.gap in (Gap.COUNT, Gap.WHICH, Gap.WHERE):
-        found = [deed.action for deed in run.deeds if run.instruction(deed.action).startswith("find ")]
-        places = list(dict.fromkeys(action.arguments[-1] for action in found))
+        searches = [deed.action for deed in run.deeds if run.instruction(deed.action).startswith("find ")]
+        places = list(dict.fromkeys(action.arguments[-1] for action in searches))
         return Told(
             f"{capital(counted(len(places), 'place'))}{': ' * bool(places)}{objects(places) if places else ''}."
         )

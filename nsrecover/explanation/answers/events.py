@@ -1,4 +1,4 @@
-"""Answers about what was done with objects and what happened to them: whether, who, when, where, why, and what if not."""
+"""Answers about what was done with objects and what happened to them: whether, who, when, why, and what if not."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsrecover.core.discrepancy import AnyDeviation, Cause, Deviation, Unknown
+from nsrecover.core.discrepancy import UNDONE, AnyDeviation, Cause, Deviation, Unknown
 from nsrecover.core.episode import EpisodeStatus, StopCode
-from nsrecover.core.geometry import intersects
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.relations import resting_on, support_name
-from nsrecover.explanation.answers.counterfactuals import without
+from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.answers.fates import fate_text
+from nsrecover.explanation.answers.needed import needed_for
 from nsrecover.explanation.answers.numbering import Turn
 from nsrecover.explanation.answers.run import AskedRun, Deed, Happening, state_of
 from nsrecover.explanation.phrases import instruction
@@ -33,7 +32,7 @@ _HAPPENS = {
     "change": tuple(Cause),
     "break": (),
     "spill": (),
-    GENERIC: (Cause.MOVED, Cause.MISSING, Cause.SWAPPED, Cause.REPLACED, Cause.TURNED, Cause.MISPLACED, Cause.CHANGED, Cause.TOPPLED, Cause.DROPPED, Cause.HELPED),
+    GENERIC: tuple(each for each in Cause if each not in (*UNDONE, Cause.BLOCKING, Cause.LEANING)),
 }  # fmt: skip
 """What a question says happened -> the causes that mean it."""
 
@@ -150,7 +149,8 @@ def what_if_not(run: AskedRun, said: Proposition) -> str:
         return (
             f"{so_far}What would be different cannot be computed from a log of facts: ask while the robot is running."
         )
-    return f"{so_far}{without(turn.record.graph, recovery, name)}"
+    reason = needed_for(turn.record.graph, recovery, name) or f"{the(name)} stood in the way"
+    return f"{so_far}The way back needed it: {reason}. Whether there is one without it was not searched for."
 
 
 def what_if_it_had_not_happened(run: AskedRun, said: Proposition) -> str:
@@ -270,19 +270,14 @@ def _by_people(run: AskedRun, said: Proposition) -> Told:
 
 
 def _broken(run: AskedRun, said: Proposition) -> Told:
-    """Whether something is broken, or was spilled: only scenes of facts say so."""
-    scene, domain = run.scene, run.domain
-    names = said.names or tuple(run.names)
-    facts = getattr(scene, "facts", frozenset())
-    broken = sorted(fact for fact in facts if "broken" in fact and set(names) & set(fact[1:]))
-    if broken:
-        return Told(f"{capital(listed(map(domain.text, broken)))}.", True)
-    if "broken" not in domain.variables:
+    """Whether something is broken: only scenes of facts say so."""
+    if "broken" not in run.domain.variables:
         return Told("Whether something is broken is not read by my sensors.")
-    return Told(
-        f"As far as it was seen, {objects(names) if said.names else 'nothing'} {'is not' if said.names else 'is'} broken.",
-        False,
-    )
+    facts = sorted(getattr(run.scene, "facts", ()))
+    broken = [fact for fact in facts if "broken" in fact and (not said.names or set(said.names) & set(fact[1:]))]
+    if broken:
+        return Told(f"{capital(listed(map(run.domain.text, broken)))}.", True)
+    return Told("Nothing of that was seen to be broken.", False)
 
 
 def _still(run: AskedRun, names: Sequence[str], text: str) -> Told:
@@ -353,8 +348,8 @@ def _why(run: AskedRun, said: Proposition) -> str:
     if (deviation := deviation_of(turn, name)) is not None:
         to_do = goal(run, recovery, number)
         return capital(f"{text}{past(state_of(deviation, scene, run.domain))}. {_so(turn, number, to_do)}")
-    if reason := _in_the_way(recovery, number, scene):
-        return capital(f"{text}{the(name)} was in its place, but {reason}. {_so(turn, number, to_do)}")
+    if isinstance(scene, SceneGraph) and (reason := needed_for(scene, recovery, name)):
+        return capital(f"{text}{reason}. {_so(turn, number, to_do)}")
     if turn.discrepancy.action.arguments[0] == name:
         return capital(f"{text}the step was about {the(name)}. {_so(turn, number, to_do)}")
     return f"The rest of the plan needs {the(name)}. {_so(turn, number, to_do)}"
@@ -410,22 +405,3 @@ def _was_planned(run: AskedRun, planned: Turn) -> str:
     if planned.discrepancy.action not in [each.action for each in run.deeds]:
         return f"{capital(step)} of the plan is to {to_do}. I have not done it."
     return f"{capital(step)} of the plan was to {to_do}."
-
-
-def _in_the_way(recovery: Recovery, number: int, scene: object) -> str:
-    """Which object was blocked by an object that was in its own place; of facts, that is not known."""
-    name = recovery.actions[number].arguments[0]
-    if not isinstance(scene, SceneGraph) or name not in scene.names:
-        return ""
-    index = scene.index(name)
-    for later in recovery.actions[number + 1 :]:
-        other = later.arguments[0]
-        if other != name and other in scene.names and index in resting_on(scene, scene.index(other)):
-            return f"it stood on {the(other)}, which had to be moved"
-    for position, later in enumerate(recovery.actions):
-        other = later.arguments[0]
-        if position > number and position < len(recovery.graphs) and other != name:
-            after = recovery.graphs[position]
-            if bool(intersects(after.boxes[after.index(other)], scene.boxes[[index]])[0]):
-                return f"it stood where {the(other)} had to go"
-    return ""

@@ -1,7 +1,7 @@
 """Answers to questions about a run, from its base of facts.
 
-A question is read by the one grammar into a proposition, and what is asked of it (`nsrecover.language.questions`). Yes and
-no are computed against the proposition as it was asked, negated or not; what the records do not say is said to be
+A question is read by the one grammar into a proposition and what is asked of it (`nsrecover.language.questions`). Yes
+and no are computed against the proposition as it was asked, negated or not; what the records do not say is said to be
 unknown. A question that is not read says so, and offers three that are.
 """
 
@@ -70,11 +70,11 @@ _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], Told]] = {
 EXAMPLES = (
     "what went wrong?", "why?", "when did it go wrong?", "which objects are in the wrong place?", "whose fault was it?",
     "what did you do about it?", "was there a shorter way?", "did it work?", "what comes next?", "how much is left?",
-    "what should I do now?", "what are you waiting for?", "is it safe to reach in?", "did anybody veto?", "what did you do?",
-    "how long did it take?", "how did you notice it?", "what is the plan?", "did anybody help you?", "what is where?",
-    "where is the {}?", "what happened to the {}?", "why did you move the {}?", "did you move the {}?", "who moved the {}?",
-    "is the {} where it should be?", "what is on the {}?", "what if you had not moved the {}?",
-    "where did you last see the {}?", "are you holding the {}?",
+    "what should I do now?", "what are you waiting for?", "is it safe to reach in?", "did anybody veto?",
+    "what did you do?", "how long did it take?", "how did you notice it?", "what is the plan?", "what is where?",
+    "did anybody help you?", "where is the {}?", "what happened to the {}?", "why did you move the {}?",
+    "did you move the {}?", "who moved the {}?", "is the {} where it should be?", "what is on the {}?",
+    "what if you had not moved the {}?", "where did you last see the {}?", "are you holding the {}?",
 )  # fmt: skip
 """Questions that are understood, `{}` for an object."""
 OFFERED = 3
@@ -99,7 +99,7 @@ class QuestionAnswer:
 
 @dataclass(frozen=True)
 class Supposing:
-    """What "what if" needs in a symbolic domain: the domain over the objects of the scene, and the goal (see `what_if`)."""
+    """What "what if" needs in a symbolic domain: the domain over the objects of the scene, and the goal."""
 
     instance: Instance
     goal: Sequence[StateFact] | None = None
@@ -166,7 +166,7 @@ def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> As
 
 
 def _moving_or_time(gap: Gap, said: Proposition) -> Proposition:
-    """ "Are you moving?" is about the robot, "how long did it take?" about the time."""
+    """A question about the robot's moving, or about time taken, has no object."""
     if gap is Gap.LONG:
         return replace(said, predicate="took")
     robot = said.who is Who.ROBOT and said.things is Things.NAMED

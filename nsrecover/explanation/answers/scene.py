@@ -85,7 +85,8 @@ def in_state(run: AskedRun, asked: AskedQuestion) -> Told:
     pairs = [(domain.variables[variable].name, value) for variable, value in pairs]
     names = said.names or tuple(run.names)
     if not said.names:
-        found = sorted(fact for fact in scene.facts for v, value in pairs if (v, value) in (fact[:1] + fact[2:], (fact[0], _other(domain, fact[0]))) and len(fact) > 1)  # fmt: skip
+        wanted = {stored((variable, name, value), domain.variables) for variable, value in pairs for name in run.names}
+        found = sorted(fact for fact in scene.facts if fact in wanted)
         if found:
             return Told(f"{capital(listed(map(domain.text, found)))}.", True)
         return _hazards(run)
@@ -112,9 +113,9 @@ def right(run: AskedRun, asked: AskedQuestion) -> Told:
         hidden = [each for each in names if each in unsure]
         if hidden:
             return Told(f"{capital(objects(hidden))} could not be seen when I looked last.", None)
-        seen = where(run, names[0]) if len(names) == 1 else ""
+        seen, be = (where(run, names[0]), "is") if len(names) == 1 else ("", "are")
         return Told(
-            f"As far as it was seen{_at(run)}, {objects(names)} {'is' if len(names) == 1 else 'are'} as expected. {seen}".rstrip(),
+            f"As far as it was seen{_at(run)}, {objects(names)} {be} as expected. {seen}".rstrip(),
             True,
         )
     if wrong:
@@ -282,12 +283,6 @@ def _why_there(run: AskedRun, name: str) -> str:
     if deeds:
         return f"{capital(run.when(deeds[-1].turn))}, I {run.done(deeds[-1].action)}."
     return f"It was there from the start: {where(run, name)}"
-
-
-def _other(domain: object, variable: str) -> str:
-    """The value that a fact about an object alone means."""
-    known = getattr(domain, "variables", {}).get(variable)
-    return known.values[-1] if known is not None else ""
 
 
 def _one_state(run: AskedRun, name: str, pairs: Sequence[tuple[str, str]], time: str) -> Told:

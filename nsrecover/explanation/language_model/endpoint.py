@@ -67,7 +67,7 @@ class Endpoint:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise InvalidConfiguration(
-                f"expected the address of an OpenAI-compatible endpoint such as http://127.0.0.1:8080/v1, or `local`, "
+                f"expected the address of an OpenAI-compatible endpoint such as http://127.0.0.1:8080/v1, "
                 f"found {self.url!r}"
             )
 

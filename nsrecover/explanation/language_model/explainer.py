@@ -1,8 +1,8 @@
 """Explanations reworded by a language model and verified sentence by sentence.
 
-    from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
-    with model_at("http://127.0.0.1:8080/v1") as model:          # or "local"
-        system = replace(nsrecover.load(), explainer=LanguageExplainer(model))
+    from nsrecover.explanation.language_model.explainer import LanguageExplainer
+    model = Endpoint("http://127.0.0.1:8080/v1")
+    system = replace(nsrecover.load(), explainer=LanguageExplainer(model))
 
 Cause and recovery are computed; the model only rewords them. Every sentence is checked against the facts, and sentences
 that fail are replaced by those of the templates. docs/explanations.md describes the method and its measurements.
@@ -10,8 +10,6 @@ that fail are replaced by those of the templates. docs/explanations.md describes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from nsrecover.core.discrepancy import Discrepancy
@@ -21,31 +19,9 @@ from nsrecover.core.protocols import LanguageModel
 from nsrecover.core.recovery import Recovery
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
-from nsrecover.explanation.language_model.embedded import EmbeddedModel
-from nsrecover.explanation.language_model.endpoint import Endpoint
-from nsrecover.explanation.language_model.prompting import PromptStrategy, StructuredPrompt
+from nsrecover.explanation.language_model.prompting import StructuredPrompt
 from nsrecover.explanation.language_model.rewording import Reworded, reword
 from nsrecover.explanation.language_model.rewording_task import task_of
-
-LOCAL = "local"
-
-
-@contextmanager
-def model_at(address: str, model: str = "") -> Iterator[LanguageModel]:
-    """Return the language model at an address, as a context manager.
-
-    Args:
-        address: of an OpenAI-compatible endpoint, or `local` for a model that this process serves meanwhile.
-        model: name of the model at the endpoint; if empty, the first that it lists.
-
-    Raises:
-        InvalidConfiguration: the address is malformed, or a requirement of the local model is missing.
-    """
-    if address == LOCAL:
-        with EmbeddedModel() as embedded:
-            yield embedded
-    else:
-        yield Endpoint(address, model)
 
 
 @dataclass(frozen=True)
@@ -61,7 +37,7 @@ class LanguageExplainer:
     """
 
     model: LanguageModel
-    strategy: PromptStrategy = field(default_factory=StructuredPrompt)
+    strategy: StructuredPrompt = field(default_factory=StructuredPrompt)
     fallback: GroundedExplainer = field(default_factory=GroundedExplainer)
     timeout_s: float = 20.0
     on_text: Listener | None = None
@@ -85,7 +61,7 @@ class LanguageExplainer:
         if discrepancy.missing_to_tell:  # what was not seen is not reworded
             return grounded, Reworded(grounded.sentences, "it says what could not be seen", (), 0, ())
         domain = self.fallback.domain
-        task = task_of(discrepancy, facts_of(discrepancy, recovery, domain), grounded.sentences, domain)
+        task = task_of(discrepancy, facts_of(discrepancy, recovery, domain), grounded.sentences)
         result = reword(task, self.model, self.strategy, self.timeout_s, self.on_text)
         source = self.model.name if result.used else grounded.source
         # The sentences of the model were judged one by one; the others are as reliable as the grounded text.

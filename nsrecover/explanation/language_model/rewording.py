@@ -12,7 +12,7 @@ from nsrecover.core.prompts import Completion, Listener
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.errors import ModelFailure
 from nsrecover.explanation.language_model.judge import Judgement
-from nsrecover.explanation.language_model.prompting import PromptStrategy
+from nsrecover.explanation.language_model.prompting import StructuredPrompt
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
 
 
@@ -58,7 +58,7 @@ class Reworded:
 def reword(
     task: RewordingTask,
     model: LanguageModel,
-    strategy: PromptStrategy,
+    strategy: StructuredPrompt,
     timeout_s: float,
     on_text: Listener | None = None,
 ) -> Reworded:

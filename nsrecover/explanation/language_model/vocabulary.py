@@ -32,15 +32,6 @@ class MaskedText:
     tokens: tuple[str, ...]
     objects: tuple[tuple[str, ...], ...]
 
-    def of_kind(self, part: str, kind: str) -> tuple[str, ...]:
-        """Return the names (kind `n`), actions (`a`) or quotations (`q`) in a part of the text, in order."""
-        return tuple(self.tokens[int(number)] for number in re.findall(rf"{MARK}(\d+){kind}", part))
-
-    def mentioned(self, end: int) -> tuple[str, ...]:
-        """Return every object mentioned before a position, each once."""
-        numbers = re.findall(rf"{MARK}(\d+)[na]", self.text[:end])
-        return tuple(dict.fromkeys(name for number in numbers for name in self.objects[int(number)]))
-
 
 @dataclass(frozen=True)
 class RewordingVocabulary:
@@ -49,12 +40,10 @@ class RewordingVocabulary:
     Attributes:
         names: names of the objects.
         quotes: sentences that may be quoted literally.
-        never_pronoun: objects that a pronoun never means (the table).
     """
 
     names: tuple[str, ...]
     quotes: tuple[str, ...] = ()
-    never_pronoun: tuple[str, ...] = ()
 
     @cached_property
     def _pattern(self) -> re.Pattern[str] | None:
@@ -72,7 +61,7 @@ class RewordingVocabulary:
     def names_in(self, text: str) -> frozenset[str]:
         """Return the objects that a text names, including those in actions."""
         masked = self.mask(text)
-        return frozenset(masked.mentioned(len(masked.text))) if masked is not None else frozenset()
+        return frozenset(name for each in masked.objects for name in each) if masked is not None else frozenset()
 
     def mask(self, text: str) -> MaskedText | None:
         """Replace names, actions and quotations by stand-ins; return None if the rest is not plain ASCII."""

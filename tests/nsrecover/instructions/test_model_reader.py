@@ -14,11 +14,12 @@ from nsrecover.instructions.model_reader import ModelReader
 from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 from nsrecover.testing.simulated_home import drawn_world
+from tests.nsrecover.instructions.recorded_answers import ADVERSARIAL, COLA, RIGHT, SHOWN, Clauses
 
 HOME = load_home("apartment")
-STORY = "twice my throat asked for the cola in the fridge, bring it"
+STORY = "my throat begged for the cola in the fridge"
 PLAIN = "bring me the cola from the fridge"
-MEANT = [{"do": "bring", "what": "cola", "from": "fridge", "who": "me"}]
+MEANT = [COLA]
 
 
 class Model:
@@ -53,14 +54,14 @@ class Operator:
 
 
 def understanding(answer: object) -> Understanding:
-    text = answer if answer is None or isinstance(answer, str) else json.dumps(answer)
+    text = answer if answer is None or isinstance(answer, str) else json.dumps({"clauses": answer})
     return Understanding(HOME, second=ModelReader(Model(text)))
 
 
 def test_agreement_acts_and_disagreement_asks() -> None:
     task = understanding(MEANT).task(PLAIN)
     assert isinstance(task, Task)
-    question = understanding([{"do": "put", "what": "cola", "to": "fridge"}]).task(PLAIN)
+    question = understanding([{**COLA, "do": "find"}]).task(PLAIN)
     assert isinstance(question, TaskQuestion)
     assert len(question.options) == 2
 
@@ -88,13 +89,14 @@ def test_other_answers_change_nothing(answer: object) -> None:
 
 
 def test_the_words_of_the_sentence_are_the_choices_and_the_model_is_asked_once() -> None:
-    model = Model(json.dumps(MEANT))
+    model = Model(json.dumps({"clauses": MEANT}))
     reads = Understanding(HOME, second=ModelReader(model))
     reads.task(STORY)
     reads.task(STORY)
     (prompt,) = model.prompts
     assert prompt.schema is not None
-    fields = prompt.schema["items"]["properties"]
+    assert prompt.schema["type"] == "object"
+    fields = prompt.schema["properties"]["clauses"]["items"]["properties"]
     assert (fields["from"]["enum"], "cola" in fields["what"]["enum"]) == (["fridge"], True)
 
 
@@ -112,3 +114,25 @@ def test_nothing_is_done_before_the_operator_agrees(answer: str, moved: bool) ->
     assert (world.objects["cola"] == "operator") == moved
     assert "cola from the fridge" in operator.asked[0]
     assert bool(world.executed) == moved
+
+
+@pytest.mark.parametrize(("sentence", "answer"), ADVERSARIAL)
+def test_a_proposal_that_loses_or_adds_something_leads_to_nothing(sentence: str, answer: Clauses) -> None:
+    reads = understanding(answer)
+    assert isinstance(reads.task(sentence), Refusal)
+    assert isinstance(Understanding(HOME).task(sentence), Refusal)
+
+
+@pytest.mark.parametrize(("sentence", "answer", "shown"), [*SHOWN, *RIGHT])
+def test_a_proposal_is_read_back_before_anything_is_done(sentence: str, answer: Clauses, shown: str) -> None:
+    assert isinstance(Understanding(HOME).task(sentence), Refusal)
+    question = understanding(answer).task(sentence)
+    assert isinstance(question, TaskQuestion), question
+    assert shown in question.text
+
+
+def test_a_model_that_fails_is_said_to_in_one_line() -> None:
+    reads = understanding(None)
+    assert isinstance(reads.task(STORY), Refusal)
+    assert reads.second is not None
+    assert reads.second.problems == ["The language model was of no use: no answer."]

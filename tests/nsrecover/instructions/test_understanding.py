@@ -5,8 +5,9 @@ import pytest
 
 from nsrecover.domains.service.home import Item
 from nsrecover.domains.service.home_file import load_home
+from nsrecover.instructions.choosing import task_text
 from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.task import Refusal, RefusalCode, TaskQuestion
+from nsrecover.instructions.task import Refusal, RefusalCode, Task, TaskQuestion
 from nsrecover.instructions.understanding import Understanding
 
 UNDERSTANDING = Understanding(load_home("apartment"))
@@ -225,3 +226,28 @@ def test_plans_are_quick_in_a_home_with_60_objects():
         crowded.plan(sentence)
         seconds.append(time.process_time() - began)
     assert median(seconds) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("tell ashley in the dining room that dinner is ready", "tell Ashley at the dining room: dinner is ready"),
+        ("put the banana from the countertop in the fridge", "put the banana from the countertop in the fridge"),
+        ("guide ashley from the kitchen to the couch", "guide Ashley at the kitchen to the sofa"),
+        ("bring me the cola and put the banana on the desk", "bring the cola to you and put the banana on the desk"),
+        ("ask charlie where the milk is", "ask where the milk is"),
+        ("turn off the lamp in the study", "turn off the desk lamp"),
+    ],
+)
+def test_what_is_read_back_is_made_from_the_task(sentence, told):
+    task = UNDERSTANDING.task(sentence)
+    assert isinstance(task, Task), task
+    assert told in task_text(task, UNDERSTANDING.home)
+
+
+def test_a_quality_of_few_known_objects_is_asked_about():
+    home = UNDERSTANDING.home.with_item("clean gadget", "sofa").with_item("dirty gadget with ink", "sofa")
+    for sentence in ("bring me the gadget", "bring me that gadget"):
+        found = Understanding(home).task(sentence)
+        assert isinstance(found, TaskQuestion), found
+        assert set(found.options) == {"clean gadget", "dirty gadget with ink"}

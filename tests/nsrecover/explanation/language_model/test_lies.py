@@ -1,7 +1,8 @@
 """An endpoint that lies: no lie reaches the reader, and most true paraphrases do."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -10,12 +11,11 @@ from nsrecover.errors import InvalidObservation
 from nsrecover.explanation import GroundedExplainer, facts_of
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
-from nsrecover.explanation.language_model.judge import Judge, judge_of
-from nsrecover.explanation.language_model.prompting import ReflectPrompt, StructuredPrompt
+from nsrecover.explanation.language_model.judge import Judge
+from nsrecover.explanation.language_model.rewording_task import task_of
 from nsrecover.explanation.language_model.vocabulary import sentences_of
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, served
 from tests.nsrecover.explanation.language_model.language_cases import CASES, LIES, Scene
-from tests.nsrecover.explanation.language_model.paraphrases import DISTANT, FRESH, NEAR
 from tests.nsrecover.explanation.made_failures import COLLAPSE, graph
 
 SCENES = {
@@ -24,8 +24,38 @@ SCENES = {
 }
 
 
+REWORDED = (
+    ('toppled', 'The blue cube fell over.'),
+    ('toppled', 'The blue cube was knocked over and now lies on the table.'),
+    ('toppled', 'The blue cube tipped over, and it now lies on the table.'),
+    ('dropped', 'The red cube slipped out of the gripper.'),
+    ('dropped', 'The gripper dropped the red cube.'),
+    ('dropped', 'The red cube is not on the blue cube.'),
+    ('not_lifted', 'The red cube could not be lifted.'),
+    ('misplaced', 'The red cube was put in the wrong place.'),
+    ('misplaced', 'The red cube stands on the blue cube, about 3 cm closer to the robot than its place.'),
+    ('missing', 'The dark red cube has disappeared.'),
+    ('missing', 'The dark red cube cannot be seen anywhere.'),
+    ('missing', 'The dark red cube is gone.'),
+    ('swapped', 'The white lego and the dark red cube were swapped.'),
+    ('swapped', 'The dark red cube and the white lego have traded places.'),
+    ('moved', 'The dark red cube was shifted.'),
+    ('moved', 'The dark red cube is now 7 cm left of its place.'),
+    ('blocking', 'The dark red cube blocks the red cube.'),
+    ('collapse', 'Both the green die and the blue cube fell over.'),
+    ('collapse', 'The green die toppled and the red cube was dropped.'),
+    ('collapse', 'The recovery takes 3 actions, and there is no shorter way.'),
+    ('collapse, done', 'No recovery is needed.'),
+    ('collapse, no way', 'The blue cube makes it impossible.'),
+    ('missing', 'The dark red cube went missing.'),
+    ('moved', 'The dark red cube was displaced and is now 7 cm to the left of its place.'),
+)  # fmt: skip
+"""Pairs of a case and a sentence that says the same as a computed one."""
+
+
 def judge_for(case: Discrepancy, recovery: Recovery | None) -> Judge:
-    return judge_of(facts_of(case, recovery), case.observed.names)
+    sentences = GroundedExplainer()(case, recovery).sentences
+    return task_of(case, facts_of(case, recovery), sentences).judge
 
 
 def test_there_are_fifty_kinds_of_lies_about_many_facts() -> None:
@@ -44,45 +74,34 @@ def test_every_lie_is_caught(kind: str) -> None:
                 assert not judge(sentence).accepted, (name, sentence)
 
 
+def slotted(texts: Sequence[str]) -> Callable[[dict[str, Any]], str]:
+    """Answers with these sentences in turn, and with the right slots beside them."""
+
+    def answer(request: dict[str, Any]) -> str:
+        properties = request["response_format"]["json_schema"]["schema"]["properties"]
+        filled = {}
+        for key, text in zip(properties, [*texts, *["Nothing went wrong."] * 20], strict=False):
+            slots = properties[key]["properties"]
+            what, named = slots["what"]["enum"][0], [slots["objects"]["items"]["enum"][0]]
+            filled[key] = {"text": text, "what": what, "objects": named}
+        return json.dumps(filled)
+
+    return answer
+
+
 @pytest.mark.parametrize("kind", list(LIES))
 def test_a_model_that_only_lies_is_not_heard(kind: str) -> None:
-    """Uses a real endpoint, and the last failure with lies of this kind."""
+    """Uses a real endpoint, and the last failure with lies of this kind; the slots are right."""
     scene = next(scene for scene in reversed(SCENES.values()) if any(LIES[kind](scene)))
-    lies = list(dict.fromkeys(LIES[kind](scene)))[:35]
-    with served(answering("\n".join(lies))) as server:
-        explainer = LanguageExplainer(Endpoint(server.url, model="m"), ReflectPrompt(), timeout_s=60)
+    lies = list(dict.fromkeys(LIES[kind](scene)))[:12]
+    with served(answering(slotted(lies))) as server:
+        explainer = LanguageExplainer(Endpoint(server.url, model="m"), timeout_s=60)
         explanation, worded = explainer.worded(scene.case, scene.recovery)
     assert explanation.text == " ".join(scene.grounded)
     assert explanation.source == "grounded"
     assert explanation.note
-    assert worded.candidates >= len(lies)
     assert len(server.requests) == 2  # asked once more with the reasons, and then no more
     assert all(refusal.reason for refusal in worded.refused)
-
-
-@pytest.mark.parametrize("name", ["collapse", "moved", "collapse, done"])
-def test_lies_in_structured_answers_are_caught(name: str) -> None:
-    """The slots are correct, but the sentences are lies."""
-    scene = SCENES[name]
-    lies = [lie for liar in ("wrong object", "wrong cause", "negation") for lie in LIES[liar](scene)]
-
-    def answer(request: dict[str, object]) -> str:
-        properties = request["response_format"]["json_schema"]["schema"]["properties"]  # type: ignore[index]
-        filled = {}
-        for key, lie in zip(properties, [*lies, *["Nothing went wrong."] * 20], strict=False):
-            slots = properties[key]["properties"]
-            filled[key] = {
-                "text": lie,
-                "what": slots["what"]["enum"][0],
-                "objects": [slots["objects"]["items"]["enum"][0]],
-            }
-        return json.dumps(filled)
-
-    with served(answering(answer)) as server:
-        explanation = LanguageExplainer(Endpoint(server.url, model="m"), StructuredPrompt(), timeout_s=60)(
-            scene.case, scene.recovery
-        )
-    assert explanation.text == " ".join(scene.grounded)
 
 
 def test_slots_that_contradict_the_point_refuse_a_true_sentence() -> None:
@@ -99,22 +118,8 @@ def test_slots_that_contradict_the_point_refuse_a_true_sentence() -> None:
     assert "dark red cube" in worded.refused[0].reason
 
 
-def acceptance(sayings: Sequence[tuple[str, str]]) -> tuple[float, list[str]]:
-    refused = [f"{name}: {sentence}" for name, sentence in sayings if not judge_for(*CASES[name])(sentence).accepted]
-    return 1 - len(refused) / len(sayings), refused
-
-
-def test_true_paraphrases_are_accepted() -> None:
-    share, refused = acceptance(NEAR)
-    assert share >= 0.95, refused
-
-
-@pytest.mark.parametrize(("sayings", "least"), [(DISTANT, 0.6), (FRESH, 0.6)], ids=["distant", "fresh"])
-def test_most_true_paraphrases_that_no_rule_was_made_for_are_accepted(
-    sayings: list[tuple[str, str]], least: float
-) -> None:
-    share, refused = acceptance(sayings)
-    assert share >= least, refused
+def test_the_same_in_other_words_is_accepted() -> None:
+    assert [each for each in REWORDED if not judge_for(*CASES[each[0]])(each[1]).accepted] == []
 
 
 def test_the_grounded_sentences_are_all_accepted_and_each_says_something() -> None:
@@ -127,17 +132,15 @@ def test_the_grounded_sentences_are_all_accepted_and_each_says_something() -> No
 
 
 def test_a_refused_sentence_is_asked_for_again_with_the_reason_and_then_used() -> None:
-    answers = iter(("The white lego toppled.", "The gripper lost the red cube."))
-    with served(answering(lambda request: next(answers))) as server:
-        explanation, worded = LanguageExplainer(Endpoint(server.url), ReflectPrompt(), timeout_s=30).worded(
-            COLLAPSE, None
-        )
-    assert "toppled(white lego)" in server.requests[1]["messages"][1]["content"]
-    assert [refusal.text for refusal in worded.refused] == ["The white lego toppled."]
+    first, second = slotted(["The white lego toppled."]), slotted(["The gripper lost the red cube."])
+    answers = iter((first, second))
+    with served(answering(lambda request: next(answers)(request))) as server:
+        explanation, worded = LanguageExplainer(Endpoint(server.url), timeout_s=30).worded(COLLAPSE, None)
+    assert "The white lego toppled." in server.requests[1]["messages"][1]["content"]
+    assert worded.refused[0].text == "The white lego toppled."
     (told,) = [sentence for sentence in explanation.sentences if sentence.source != "grounded"]
     assert told.text == "The gripper lost the red cube."
     assert explanation.source == "127.0.0.1:" + server.url.split(":")[2].split("/")[0]
-    assert "The red cube was dropped" not in explanation.text  # said once
     assert "the green die and the blue cube toppled" in explanation.text
 
 

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from nsrecover.cli import app as cli
 from nsrecover.explanation.language_model.endpoint import Endpoint
-from nsrecover.explanation.language_model.prompting import ReflectPrompt
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
 from nsrecover.logs import Audience, HouseholdLog, explain_log, log_of, verbalize
 from nsrecover.logs.rewording import household_case, reworded
@@ -127,8 +126,7 @@ def test_the_same_in_other_words_is_let_through() -> None:
 def test_an_instruction_in_the_text_of_a_log_changes_nothing() -> None:
     log = LOGS["dropped"]
     with served(answering("The robot broke the sink. At 00:09 the robot dropped the jug.")) as server:
-        found = reworded(log, explain_log(log), Audience.LAY, Endpoint(server.url), 20, ReflectPrompt())
-    assert "Ignore what you were told" in server.requests[0]["messages"][1]["content"]
+        found = reworded(log, explain_log(log), Audience.LAY, Endpoint(server.url), 20)
     assert found["text"] == verbalize(explain_log(log))
     assert found["source"] == "grounded"
 
