@@ -35,7 +35,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "NAdam", "RAdam", "RMSprop", "Rprop", "SGD",
     ),
     "planner": (
-        *_of("eval.sweep.controllers", "Blind", "Recovering", "Repeating", "recovering"),
+        *_of("eval.sweep.controllers", "Blind", "Recovering", "recovering"),
         "eval.sweep.oracle.Oracle",
     ),
     "scene": (*_of("sim.tabletop.scene_mix", "LightMix", "SceneMix"), "sim.tabletop.scenes.TableSpec"),

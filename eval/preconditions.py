@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -122,9 +123,13 @@ def _right(each: Asked) -> bool:
     return each.holds == each.said
 
 
+def _after(when: str, each: Asked) -> bool:
+    return each.when == when
+
+
 METRICS = (
     share("all", "right", _right, digits=2, counted=True),
-    *(share(text, text, _right, lambda each, when=when: each.when == when, digits=2) for when, text in WHENS.items()),
+    *(share(text, text, _right, partial(_after, when), digits=2) for when, text in WHENS.items()),
     share("preconditions hold", "where they hold", _right, lambda each: each.holds, digits=2),
     share("preconditions do not hold", "where they do not", _right, lambda each: not each.holds, digits=2),
 )

@@ -96,7 +96,7 @@ def measure(config: ShapesConfig, run: Run) -> dict[str, Any]:
     conditions = sensing.conditions_of(config, config.conditions, config.views)
     wanted = [(name, number) for name, count in config.episodes.items() for number in range(count)]
     lines = run.each(partial(_generated, seed=config.seed), wanted, "simulated episode")
-    episodes = {None: [ErrorEpisode.from_json(line) for line in lines]}
+    episodes: sensing.Episodes = {None: [ErrorEpisode.from_json(line) for line in lines]}
     steps = sensing.all_steps(config, run, conditions, episodes)
     found = {each.name or key: summary(steps[key]) for key, each in conditions.items()}
     return {"seed": config.seed, "episodes": dict(config.episodes), "sensors": found}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,10 @@ def _happened(row: ChangeSeen) -> bool:
     return row.event != Event.NOTHING
 
 
+def _was(event: Event, row: ChangeSeen) -> bool:
+    return row.event == event
+
+
 METRICS = (
     total("episodes", "episodes"),
     share("noticed", "errors noticed", lambda row: row.noticed, _happened),
@@ -183,7 +188,7 @@ METRICS = (
     share("identities", "identities right", lambda row: row.identities),
     share("kind", "kind right", lambda row: row.kind, _happened),
     *(
-        share(f"events.{event}", f"{event} noticed", lambda row: row.noticed, lambda row, e=event: row.event == e, 0)
+        share(f"events.{event}", f"{event} noticed", lambda row: row.noticed, partial(_was, event), 0)
         for event in Event
         if event is not Event.NOTHING
     ),

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.types import RunMode
 from omegaconf import OmegaConf
 from rich.console import Console, Group
 from rich.panel import Panel
@@ -24,7 +23,7 @@ from conf.command import run
 from conf.targets import instantiate
 from eval.common.video import VideoWriter, write_gif
 from eval.demo import apple, kitchen
-from eval.demo.result import LOG, PAGE, DemoResult, summary_line, write_report
+from eval.demo.result import LOG, PAGE, DemoResult, write_report
 from eval.demo.tabletop import AgentFactory, run_scenario
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Verdict
@@ -62,11 +61,11 @@ class DemoConfig:
     sensor: Any = None
 
 
-def demo_folder(out: str | None, scenario_or_sweep: str, outputs: str = "outputs") -> str:
-    """Return the output folder: the one of the user, or one of the scenario in `outputs`."""
+def demo_folder(out: str | None, name: str, outputs: str = "outputs") -> str:
+    """Return the output folder: that of the user, or one of the scenario in `outputs`."""
     if out is not None:
         return out
-    return f"{outputs}/demo" if scenario_or_sweep == ALL else f"{outputs}/demo/{scenario_or_sweep}"
+    return f"{outputs}/demo" if name == ALL else f"{outputs}/demo/{name}"
 
 
 def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoResult]:
@@ -235,15 +234,8 @@ def _summary(results: list[DemoResult]) -> Table:
 
 
 def _main(settings: DemoConfig) -> None:
-    runtime = HydraConfig.get()
-    sweep = runtime.mode is RunMode.MULTIRUN
-    # A sweep prints one line for each run; the details are in the reports.
-    console = Console(quiet=sweep)
-    results = run_demo(settings, Path(runtime.runtime.output_dir), console)
-    if sweep:
-        for result in results:
-            print(summary_line(result), flush=True)
-        return
+    console = Console()
+    results = run_demo(settings, Path(HydraConfig.get().runtime.output_dir), console)
     console.print(_summary(results))
     if not all(result.goal_reached for result in results):
         sys.exit(1)

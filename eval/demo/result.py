@@ -217,21 +217,3 @@ def _error_metrics(turn: Turn) -> dict[str, Any]:
             "reason": reason_text(recovery),
         },
     }  # fmt: skip
-
-
-def summary_line(result: DemoResult) -> str:
-    """Return one line for a run: first error, its correctness, and the outcome."""
-    parts = [f"{result.scenario} seed {result.seed}:", "goal reached" if result.goal_reached else "GOAL NOT REACHED"]
-    for first in result.errors[:1]:
-        verdict = {True: "right", False: "WRONG", None: "not comparable"}[first.culprits_right]
-        deviating = ", ".join(first.record.discrepancy.deviating) or "none"
-        parts.append(f"| noticed at {first.label}, culprits {verdict}: {deviating}")
-        if first.culprits_right is False:
-            parts.append(f"(really {', '.join(sorted(first.true or ())) or 'none'})")
-        parts.append(f"| {len(result.recovery_actions)} recovery actions")
-    parts += ["| nothing noticed"] if not result.errors else []
-    parts += [f"| {result.reason}"] if result.reason else []
-    parts += (
-        ["| " + "; ".join(f"{name}: {why}" for name, why in result.deviations.items())] if result.deviations else []
-    )
-    return " ".join([*parts, f"| {result.seconds:.0f} s"])

@@ -1,4 +1,4 @@
-"""Executors of plans: the library's agent with any planner, and two baselines without a planner."""
+"""Executors of plans: the library's agent with any planner, and one that does not look."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.episode import EpisodeStatus, Fate, StepRecord
+from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.protocols import World
-from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.facts import violated_texts
@@ -88,57 +88,6 @@ class Recovering:
         otherwise = self.setting.otherwise(system)
         planner = _TimedPlanner(recover) if otherwise is None else _TimedPlannerOfOtherWays(recover, otherwise)
         return RecoveryAgent(replace(system, planner=planner), world, self.budget_s, self.max_recoveries), planner
-
-
-@dataclass(frozen=True)
-class Repeating:
-    """Baseline that monitors every action and repeats failed ones; after the last try it continues.
-
-    An action has failed if its moved object deviates; repeating cannot correct other deviations.
-
-    Attributes:
-        name: in tables.
-        checkpoint: folder of the learned parts; the shipped ones if None.
-        tries: most executions of an action.
-    """
-
-    name: str = "retry"
-    checkpoint: str | None = None
-    tries: int = 3
-
-    def prepare(self) -> None:
-        """Load the checkpoint."""
-        system_of(self.checkpoint)
-
-    def run(self, world: EvaluationWorld, /) -> EpisodeEnd:
-        """Execute the plan of the world."""
-        monitor = _at_its_table(warm_system(self.checkpoint), world).monitor(world.plan, world.observe())
-        tried = 0
-        while (action := monitor.next_action) is not None:
-            step, plan = monitor.num_executed, monitor.plan
-            if tried == 0 and (doubt := monitor.check()).deviates:
-                world.turned(turn_of(StepRecord(None, False, monitor.graph, doubt, plan)))
-            world.execute(action)
-            tried += 1
-            discrepancy = monitor.step(action, world.observe())
-            again = None
-            if action.arguments[0] in discrepancy.deviating and tried < self.tries:
-                graphs, cost = monitor.trace.graphs, float(len(plan) - step)
-                again = Recovery(
-                    RecoveryStatus.RECOVERED,
-                    (action,),
-                    graphs[step + 1 : step + 2],
-                    step + 1,
-                    graphs[step + 2 :],
-                    cost=cost,
-                )
-            fate = Fate.PROPOSED if again is None else Fate.ACCEPTED
-            world.turned(turn_of(StepRecord(action, False, monitor.graph, discrepancy, plan, again, fate=fate)))
-            if again is not None:
-                monitor.rejoin(again)
-            else:
-                tried = 0
-        return EpisodeEnd(EpisodeStatus.COMPLETED)
 
 
 @dataclass(frozen=True)

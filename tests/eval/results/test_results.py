@@ -53,7 +53,7 @@ def test_shares_are_compared_by_their_intervals() -> None:
 def test_a_finished_result_is_not_measured_again_until_its_code_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ("eval.results", "level=quick", "only=[anytime]", "workers=1", f"out={tmp_path}")
+    arguments = ("eval.results", "level=quick", "only=[logs_another_hand]", "workers=1", f"out={tmp_path}")
     assert "to do" in run(*arguments, "dry=true").out
     done = run(*arguments)
     assert (done.code, "1 of 1 done at revision" in done.out) == (0, True), done.err
@@ -63,7 +63,7 @@ def test_a_finished_result_is_not_measured_again_until_its_code_changes(
     assert metrics.stat().st_mtime_ns == before
     with monkeypatch.context() as changed:
         changed.setattr(cells, "LIST", tmp_path / "list.yaml")
-        cells.LIST.write_text("anytime:\n  run: eval.anytime seed=1\n  normal: repeats=1\n")
+        cells.LIST.write_text("logs_another_hand:\n  run: eval.foreign_logs seed=1\n")
         assert "to do" in run(*arguments, "dry=true").out
     monkeypatch.setattr(identity, "code_state", lambda: "another")
     assert "to do" in run(*arguments, "dry=true").out

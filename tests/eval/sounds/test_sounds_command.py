@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from eval.sounds import __main__ as command
 from eval.sounds.__main__ import MEASUREMENT, SoundsConfig, macro_f1
 from eval.sounds.strangers import STRANGERS
 
 
-def test_it_measures_known_and_unknown_sounds(tmp_path: Path) -> None:
+def test_it_measures_known_and_unknown_sounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "ROUNDS", 1)
     config = SoundsConfig(clips=2, snr_db=[20.0], baseline=False, out=str(tmp_path / "out"))
     found = MEASUREMENT.run(config)["snr_db"]["20"]
     assert found["macro_f1"]["value"] > 0.7

@@ -1,4 +1,4 @@
-"""Examples of every class, the spectral baseline, and the command that shows them."""
+"""Examples of every class, and the spectral baseline."""
 
 import numpy as np
 import pytest
@@ -25,11 +25,9 @@ def test_an_unknown_class_is_refused():
         example_event("impact glas", np.random.default_rng(0))
 
 
-def test_the_baseline_separates_what_differs_and_refuses_too_few():
+def test_the_baseline_separates_what_differs():
     rng = np.random.default_rng(0)
     found = np.concatenate([rng.normal(0, 1, (50, 5)), rng.normal(1.5, 1, (50, 5))])
     labels = ["low"] * 50 + ["high"] * 50
     guesses = SpectralBaseline.fit(found[::2], labels[::2]).predict(found[1::2])
     assert np.mean(np.array(guesses) == np.array(labels[1::2])) > 0.85
-    with pytest.raises(InvalidConfiguration, match="at least two examples of every class"):
-        SpectralBaseline.fit(found[:2], ["low", "high"])
