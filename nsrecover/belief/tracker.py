@@ -399,6 +399,8 @@ class Tracker:
         if len(self._actions) > self._learned:
             action, self._learned = self._actions[-1], len(self._actions)
             self._streaks[action] = self.streak(action)
+            if not self._streaks[action].failures:
+                del self._streaks[action]
             bad, good, _ = self._failed()
             self.failures.count(action.operator, bad, good)
         values = self._predicted(self.best)

@@ -181,6 +181,18 @@ def test_once_readings_are_trusted_what_reads_the_same_in_all_courses_is_as_it_i
     assert ("warm", "a") not in found.best.state
 
 
+def test_after_a_success_the_rate_from_before_earlier_failures_counts_no_more() -> None:
+    found, warm, warmed = tracker(), Action("warm_up", ("a",)), START | {("warm", "a")}
+    for _ in range(3):
+        for seen in (START, warmed):
+            found.acted(warm)
+            found.saw(FactScene(seen))
+        found.acted(BREW)
+        found.saw(FactScene(START))
+    found.learn()
+    assert found.streak(warm).rate.mean == found.failures.of("warm_up").mean > 0.2
+
+
 def test_places_are_never_stuck() -> None:
     found = tracker()
     for _ in range(6):
