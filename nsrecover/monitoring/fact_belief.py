@@ -167,7 +167,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         domain, tracker = self.instance.domain, self.tracker
         allowed = self.certainty.alarm if self.passing else self.certainty.done
         unseen = {prop: tracker.unseen(prop) for prop in tracker.props}
-        disputed, shares = tracker.disputed(tracker.best), tracker.shares()
+        disputed, shares = tracker.disputed(tracker.best), tracker.shares(streaks=True)
         doubtful = {prop for prop, chance in unseen.items() if chance > allowed / 20} | disputed.keys()
         names = list[str]()
         for fact in self.goal:

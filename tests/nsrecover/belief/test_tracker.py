@@ -193,6 +193,18 @@ def test_after_a_success_the_rate_from_before_earlier_failures_counts_no_more() 
     assert found.streak(warm).rate.mean == found.failures.of("warm_up").mean > 0.2
 
 
+def test_an_action_that_has_failed_in_a_row_is_less_certain_to_have_worked_in_the_end() -> None:
+    found, warm = tracker(), Action("warm_up", ("a",))
+    for seen in (START, START, START | {("warm", "a")}):
+        found.acted(warm)
+        found.saw(FactScene(seen))
+    (best, usually), *_ = found.shares()
+    (same, at_the_end), *_ = found.shares(streaks=True)
+    assert best is same
+    assert ("warm", "a") in best.state
+    assert at_the_end < usually
+
+
 def test_places_are_never_stuck() -> None:
     found = tracker()
     for _ in range(6):
