@@ -98,7 +98,7 @@ class Session(Generic[SceneT]):
         observation: object = None,
         settings: SessionSettings | None = None,
         *,
-        perceiver: Any = None,
+        perceiver: object = None,
         listener: Listener | None = None,
     ) -> None:
         if not isinstance(settings, SessionSettings | None):

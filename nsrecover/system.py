@@ -90,8 +90,8 @@ class System(Generic[SceneT]):
     def monitor(
         self,
         plan: Plan,
-        observation: Any,
-        perceiver: Any = None,
+        observation: object,
+        perceiver: object = None,
         *,
         check_sensors: bool = True,
         certainty: Certainty = CERTAINTY,

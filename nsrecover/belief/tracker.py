@@ -288,9 +288,20 @@ class Tracker:
         """The most likely course."""
         return self._courses[0]
 
-    def shares(self) -> list[tuple[CourseOfEvents, float]]:
-        """Every course with its probability, the most likely one first."""
+    def shares(self, streaks: bool = False) -> list[tuple[CourseOfEvents, float]]:
+        """Every course with its probability, the most likely one first.
+
+        Args:
+            streaks: whether the last action is as likely to have failed as it did in a row before; else by its rate
+                from before these failures, which may mean that it cannot work, or that its effect cannot be read.
+        """
         raw = [math.exp(one.weight) for one in self._courses]
+        last = self._actions[-1] if streaks and self._actions else None
+        if last is not None and last in self._streaks:
+            now, before = self.failures.of(last.operator), self._streaks[last].rate
+            more, step = max(1.0, now.bad / now.good * before.good / before.bad), len(self._actions) - 1
+            failed = [any(each.kind in FAILED for each in one.at(step)) for one in self._courses]
+            raw = [each * more if bad else each for each, bad in zip(raw, failed, strict=True)]
         total = sum(raw)
         return [(one, each / total) for one, each in zip(self._courses, raw, strict=True)]
 
@@ -399,6 +410,8 @@ class Tracker:
         if len(self._actions) > self._learned:
             action, self._learned = self._actions[-1], len(self._actions)
             self._streaks[action] = self.streak(action)
+            if not self._streaks[action].failures:
+                del self._streaks[action]
             bad, good, _ = self._failed()
             self.failures.count(action.operator, bad, good)
         values = self._predicted(self.best)

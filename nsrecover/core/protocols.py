@@ -156,7 +156,13 @@ class OtherWays(Protocol):
     """A planner that knows other ways than the shortest one."""
 
     def otherwise(
-        self, observed: Any, trace: Any, discrepancy: Any, *, budget_s: float | None, cancelled: Callable[[], bool]
+        self,
+        observed: object,
+        trace: object,
+        discrepancy: object,
+        *,
+        budget_s: float | None,
+        cancelled: Callable[[], bool],
     ) -> Recovery[object] | None:
         """Another recovery, for when the shortest one has not helped; None if there is none.
 
@@ -176,9 +182,9 @@ class TakesVetoes(Protocol):
 
     def instead(
         self,
-        observed: Any,
-        trace: Any,
-        discrepancy: Any,
+        observed: object,
+        trace: object,
+        discrepancy: object,
         vetoed: Sequence[Recovery[object]],
         *,
         budget_s: float | None,

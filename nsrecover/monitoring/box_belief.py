@@ -35,7 +35,7 @@ from nsrecover.monitoring.imagination import Imagination
 from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.monitoring.repetition import accept_scene, repeats_itself
 from nsrecover.monitoring.resting_places import RestingPlaces, rejoined
-from nsrecover.monitoring.scene_model import SceneBelief, SceneModel
+from nsrecover.monitoring.scene_model import SceneBelief, SceneModel, SceneParts
 from nsrecover.perception.cameras.checks import require_plausible
 from nsrecover.perception.function import as_perceiver
 from nsrecover.perception.objects.boxes import BoxesPerceiver
@@ -76,15 +76,15 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
     def __init__(
         self,
         model: BoxModel,
-        parts: Any,
+        parts: SceneParts[SceneGraph],
         perceiver: ReportingPerceiver[Any],
         certainty: Certainty,
         plan: Plan,
         observation: object,
     ) -> None:
         self.certainty, self._models, self._domain = certainty, model.models, model.domain
-        self._imagination: Imagination = parts.imagination
-        self._comparison: Comparison = parts.comparison
+        self._imagination = cast("Imagination", parts.imagination)
+        self._comparison = cast("Comparison", parts.comparison)
         graph = perceiver.reset(observation)
         found, length = graph.visual.shape[1], self._models.feature_size
         if length is not None and found not in (length, self._models.learned_size):
@@ -333,7 +333,9 @@ class BoxModel(SceneModel[SceneGraph]):
         if isinstance(observation, Observation):
             require_plausible(observation)
 
-    def believe(self, parts: Any, perceiver: Any, certainty: Certainty, plan: Plan, observation: object) -> BoxBelief:
+    def believe(
+        self, parts: SceneParts[SceneGraph], perceiver: Any, certainty: Certainty, plan: Plan, observation: object
+    ) -> BoxBelief:
         """What is believed at the beginning of an episode; errors as for `BoxBelief`."""
         return BoxBelief(self, parts, as_perceiver(perceiver), certainty, plan, observation)
 

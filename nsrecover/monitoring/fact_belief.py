@@ -27,16 +27,15 @@ from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import changed, drifts, literal, outermost, placed, property_of, supports
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration, check_rate, lowest
-from nsrecover.monitoring.expected_trace import ExpectedTrace, Imagines
+from nsrecover.monitoring.expected_trace import ExpectedTrace
 from nsrecover.monitoring.outlook import decides, explaining, rests_on, unmet_goal, what_it_leaves
 from nsrecover.monitoring.scene_model import (
-    Compares,
     ExpectingPerceiver,
     FactPerceiver,
     ForkingPerceiver,
-    Lookahead,
     SceneBelief,
     SceneModel,
+    SceneParts,
 )
 from nsrecover.perception.facts import FactsPerceiver
 from nsrecover.util.atomic_write import atomic_write_bytes
@@ -126,16 +125,16 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
     def __init__(
         self,
         model: FactModel,
-        parts: Any,
+        parts: SceneParts[FactScene],
         perceiver: FactPerceiver[Any],
         certainty: Certainty,
         plan: Plan,
         observation: object,
     ) -> None:
         self.certainty, self.instance, self._model = certainty, model.instance, model
-        self._imagination: Imagines[FactScene] = parts.imagination
-        self._comparison: Compares[FactScene] = parts.comparison
-        self._lookahead: Lookahead | None = parts.lookahead
+        self._imagination = parts.imagination
+        self._comparison = parts.comparison
+        self._lookahead = parts.lookahead
         self._perceiver, assumed = perceiver, model.assumed
         check_plan(self.instance, plan)
         self._near = tuple[str, ...]()
@@ -171,7 +170,7 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         domain, tracker = self.instance.domain, self.tracker
         allowed = self.certainty.alarm if self.passing else self.certainty.done
         unseen = {prop: tracker.unseen(prop) for prop in tracker.props}
-        disputed, shares = tracker.disputed(tracker.best), tracker.shares()
+        disputed, shares = tracker.disputed(tracker.best), tracker.shares(streaks=True)
         doubtful = {prop for prop, chance in unseen.items() if chance > allowed / 20} | disputed.keys()
         names = list[str]()
         for fact in self.goal:
@@ -565,7 +564,7 @@ class FactModel(SceneModel[FactScene]):
 
     def believe(
         self,
-        parts: Any,
+        parts: SceneParts[FactScene],
         perceiver: FactPerceiver[Any],
         certainty: Certainty,
         plan: Plan,

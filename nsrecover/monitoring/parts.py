@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.certainty import CERTAINTY, Certainty
@@ -65,8 +65,8 @@ class Parts(Protocol[SceneT]):
     def monitor(
         self,
         plan: Plan,
-        observation: Any,
-        perceiver: Any = None,
+        observation: object,
+        perceiver: object = None,
         *,
         check_sensors: bool = True,
         certainty: Certainty = CERTAINTY,

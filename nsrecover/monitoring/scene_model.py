@@ -16,7 +16,7 @@ from nsrecover.core.scene import SceneT
 from nsrecover.core.traces import Trace
 from nsrecover.domains.domain import Domain
 from nsrecover.models.conformal import Calibration
-from nsrecover.monitoring.expected_trace import ExpectedTrace
+from nsrecover.monitoring.expected_trace import ExpectedTrace, Imagines
 from nsrecover.util.python310 import Self
 
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
@@ -50,6 +50,25 @@ class Lookahead(Protocol):
         ...
 
 
+class SceneParts(Protocol[SceneT]):
+    """The parts of a system that judge scenes."""
+
+    @property
+    def imagination(self) -> Imagines[SceneT]:
+        """Of the scenes after an action or a plan."""
+        ...
+
+    @property
+    def comparison(self) -> Compares[SceneT]:
+        """Of two scenes."""
+        ...
+
+    @property
+    def lookahead(self) -> Lookahead | None:
+        """What would go wrong later; None: only the conditions of the next action count."""
+        ...
+
+
 class SceneModel(Protocol[SceneT]):
     """What scenes of one type are: what a domain and learned parts say of them.
 
@@ -79,7 +98,7 @@ class SceneModel(Protocol[SceneT]):
         return
 
     def believe(
-        self, parts: Any, perceiver: Any, certainty: Certainty, plan: Plan, observation: Any
+        self, parts: SceneParts[SceneT], perceiver: Any, certainty: Certainty, plan: Plan, observation: object
     ) -> SceneBelief[Any, SceneT]:
         """What is believed at the beginning of an episode."""
         ...

@@ -67,9 +67,6 @@ class LazyModel(WorldModel[State, Step], Protocol[State, Step]):
     def solvable(self) -> bool:
         """False if a proof that looks at all of the task shows that there is no way from the start; slow."""
 
-    def use_symmetries(self) -> bool:
-        """Let `key` be the same for states that differ only by a symmetry of the task; whether any key has changed."""
-
     def sufficient(self, state: State, steps: Sequence[Step]) -> Sequence[Step]:
         """Those of all steps that can be taken in a tightened state that a search for a cheapest way has to try."""
 
@@ -95,11 +92,7 @@ class LazySearchTree(SearchTree[State, Step]):
         yield SearchPhase(EVERY, GREEDY_WEIGHT, until_better=True)
         yield SearchPhase(EVERY, 1.0, 1)  # often the start's own bound is proof enough
         half = PHASE_EXPANSIONS // 2
-        for weight, spend in ((2.0, half), (1.0, half), (1.5, 4 * half), (1.0, 8 * half)):
-            yield SearchPhase(EVERY, weight, spend)
-        if self.frontier and self.model.use_symmetries():  # the proof is not a short one
-            self.merge()
-        for weight, spend in ((1.0, 56 * half), (1.5, 16 * half)):
+        for weight, spend in ((2.0, half), (1.0, half), (1.5, 4 * half), (1.0, 64 * half), (1.5, 16 * half)):
             yield SearchPhase(EVERY, weight, spend)
         yield SearchPhase(EVERY, 1.0)
 
@@ -117,12 +110,6 @@ class LazySearchTree(SearchTree[State, Step]):
             for node in [entry[3] for entry in self.frontier] + self.parked:
                 self.raised(node, self.root.bound - node.cost)
         super().start_phase(phase)
-
-    def merge(self) -> None:
-        """Drop all but the cheapest of the nodes whose keys have become the same; expanded ones first."""
-        nodes, self.best = sorted(self.best.values(), key=lambda node: (node.cost, not node.detoured)), {}
-        for node in nodes:
-            node.outdated = self.best.setdefault(self.model.key(node.state), node) is not node
 
     def value(self, node: Node[State, Step], active: IndexArray | slice = EVERY) -> float:
         """Lower bound on the cost of any way through a node to one of the subgoals, which are always all active."""

@@ -24,12 +24,11 @@ from nsrecover.models.free_place import within_reach
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.monitoring.imagination import ModelAndDomain
 from nsrecover.planning.alternative_trace import alternative_trace
-from nsrecover.planning.batch import Request, recover_each
 from nsrecover.planning.making_room import with_room
 from nsrecover.planning.neural_model import Means, Move, NeuralModel, State, Untouched
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.refine import refine
-from nsrecover.planning.search import ROUNDING, SearchResult, check_budgets, search
+from nsrecover.planning.search import ROUNDING, SearchResult, search
 from nsrecover.planning.setting_aside import PlacementSampler, nearest_place
 from nsrecover.planning.subgoals import Subgoal, Subgoals, chosen_subgoals, steps_expected
 from nsrecover.planning.vetoes import another_way
@@ -256,42 +255,6 @@ class RecoveryPlanner:
                     improvements=(),
                 )
         return None
-
-    def recover_many(
-        self,
-        requests: Sequence[Request],
-        budget_s: float | None = None,
-        max_expansions: int | None = MAX_EXPANSIONS,
-        subgoals: Subgoals | int = Subgoals.ALL,
-        workers: int = 1,
-    ) -> list[Recovery]:
-        """Plan a recovery from each of many error states, as `recover` does.
-
-        Args:
-            requests: the error states; their scenes and plans may be of different sizes.
-            budget_s: wall time for all of them together, in seconds; None: no limit.
-            max_expansions: nodes that may be expanded for each of them; None: no limit.
-            subgoals: as for `recover`.
-            workers: number of processes. On two cores with other work, two processes took longer than one for 256
-                requests and about as long for 1,024 (docs/recovery.md): the start of the processes takes as
-                long as planning for several hundred requests. Use more than 1 only with many requests and free cores.
-
-        Returns:
-            The recoveries in the order of the requests.
-
-        Raises:
-            InvalidPlan: a trace is over other objects than its scene; the error names the number of the request.
-            InvalidConfiguration: `subgoals` or `workers` is less than 1, a budget is negative, or `workers` is more
-                than 1 and the planner cannot be pickled.
-        """
-        check_budgets(max_expansions, budget_s)
-        for number, request in enumerate(requests):
-            try:
-                _check(request.graph, request.trace, subgoals)
-            except InvalidPlan as error:
-                raise InvalidPlan(f"request {number} (counted from 0): {error}") from None
-        recover = partial(self.recover, max_expansions=max_expansions, subgoals=subgoals)
-        return recover_each(recover, requests, workers, budget_s, type(self.models).__module__)
 
     def _traces(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Sequence[Trace]:
         """The expected trace, and the alternative one if it is wanted and there is one."""

@@ -96,10 +96,6 @@ class SimulatedModel(SymbolicModel):
         """Nothing is proven."""
         return True
 
-    def use_symmetries(self) -> bool:
-        """False: none are looked for."""
-        return False
-
     def sufficient(self, state: int, steps: Sequence[int]) -> Sequence[int]:
         """All steps."""
         return steps

@@ -20,7 +20,6 @@ from nsrecover.planning.symbolic.mutexes import Mutexes
 from nsrecover.planning.symbolic.relaxation import Costs, Propositions, Relaxation, RelaxedPlan
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, bits_of, mask
 from nsrecover.planning.symbolic.stubborn import StubbornSets
-from nsrecover.planning.symbolic.symmetries import Symmetries
 
 SUBGOALS_CONSIDERED = 3
 """Subgoals for which a relaxed plan is made in a state: those that look cheapest by the additive costs."""
@@ -73,7 +72,6 @@ class SymbolicModel:
         self.cheapest = min(self.costs, default=1.0)
         self.costs_to_go = np.asarray(costs_to_go, dtype=np.float64)
         self._start, self._facts, self._goal = task.initial, task.facts, subgoals[-1]
-        self._symmetries: Symmetries | None = None
         relaxed = (*task.actions, *task.rules)
         estimated = [*self.costs, *[INFERENCE] * len(task.rules)]
         self._propositions = Propositions(len(task.facts), relaxed, subgoals)
@@ -216,14 +214,8 @@ class SymbolicModel:
         return self.costs[step]
 
     def key(self, state: int) -> int:
-        """The state, or its image under symmetries."""
-        return state if self._symmetries is None else self._symmetries.canonical(state)
-
-    def use_symmetries(self) -> bool:
-        """Look for symmetries; False if there are none."""
-        found = Symmetries(len(self._facts), self.actions, self.costs, self._goal, self._start, self._stop)
-        self._symmetries = found if found.generators else None
-        return self._symmetries is not None
+        """The state."""
+        return state
 
     @cached_property
     def _stubborn(self) -> StubbornSets:

@@ -181,6 +181,30 @@ def test_once_readings_are_trusted_what_reads_the_same_in_all_courses_is_as_it_i
     assert ("warm", "a") not in found.best.state
 
 
+def test_after_a_success_the_rate_from_before_earlier_failures_counts_no_more() -> None:
+    found, warm, warmed = tracker(), Action("warm_up", ("a",)), START | {("warm", "a")}
+    for _ in range(3):
+        for seen in (START, warmed):
+            found.acted(warm)
+            found.saw(FactScene(seen))
+        found.acted(BREW)
+        found.saw(FactScene(START))
+    found.learn()
+    assert found.streak(warm).rate.mean == found.failures.of("warm_up").mean > 0.2
+
+
+def test_an_action_that_has_failed_in_a_row_is_less_certain_to_have_worked_in_the_end() -> None:
+    found, warm = tracker(), Action("warm_up", ("a",))
+    for seen in (START, START, START | {("warm", "a")}):
+        found.acted(warm)
+        found.saw(FactScene(seen))
+    (best, usually), *_ = found.shares()
+    (same, at_the_end), *_ = found.shares(streaks=True)
+    assert best is same
+    assert ("warm", "a") in best.state
+    assert at_the_end < usually
+
+
 def test_places_are_never_stuck() -> None:
     found = tracker()
     for _ in range(6):

@@ -143,7 +143,7 @@ def said(found: Discrepancy[FactScene], recovery: Recovery[FactScene] | None, te
         return sorted(map(back, map(str, value))) if isinstance(value, frozenset) else str(value)
 
     parts: list[Any] = [found.verdict, found.deviations, found.unmet, found.missing_to_tell, found.plan_problem]
-    parts += [found.cause, found.observed.facts, found.expected.facts]
+    parts += [found.observed.facts, found.expected.facts]
     if recovery is not None:
         parts += [recovery.status, recovery.actions, recovery.subgoal, recovery.cost, recovery.proven_optimal]
         parts += [recovery.blamed, recovery.lost, recovery.reason_code, recovery.lower_bound]
