@@ -19,7 +19,7 @@ from eval.kitchen.robot import KitchenRobot
 from eval.metrics import columns, summary
 from eval.run import Run
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.facts import FactScene
 from nsrecover.errors import InvalidConfiguration
@@ -34,7 +34,6 @@ from sim.kitchen.faults.robot import Dropped
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.kitchen.task_list import TASKS
 from sim.kitchen.tasks import TaskSpec, draw_task
-from sim.kitchen.world import KitchenWorld
 from sim.sensors.presets import sensor as preset
 
 TASKS_OF = {
@@ -115,34 +114,21 @@ def _run(arm: str, item: tuple[str, int], spec: TaskSpec, fault: Fault | None, c
         robot.rate_hz = config.rate_hz
         for action in spec.plan.actions[:first]:
             robot.execute(action)
-        robot.motions.clear()
-        robot.spoilt.clear()
-        robot.carried_out.clear()
+        for noted in (robot.motions, robot.spoilt, robot.carried_out):
+            noted.clear()
         robot.assumed = spec.expected()[first]
         system = system_for(PLANNERS["ours"], robot, config.checkpoint)
         agent = RecoveryAgent(system if arm == "watched" else replace(system, during=None), robot)
 
         def stop(record: StepRecord[FactScene]) -> None:
-            interrupted = any(math.isfinite(motion.interrupted_s) for motion in robot.motions)
-            if robot.motions and (fault is not None or interrupted):
+            if any(fault is not None or math.isfinite(motion.interrupted_s) for motion in robot.motions):
                 agent.stop()
 
         agent.run(Plan(spec.plan.actions[first:]), stop)
-        spoilt = [
-            _fails_unwatched(spec, done) if math.isfinite(motion.interrupted_s) else failed
-            for motion, failed, done in zip(robot.motions, robot.spoilt, robot.carried_out, strict=True)
-        ]
+        spoilt = [robot.fails_unwatched(number) for number in range(len(robot.motions))]
         touched = () if fault is None else fault.touched(spec.plan[first])
         lost = reachable(spec, snapshot(robot.world.cell), touched) is False
         return WatchedAction(arm, item[0], item[1], *timing(robot.motions, spoilt), spec.task.code, lost)
-
-
-def _fails_unwatched(spec: TaskSpec, actions: Sequence[Action]) -> bool:
-    """Whether the last of some actions fails, too, if nobody watches it and nothing strikes."""
-    with KitchenWorld(spec.kitchen, plan=spec.plan) as world:
-        for action in actions:
-            world.execute(action)
-        return bool(world.failures[-1])
 
 
 def measure(config: DuringConfig, run: Run) -> dict[str, Any]:

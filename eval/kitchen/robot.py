@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -84,6 +85,7 @@ class KitchenRobot(ClosedByWith):
             frame_steps: see `KitchenWorld`.
             sensor: through which it sees.
         """
+        self._spec = spec
         self.home: HouseholdScene = replace(spec.home, domain=LASTING)
         self.goal, self.assumed = goal_of(spec), spec.start
         self._drives, self._facts = looks, facts
@@ -156,6 +158,15 @@ class KitchenRobot(ClosedByWith):
         if self.failed is None and (unmet or self.world.failures[-1]):
             self.failed = self.executed
         self._judge(expected, self.truth)
+
+    def fails_unwatched(self, number: int) -> bool:
+        """Whether an action of `motions` failed, or one that was interrupted fails unwatched and without a fault."""
+        if math.isinf(self.motions[number].interrupted_s):
+            return self.spoilt[number]
+        with KitchenWorld(self._spec.kitchen, plan=self._spec.plan) as world:
+            for action in self.carried_out[number]:
+                world.execute(action)
+            return bool(world.failures[-1])
 
     def noticed(self) -> frozenset[str]:
         """The deviating objects that an alarm now is about; from now on they are known."""

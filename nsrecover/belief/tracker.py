@@ -400,6 +400,11 @@ class Tracker:
         return bad, good, stuck
 
     @property
+    def refused(self) -> bool:
+        """Whether the last action most likely could not be done."""
+        return any(each.kind is IncidentKind.REFUSED for each in self.best.at(len(self._actions) - 1))
+
+    @property
     def worked(self) -> float:
         """The probability that the last action worked and nothing was changed by others since; 1 before the first."""
         bad, good, _ = self._failed() if self._actions else (0.0, 1.0, 0.0)

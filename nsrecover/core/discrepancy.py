@@ -212,7 +212,7 @@ class Discrepancy(Generic[SceneT_co]):
         expected: the imagined scene.
         observed: the observed scene; of facts what is seen and what is remembered.
         deviations: the objects that are wrong, and how.
-        unmet: what keeps the preconditions of the action from holding (only before an action).
+        unmet: what keeps the preconditions of the action from holding; after an action, of one that could not be done.
         missing_to_tell: what is missing for a verdict: unseen objects that the action should have moved, or that the
             next action needs; unknown properties; and the cameras that fail.
         looks: number of observations that the verdict is based on.

@@ -138,7 +138,8 @@ def _headline(known: Known, events: Sequence[_Event], phrasing: Phrasing) -> Sen
         what, deviating = f"{event.clause}{details}", [*event.facts]
     if known["violated"]:
         reasons = listed(fact.arguments[0] for fact in known["violated"])
-        return sentence(f"{name} cannot be done: {reasons}", step, *known["violated"])
+        could = "cannot" if phase == Phase.BEFORE else "could not"
+        return sentence(f"{name} {could} be done: {reasons}", step, *known["violated"])
     if not deviating and known["plan"]:
         return sentence(f"{when} {name} the plan does not reach its goal", step)
     if not deviating:

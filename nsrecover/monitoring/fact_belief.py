@@ -28,7 +28,7 @@ from nsrecover.domains.properties import changed, drifts, literal, outermost, pl
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration, check_rate, lowest
 from nsrecover.monitoring.expected_trace import ExpectedTrace
-from nsrecover.monitoring.outlook import decides, explaining, rests_on, unmet_goal, what_it_leaves
+from nsrecover.monitoring.outlook import decides, explaining, keeping_from, rests_on, unmet_goal, what_it_leaves
 from nsrecover.monitoring.scene_model import (
     ExpectingPerceiver,
     FactPerceiver,
@@ -437,6 +437,13 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         )
         return self._open(self.certainty.alarm, props & disputed.keys())
 
+    def _without_guesses(self, scene: FactScene, judged: JudgedFacts) -> FactScene:
+        """A scene in which what does not matter is unknown unless it is certain enough that it is otherwise."""
+        otherwise = changed(scene.facts, judged.expected.facts, self.instance.domain) & scene.certainty.keys()
+        matters, acted_on = self._matters(judged), self._acted_on(judged)
+        guessed = {prop for prop in otherwise - acted_on if prop[1] not in matters}
+        return replace(scene, certainty={**scene.certainty, **dict.fromkeys(sorted(guessed), 0.0)})
+
     def _matters(self, judged: JudgedFacts) -> set[str]:
         """The objects of the action, of the rest of the plan and of the goal, and what they are in or on."""
         actions = [*self.expected.rest, *([] if judged.action is None else [judged.action])]
@@ -492,12 +499,14 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         domain, tracker, rest = self.instance.domain, self.tracker, self.expected.rest
         doubtful = self._doubtful(judged)
         settled = not doubtful or judged.made >= self.certainty.looks
-        self._scene = self._believed(judged.looks[-1], settled)
+        self._scene = self._without_guesses(self._believed(judged.looks[-1], settled), judged)
         found, facts = self._compared(judged), self.scene.facts
         unmet, missing, problem = found.unmet, list[Unknown](), None
         disputed = tracker.disputed(tracker.best)
         if judged.phase is Phase.AFTER:
             problem = None if rest or found.deviations else self._goal_missed()
+            if found.deviations and judged.action is not None and tracker.refused:
+                unmet = keeping_from(self.instance, tracker.best.before, judged.action)
             unsure = (p for p in self._acted_on(judged) if disputed.get(p, 1.0) < 1.0 - self.certainty.alarm)
             missing = [Unknown(p[1], p[0]) for p in sorted(unsure) if not judged.shows(p) and not drifts(p, domain)]
         elif not self._model.check:

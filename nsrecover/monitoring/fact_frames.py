@@ -114,9 +114,8 @@ class FactFrames:
         seen = self._belief.glance(self._after if done else self._before, observation)
         found = by_property(seen.facts, self._domain)
         weights = {prop: self._weight(prop, found, seen, robot) for prop in self._fits if seen.certainty.get(prop, 1.0)}
-        if self._feels_lost(observation, robot):
-            weights[(CARRIED, self._holds) if self._holds is not None else (SET_DOWN, self._held or "")] = 1.0
-        return weights
+        lost = (CARRIED, self._holds) if self._holds is not None else (SET_DOWN, self._held or "")
+        return weights | {lost: 1.0 if self._feels_lost(observation, robot) else -1.0}
 
     def confirmed(self, name: str) -> bool:
         """Whether a property of an object now is neither as before the action nor as the action leaves it."""
@@ -169,8 +168,6 @@ class WrongFor:
                 self.seconds[key] = 0.0
             if self.seconds.get(key, 0.0) < 0.0:
                 del self.seconds[key]
-        for key in [key for key in self.seconds if key[0] in (CARRIED, SET_DOWN) and key not in weights]:
-            del self.seconds[key]  # it is felt again
         return {key: weight * period_s / 2 for key, weight in weights.items() if weight > 0.0}
 
 

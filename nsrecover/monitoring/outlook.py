@@ -69,6 +69,22 @@ def unmet_conditions(instance: Instance, state: State, action: Action) -> tuple[
     return (*lacking, *(explanation.Fact(fact[0], fact[1:]) for fact in map(condition_of, formulas)))
 
 
+def keeping_from(instance: Instance, state: State, action: Action) -> tuple[explanation.Fact, ...]:
+    """States with which an action could be done, if one of its objects had them; else its unmet conditions."""
+    domain = instance.domain
+    facts = tuple(
+        explanation.Fact(fact[0], fact[1:])
+        for name in action.arguments
+        for variable in domain.variables
+        for value in values_of((variable, name), state, instance)
+        if instance.applicable(
+            with_properties_of(state, value, [(variable, name)], domain), action.operator, action.arguments
+        )
+        for fact in value
+    )
+    return facts or unmet_conditions(instance, state, action)
+
+
 def rests_on(instance: Instance, state: State, action: Action, props: Collection[Property]) -> tuple[Property, ...]:
     """Those of some properties with which, if they were otherwise than in a state, an action could not be done."""
     return tuple(
