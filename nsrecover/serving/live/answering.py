@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
-from nsrecover.explanation.answers.questions import Supposing, ask
+from nsrecover.explanation.answers.questions import ask
 from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.serving.reports.wording import Wording
 
@@ -25,8 +25,7 @@ def answered(
         symbolic: the system of a symbolic domain; None for boxes.
         waits_for: what a person is asked now.
     """
-    supposing = None if symbolic is None else Supposing(symbolic.instance, symbolic.goal)
-    return ask(episode, questions, domain=words.domain, waits_for=waits_for, supposing=supposing)[-1].text
+    return ask(episode, questions, domain=words.domain, waits_for=waits_for, supposing=symbolic)[-1].text
 
 
 def suggested(episode: Episode) -> tuple[str, ...]:
