@@ -218,6 +218,11 @@ def _plain(said: Proposition, subj: _Subject, aux: tuple[str, ...] = (), aux2: t
     return _said(said, subj, (*aux, *aux2), no.get("not"))
 
 
+def _of(subj: _Subject, said: Proposition | None = None, aux: Sequence[str] | str = (), **no: str | None
+        ) -> Proposition | None:  # fmt: skip
+    return _said(said or Proposition("seen"), subj, aux, *no.values())
+
+
 def _there(noun: str, aux: Sequence[str] | str = (), **no: str | None) -> Proposition | None:
     return _said(replace(_quality(noun), things=Things.ANY), None, aux, *no.values())
 
@@ -257,14 +262,15 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     ),
     "without": lambda said: replace(said, who=Who.ROBOT, negated=not said.negated),
     "idiom": _idiom,
-    "inverted": lambda said, subj, aux, **no: _said(said, subj, aux, *no.values()),
+    "inverted": _of,
     "inverted_to": lambda said, subj, aux, time, **no: _said(said, subj, ("should",), *no.values()),
     "is_noun": _is_noun,
     "there": _there,
-    "there_is": lambda subj, said=None, aux=(), **no: _said(said or Proposition("seen"), subj, aux, *no.values()),
+    "there_is": _of,
     "plain": _plain,
     "plain_there": _there,
-    "plain_there_is": lambda subj, said=None, aux=(), **no: _said(said or Proposition("seen"), subj, aux, *no.values()),
+    "plain_there_is": _of,
+    "there_todo": lambda **no: Proposition("needs", negated=no["not"] is not None),
     "there_state": lambda state, no=None: replace(_state(state), negated=no is not None),
     "robot": lambda: _Subject(Who.ROBOT),
     "person": lambda who: _Subject(Who(who)),
@@ -292,6 +298,10 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "state": _state,
     "quality": _quality,
     "risk": _risk,
+    "sure_of": lambda obj: _with_object(Proposition("sure"), obj),
+    "shorter": lambda: Proposition("alternative"),
+    "left_out": lambda: Proposition("skipped"),
+    "wrong_with": lambda subj: AskedQuestion(Gap.WHICH, _with_object(Proposition("happen", ("change",)), subj)),
     "place": lambda prep, obj: replace(obj, names=(prep, *(obj.names or ("",)))),
     "hand": lambda prep: _Subject(names=(prep, GRIPPER)),
     "nowhere": lambda: _Subject(),

@@ -10,7 +10,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.relations import support_name
-from nsrecover.explanation.answers.events import MOST_ACTIONS, Told, goal
+from nsrecover.explanation.answers.events import MOST_ACTIONS, RunAnswer, did_it, goal
 from nsrecover.explanation.answers.fates import fate_text, rejoin_text
 from nsrecover.explanation.answers.numbering import Turn, duration, how_it_stopped
 from nsrecover.explanation.answers.run import AskedRun, lost_s, state_of, waited_s
@@ -29,37 +29,37 @@ SHORTEST_S = 0.5
 _ANY = Proposition("wrong")
 
 
-def safe(run: AskedRun, asked: AskedQuestion) -> Told:
+def safe(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether it is safe to reach in."""
     sentences = safety_sentences(run.episode, run.domain, bool(run.waits_for))
     text = " ".join(each.text for each in sentences)
-    return Told(text, False if sentences[0].text.startswith("It is not safe") else None)
+    return RunAnswer(text, False if sentences[0].text.startswith("It is not safe") else None)
 
 
-def hurt(run: AskedRun, asked: AskedQuestion) -> Told:
+def hurt(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether the robot may hurt a person: it does not know where people are."""
-    return Told(safe(run, asked).text)
+    return RunAnswer(safe(run, asked).text)
 
 
-def moving(run: AskedRun, asked: AskedQuestion) -> Told:
+def moving(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether the robot moves now, and why not."""
     if asked.gap is Gap.WHY:
         return waiting(run, asked)
     if run.running and run.waits_for:
-        return Told(f"I wait for a person, and may move as soon as I have an answer: {run.waits_for}", False)
+        return RunAnswer(f"I wait for a person, and may move as soon as I have an answer: {run.waits_for}", False)
     if run.running:
-        return Told("The run goes on, and I may move at any time.", True)
+        return RunAnswer("The run goes on, and I may move at any time.", True)
     if run.episode.status is EpisodeStatus.REVIEWED:
-        return Told("This is a recording.")
-    return Told("The run is over, and I move nothing more.", False)
+        return RunAnswer("This is a recording.")
+    return RunAnswer("The run is over, and I move nothing more.", False)
 
 
-def done(run: AskedRun, asked: AskedQuestion) -> Told:
+def done(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether it worked, or is finished."""
     if asked.said.time == "next" or asked.gap is Gap.LONG:
         return left(run, asked)
     if asked.gap is Gap.WHY and not asked.said.negated and not run.errors:
-        return Told("Nothing went wrong.")
+        return RunAnswer("Nothing went wrong.")
     if asked.gap is Gap.WHY:
         return stopped(run, asked)
     status, why_ = run.episode.status, run.episode.why
@@ -68,70 +68,72 @@ def done(run: AskedRun, asked: AskedQuestion) -> Told:
         text = "I completed the plan, and what it needs was seen in place in the end."
         text += f" Left as it is: {'; '.join(run.still_otherwise)}." if run.still_otherwise else ""
         if everything and run.errors:
-            return Told(f"{number_of_errors(run)} {text}", False)
-        return Told(text, True)
+            return RunAnswer(f"{number_of_errors(run)} {text}", False)
+        return RunAnswer(text, True)
     if status is EpisodeStatus.ASKED_FOR_HELP:
-        return Told(
+        return RunAnswer(
             how_it_stopped(run.episode), None if why_ in (StopCode.GOAL_UNSEEN, StopCode.CANNOT_TELL) else False
         )
     if status is EpisodeStatus.REVIEWED:
-        return Told("This is a recording: whether a recovery would have worked is not known.")
-    return Told(f"The run goes on. {_left_text(run)}", False)
+        return RunAnswer("This is a recording: whether a recovery would have worked is not known.")
+    return RunAnswer(f"The run goes on. {_left_text(run)}", False)
 
 
-def stopped(run: AskedRun, asked: AskedQuestion) -> Told:
+def stopped(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether the run stopped before its end, and why."""
     status = run.episode.status
     if status is EpisodeStatus.ASKED_FOR_HELP:
         turn = run.every[-1] if run.every else None
         when = f" That was {run.when(turn)}." if turn is not None and asked.gap is Gap.WHEN else ""
-        return Told(f"{how_it_stopped(run.episode)}{when}", True)
+        return RunAnswer(f"{how_it_stopped(run.episode)}{when}", True)
     if status is EpisodeStatus.COMPLETED:
-        return Told("I did not stop: I completed the plan.", False)
+        return RunAnswer("I did not stop: I completed the plan.", False)
     if status is EpisodeStatus.REVIEWED:
-        return Told("This is a recording: nothing was stopped by the review.", False)
+        return RunAnswer("This is a recording: nothing was stopped by the review.", False)
     if run.waits_for:
-        return Told(f"I stand still until a person has answered: {run.waits_for}", True)
-    return Told("I have not stopped: the run goes on.", False)
+        return RunAnswer(f"I stand still until a person has answered: {run.waits_for}", True)
+    return RunAnswer("I have not stopped: the run goes on.", False)
 
 
-def goes_on(run: AskedRun, asked: AskedQuestion) -> Told:
+def goes_on(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether the robot can go on alone."""
     if run.running and not run.waits_for:
-        return Told(f"The run goes on. {_left_text(run)}", True)
+        return RunAnswer(f"The run goes on. {_left_text(run)}", True)
     if run.episode.status is EpisodeStatus.COMPLETED:
-        return Told("Nothing is left: every action is done.", True)
-    return Told(needs(run, asked).text, False)
+        return RunAnswer("Nothing is left: every action is done.", True)
+    return RunAnswer(needs(run, asked).text, False)
 
 
-def needs(run: AskedRun, asked: AskedQuestion) -> Told:
+def needs(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What a person should do now: the request that is open, and what it is about."""
+    if asked.gap is Gap.LONG:
+        return left(run, asked)
     match run.episode.status:
         case EpisodeStatus.ASKED_FOR_HELP:
             reason = run.episode.reason.rstrip(". ")
-            return Told(f"A person is needed: {reason}. {_by_hand(run)}", True)
+            return RunAnswer(f"A person is needed: {reason}. {_by_hand(run)}", True)
         case EpisodeStatus.RUNNING if run.waits_for:
-            return Told(f"The robot waits for your answer: {run.waits_for} {_by_hand(run)}".rstrip(), True)
+            return RunAnswer(f"The robot waits for your answer: {run.waits_for} {_by_hand(run)}".rstrip(), True)
         case EpisodeStatus.RUNNING:
-            return Told("No help is needed now; if it is, the live page asks for a decision.", False)
+            return RunAnswer("No help is needed now; if it is, the live page asks for a decision.", False)
     still = run.still_otherwise
-    return Told(
+    return RunAnswer(
         "No help is needed: the run is over." + (f" Left as it is: {'; '.join(still)}." if still else ""), False
     )
 
 
-def waiting(run: AskedRun, asked: AskedQuestion) -> Told:
+def waiting(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What the robot waits for."""
     if run.running and run.waits_for:
-        return Told(f"I wait for a person to answer: {run.waits_for}", True)
+        return RunAnswer(f"I wait for a person to answer: {run.waits_for}", True)
     if run.running:
-        return Told("I wait for nobody: the run goes on.", False)
+        return RunAnswer("I wait for nobody: the run goes on.", False)
     if run.episode.status is EpisodeStatus.ASKED_FOR_HELP:
-        return Told(how_it_stopped(run.episode), None)
-    return Told("I wait for nobody: the run is over.", False)
+        return RunAnswer(how_it_stopped(run.episode), None)
+    return RunAnswer("I wait for nobody: the run is over.", False)
 
 
-def following(run: AskedRun, asked: AskedQuestion) -> Told:
+def following(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What comes next."""
     if asked.said.who is Who.ME:
         return needs(run, asked)
@@ -141,27 +143,27 @@ def following(run: AskedRun, asked: AskedQuestion) -> Told:
         if way is not None and way.found and way.actions:
             steps = [goal(run, way, number) for number in range(len(way.actions))]
             then = f" If the answer is yes, I would {listed(steps)}: {counted(len(steps), 'action')}."
-            return Told(f"Nothing before a person has answered: {run.waits_for}{then}")
-        return Told(f"Nothing before a person has answered: {run.waits_for}")
+            return RunAnswer(f"Nothing before a person has answered: {run.waits_for}{then}")
+        return RunAnswer(f"Nothing before a person has answered: {run.waits_for}")
     if run.episode.status is EpisodeStatus.COMPLETED or not todo:
-        return Told("Nothing: every action is done.")
+        return RunAnswer("Nothing: every action is done.")
     if run.running:
-        return Told(f"Next is to {todo[0]}.")
-    return Told(f"Nothing: the run is over. The next action would be to {todo[0]}.")
+        return RunAnswer(f"Next is to {todo[0]}.")
+    return RunAnswer(f"Nothing: the run is over. The next action would be to {todo[0]}.")
 
 
-def left(run: AskedRun, asked: AskedQuestion) -> Told:
+def left(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How much is left."""
-    return Told(_left_text(run), run.episode.status is not EpisodeStatus.COMPLETED and bool(run.left))
+    return RunAnswer(_left_text(run), run.episode.status is not EpisodeStatus.COMPLETED and bool(run.left))
 
 
-def plan(run: AskedRun, asked: AskedQuestion) -> Told:
+def plan(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What the plan is."""
     steps = list(map(run.instruction, run.episode.plan))
-    return Told(f"The plan has {counted(len(steps), 'step')}: {listed(steps)}.", bool(steps))
+    return RunAnswer(f"The plan has {counted(len(steps), 'step')}: {listed(steps)}.", bool(steps))
 
 
-def did(run: AskedRun, asked: AskedQuestion) -> Told:
+def did(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What was done, is being done, or will be."""
     said = asked.said
     if said.who is Who.ME or (said.who in (Who.PERSON, Who.ANYONE) and asked.gap is Gap.WHAT):
@@ -171,67 +173,63 @@ def did(run: AskedRun, asked: AskedQuestion) -> Told:
     if said.time in ("next", "should"):
         return following(run, asked)
     if said.time == "now" and run.running:
-        return following(run, asked) if run.waits_for else Told(f"I carry out the plan. {following(run, asked).text}")
+        return (
+            following(run, asked) if run.waits_for else RunAnswer(f"I carry out the plan. {following(run, asked).text}")
+        )
     if asked.gap is Gap.WHY:
         return chosen(run)
     if said.time == "now" and asked.gap is Gap.WHAT:
-        return Told(following(run, asked).text)
+        return RunAnswer(following(run, asked).text)
     deeds = run.deeds
     if not deeds:
-        return Told("No action has been carried out.", False)
+        return RunAnswer("No action has been carried out.", False)
     shown = [participle(each.action, run.domain) for each in deeds[-MOST_ACTIONS:]]
     begun = f"{capital(counted(len(deeds), 'action'))} {'was' if len(deeds) == 1 else 'were'} carried out"
     text = f"{begun}{', the last ones' if len(deeds) > len(shown) else ''}: {listed(shown)}."
-    return Told(text, True)
+    return RunAnswer(text, True)
 
 
-def wrong(run: AskedRun, asked: AskedQuestion) -> Told:
+def wrong(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What went wrong, when, why, with which objects, how often, and whose doing it was."""
     turn, gap = run.decisive, asked.gap
     doubts = [each for each in run.every if not each.discrepancy.as_expected]
     if gap is Gap.COUNT:
-        return Told(number_of_errors(run))
+        return RunAnswer(number_of_errors(run))
     if turn is None:
         if doubts and gap is not Gap.WHO:
-            return Told(_wrong_text(run, doubts[-1]), None)
+            return RunAnswer(_wrong_text(run, doubts[-1]), None)
         over = run.episode.status is EpisodeStatus.ASKED_FOR_HELP
         text = f"No error was noticed, but {how_it_stopped(run.episode)[0].lower()}{how_it_stopped(run.episode)[1:]}"
-        return Told(text if over else "Nothing went wrong, as far as it was noticed.", None if over else False)
+        return RunAnswer(text if over else "Nothing went wrong, as far as it was noticed.", None if over else False)
     if gap is Gap.WHEN:
-        return Told(f"{capital(run.when(turn))}; it was to {run.instruction(turn.discrepancy.action)}.")
+        return RunAnswer(f"{capital(run.when(turn))}; it was to {run.instruction(turn.discrepancy.action)}.")
     if gap is Gap.WHY:
-        return Told(cause_of(turn, run.domain) or _wrong_text(run, turn))
+        return RunAnswer(cause_of(turn, run.domain) or _wrong_text(run, turn))
     if gap is Gap.WHO or asked.said.who in (Who.ME, Who.PERSON):
         return fault(run, asked)
-    return Told(_wrong_text(run, turn), True)
+    return RunAnswer(_wrong_text(run, turn), True)
 
 
-def fault(run: AskedRun, asked: AskedQuestion) -> Told:
+def fault(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whose doing the errors were, with what that rests on."""
     said = dict.fromkeys(
         f"{capital(run.when(turn))}: {_short(turn, run.domain)}. {cause_of(turn, run.domain)}" for turn in run.errors
     )
-    agents = {each.agent for each in run.happenings}
-    who = asked.said.who
-    holds: bool | None = None
-    if who is Who.ROBOT or (not who and asked.gap is Gap.POLAR):
-        holds = True if Agent.ROBOT in agents else None
-    elif who in (Who.ME, Who.PERSON):
-        holds = True if Agent.PERSON in agents else False if agents == {Agent.ROBOT} else None
-    return Told(" ".join(said), holds) if said else Told("Nothing went wrong.", False)
+    holds = did_it(asked.said.who, run.happenings)
+    return RunAnswer(" ".join(said), holds) if said else RunAnswer("Nothing went wrong.", False)
 
 
-def noticed(run: AskedRun, asked: AskedQuestion) -> Told:
+def noticed(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether, when and how an error was noticed."""
     if asked.gap is Gap.WHEN:
         return wrong(run, AskedQuestion(Gap.WHEN, asked.said))
     if asked.gap in (Gap.WHAT, Gap.WHICH):
         return wrong(run, AskedQuestion(Gap.WHAT, asked.said))
     told = sure(run, asked)
-    return Told(f"{number_of_errors(run)} {told.text}" if asked.gap is Gap.POLAR else told.text, bool(run.errors))
+    return RunAnswer(f"{number_of_errors(run)} {told.text}" if asked.gap is Gap.POLAR else told.text, bool(run.errors))
 
 
-def sure(run: AskedRun, asked: AskedQuestion) -> Told:
+def sure(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How sure the robot is, and what that rests on."""
     turn, named = run.decisive, asked.said.names
     looks = counted((turn or run.every[-1]).discrepancy.looks, "observation") if run.every else "no observation"
@@ -239,13 +237,13 @@ def sure(run: AskedRun, asked: AskedQuestion) -> Told:
     found = [] if turn is None else [each for each in turn.discrepancy.deviations if not named or each.name in named]
     if not found:
         fine = f": {objects(named)} {'were' if len(named) > 1 else 'was'} as expected" if named else ""
-        return Told(f"{compared}{fine}.")
+        return RunAnswer(f"{compared}{fine}.")
     likely = [each for each in found if isinstance(each, Deviation) and each.distance_m]
     said = [f"{the(each.name)} is wrong with a probability of {100 * (1 - each.probability):.0f} %" for each in likely]
-    return Told(f"{compared}: {listed(said or [state_of(each, run.scene, run.domain) for each in found])}.")
+    return RunAnswer(f"{compared}: {listed(said or [state_of(each, run.scene, run.domain) for each in found])}.")
 
 
-def recovered(run: AskedRun, asked: AskedQuestion) -> Told:
+def recovered(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What was done about what went wrong."""
     if asked.gap is Gap.WHY:
         return chosen(run)
@@ -259,17 +257,17 @@ def recovered(run: AskedRun, asked: AskedQuestion) -> Told:
             steps = [goal(run, recovery, k) for k in range(len(recovery.actions))]
             texts.append(f"The way back was to {listed(steps)}. {fate_text(turn)} {rejoin_text(turn)}".rstrip())
     carried = any(turn.carried_out for turn, _ in run.recoveries)
-    return Told(" ".join(texts) or _no_search(run), carried)
+    return RunAnswer(" ".join(texts) or _no_search(run), carried)
 
 
-def chosen(run: AskedRun) -> Told:
+def chosen(run: AskedRun) -> RunAnswer:
     """Why the robot took its way back."""
     told = alternative(run, AskedQuestion(Gap.WHAT, _ANY)).text
     wrong_ = "; ".join(_short(turn, run.domain) for turn, recovery in run.recoveries if recovery.actions)
-    return Told(f"It puts this right: {wrong_}. {told}" if wrong_ else told)
+    return RunAnswer(f"It puts this right: {wrong_}. {told}" if wrong_ else told)
 
 
-def alternative(run: AskedRun, asked: AskedQuestion) -> Told:
+def alternative(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether there was another or a shorter way back."""
     texts = []
     for _, recovery in run.recoveries:
@@ -282,76 +280,78 @@ def alternative(run: AskedRun, asked: AskedQuestion) -> Told:
             texts.append(f"The way back takes {many}, and there is no shorter one.")
         else:
             texts.append(f"The way back takes {many}, the shortest that was found; a shorter one is not ruled out.")
-    return Told(" ".join(dict.fromkeys(texts)) or _no_search(run))
+    return RunAnswer(" ".join(dict.fromkeys(texts)) or _no_search(run))
 
 
-def thought(run: AskedRun, asked: AskedQuestion) -> Told:
+def thought(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How long the robot searched for a way back, or how many places it searched."""
     if asked.gap in (Gap.COUNT, Gap.WHICH, Gap.WHERE):
         searches = [deed.action for deed in run.deeds if run.instruction(deed.action).startswith("find ")]
         places = list(dict.fromkeys(action.arguments[-1] for action in searches))
-        return Told(
+        return RunAnswer(
             f"{capital(counted(len(places), 'place'))}{': ' * bool(places)}{objects(places) if places else ''}."
         )
     found = [recovery for _, recovery in run.recoveries]
     if not found:
-        return Told(_no_search(run))
-    return Told(f"The search for a way back took {sum(each.seconds for each in found):.2f} s.", True)
+        return RunAnswer(_no_search(run))
+    return RunAnswer(f"The search for a way back took {sum(each.seconds for each in found):.2f} s.", True)
 
 
-def looked(run: AskedRun, asked: AskedQuestion) -> Told:
+def looked(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How often the robot looked at the scene, and after which steps more than once."""
     looks = [turn.discrepancy.looks for turn in run.every]
     again = [run.when(turn) for turn in run.every if turn.discrepancy.looks > 1]
     text = f"{capital(counted(sum(looks), 'observation'))} {'was' if sum(looks) == 1 else 'were'} used for verdicts"
-    return Told(f"{text}, more than one {listed(again)}." if again else f"{text}, one after each action.", bool(again))
+    return RunAnswer(
+        f"{text}, more than one {listed(again)}." if again else f"{text}, one after each action.", bool(again)
+    )
 
 
-def repeated(run: AskedRun, asked: AskedQuestion) -> Told:
+def repeated(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Which steps of the plan were executed more than once."""
     steps = [deed.turn.step for deed in run.deeds if deed.turn.step is not None]
     often = sorted({step for step in steps if steps.count(step) > 1})
     many = [str(each.action) for each in run.deeds]
     doubled = list(dict.fromkeys(each.action for each in run.deeds if many.count(str(each.action)) > 1))
     if not often and not doubled:
-        return Told("No action was carried out twice.", False)
+        return RunAnswer("No action was carried out twice.", False)
     said = [f"{run.phrasing.step(step)}, {participle(run.episode.plan[step - 1], run.domain)}" for step in often]
     said = said or [participle(action, run.domain) for action in doubled]
-    return Told(f"{capital(listed(said))}.", True)
+    return RunAnswer(f"{capital(listed(said))}.", True)
 
 
-def skipped(run: AskedRun, asked: AskedQuestion) -> Told:
+def skipped(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Which steps of the plan were left out, and what was given up."""
     given_up = [run.domain.text(fact) for fact in run.episode.given_up]
     texts = [f"This part of the goal was given up: {listed(given_up)}."] if given_up else []
-    reached = {deed.turn.step for deed in run.deeds} - {None}
-    missed = [number for number in range(1, len(run.episode.plan) + 1) if number not in reached]
+    executed = {str(deed.action) for deed in run.deeds}
+    missed = [number for number, action in enumerate(run.episode.plan, start=1) if str(action) not in executed]
     if missed:
         names = listed([run.phrasing.step(number) for number in missed])
         ended = "" if run.episode.status is EpisodeStatus.COMPLETED else " so far"
-        texts.append(f"Not executed as a step of the plan{ended}: {names}.")
-    return Told(" ".join(texts) or f"Nothing was left out. {_left_text(run)}", bool(given_up or missed))
+        texts.append(f"Not executed{ended}: {names}.")
+    return RunAnswer(" ".join(texts) or f"Nothing was left out. {_left_text(run)}", bool(given_up or missed))
 
 
-def helped(run: AskedRun, asked: AskedQuestion) -> Told:
+def helped(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether a person has helped or interfered, as far as the records say."""
     if asked.said.who is Who.ME and asked.said.time in ("now", "should", "next"):
         return needs(run, asked)
     by_hand = list(dict.fromkeys(turn.by_hand for turn in run.every if turn.by_hand))
     ahead = [each for each in run.happenings if each.deviation.cause.value == "helped"]
     if by_hand:
-        return Told(f"{capital(listed(by_hand))} changed the scene by hand, as the records say.", True)
+        return RunAnswer(f"{capital(listed(by_hand))} changed the scene by hand, as the records say.", True)
     if ahead:
         when = capital(run.when(ahead[0].turn))
         said = listed(list(dict.fromkeys(state_of(each.deviation, run.scene, run.domain) for each in ahead)))
-        return Told(f"{when}, {said}. No action of mine did that; who did it is not recorded.", None)
+        return RunAnswer(f"{when}, {said}. No action of mine did that; who did it is not recorded.", None)
     unknown = [each for each in run.happenings if each.agent is Agent.UNKNOWN]
     if unknown:
-        return Told(f"The records name nobody. {fault(run, asked).text}", None)
-    return Told("The records name nobody, and nothing was noticed that only a person can have done.", False)
+        return RunAnswer(f"The records name nobody. {fault(run, asked).text}", None)
+    return RunAnswer("The records name nobody, and nothing was noticed that only a person can have done.", False)
 
 
-def vetoed(run: AskedRun, asked: AskedQuestion) -> Told:
+def vetoed(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What people decided."""
     vetoes = sum(len(turn.record.vetoed) + (turn.record.fate is Fate.VETOED) for turn in run.every)
     made = [each for turn in run.every for each in turn.record.decided]
@@ -363,14 +363,14 @@ def vetoed(run: AskedRun, asked: AskedQuestion) -> Told:
         text += f" The answers were: {', '.join(said)}."
     if run.episode.status is EpisodeStatus.ASKED_FOR_HELP:
         text += f" {how_it_stopped(run.episode)}"
-    return Told(text, bool(vetoes))
+    return RunAnswer(text, bool(vetoes))
 
 
-def took(run: AskedRun, asked: AskedQuestion) -> Told:
+def took(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How long the run took, and what of it was lost."""
     if asked.said.time == "next" and run.running:
         return left(run, asked)
-    return Told(lasted(run))
+    return RunAnswer(lasted(run))
 
 
 def lasted(run: AskedRun) -> str:

@@ -38,14 +38,14 @@ _HAPPENS = {
 
 
 @dataclass(frozen=True)
-class Told:
+class RunAnswer:
     """An answer as it is found: whether the proposition, not negated, holds (None: not known), and what is so."""
 
     text: str
     holds: bool | None = None
 
 
-def acted(run: AskedRun, asked: AskedQuestion) -> Told:
+def acted(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Of an action: whether it was executed, by whom, when, why, or why not."""
     said = asked.said
     if said.who in (Who.ME, Who.PERSON) or (said.who is not Who.ROBOT and GENERIC in said.value):
@@ -55,65 +55,65 @@ def acted(run: AskedRun, asked: AskedQuestion) -> Told:
             return _by_people(run, said)
     done = _deeds(run, said)
     if asked.gap is Gap.WHY:
-        return Told(_why_not(run, said) if said.negated else _why(run, said))
+        return RunAnswer(_why_not(run, said) if said.negated else _why(run, said))
     any_object = GENERIC in said.value and not said.place and not said.names
     if asked.gap is Gap.COUNT or (asked.gap in (Gap.WHAT, Gap.WHICH) and any_object):
         names = list(dict.fromkeys(each.action.arguments[0] for each in done if each.action.arguments))
-        return Told(f"{capital(counted(len(names), 'object'))}: {objects(names)}." if names else "None so far.")
+        return RunAnswer(f"{capital(counted(len(names), 'object'))}: {objects(names)}." if names else "None so far.")
     if done:
         shown = done[-MOST_ACTIONS:]
         text = " ".join(f"{capital(run.when(each.turn))}, I {run.done(each.action)}." for each in shown)
         others = _happened(run, said, _causes(said)) if GENERIC in said.value and said.who is not Who.ROBOT else []
-        return Told(f"{text} {_tells(run, others)} {_causes_text(run, others)}".rstrip() if others else text, True)
+        return RunAnswer(f"{text} {_tells(run, others)} {_causes_text(run, others)}".rstrip() if others else text, True)
     changed = [each for each in _happened(run, said, _causes(said)) if each.deviation.name in said.names]
     about = objects(said.names) if said.names else ""
     text = f"I did not {_verb(run, said)}{' ' + about if about else ''}."
     if changed and GENERIC in said.value:
         text, holds = _tells(run, changed), None
         if said.who is Who.ROBOT:
-            return Told(f"No action of mine did that. {text}", False)
-        return Told(f"No action of mine moved {about}. {text}", True if not said.who else holds)
+            return RunAnswer(f"No action of mine did that. {text}", False)
+        return RunAnswer(f"No action of mine moved {about}. {text}", True if not said.who else holds)
     if said.who in (Who.NONE, Who.ANYONE) and (changed := _now_so(run, said)):
-        return Told(f"No action of mine did that. {_tells(run, changed)} {_causes_text(run, changed)}", None)
+        return RunAnswer(f"No action of mine did that. {_tells(run, changed)} {_causes_text(run, changed)}", None)
     if _stopped_before(run, said):
-        return Told(
+        return RunAnswer(
             f"The run ended before the result was confirmed: the next action was to {run.instruction(run.left[0])}."
         )
-    return Told(text, False)
+    return RunAnswer(text, False)
 
 
-def happened(run: AskedRun, asked: AskedQuestion) -> Told:
+def happened(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Of something that happened to objects: whether, to which, who did it, when, why, and what became of them."""
     said = asked.said
     found = _happened(run, said, _causes(said))
     if {"break", "spill"} & {*said.value} and not found:
         return _broken(run, said)
-    robot_only = said.who is Who.ROBOT
     if not found:
         if any(_unseen(run, each) for each in said.names):
-            return Told(became(run, said.names[0]))
+            return RunAnswer(became(run, said.names[0]))
         if said.names:
             others = [each for each in run.happenings if each.deviation.name in said.names]
             if asked.gap is Gap.WHICH or others:
-                return Told(became(run, said.names[0]), False)
+                return RunAnswer(became(run, said.names[0]), False)
         what = objects(said.names) if said.names else "any object"
-        return Told(f"Nothing of the kind was noticed with {what}.", False)
+        return RunAnswer(f"Nothing of the kind was noticed with {what}.", False)
     text = _tells(run, found)
     if asked.gap is Gap.WHY:
-        return Told(_causes_text(run, found))
+        return RunAnswer(_causes_text(run, found))
     if asked.gap is Gap.WHO:
-        return Told(f"{_doers(run, found)} {_causes_text(run, found)}")
-    if robot_only:
-        agents = {each.agent for each in found}
-        holds = True if Agent.ROBOT in agents else False if agents == {Agent.PERSON} else None
-        return Told(f"{text} {_causes_text(run, found)}", holds)
-    if said.who in (Who.PERSON, Who.ME, Who.ANYONE):
-        agents = {each.agent for each in found}
-        holds = True if Agent.PERSON in agents else False if agents == {Agent.ROBOT} else None
-        return Told(f"{text} {_causes_text(run, found)}", holds)
+        return RunAnswer(f"{_doers(run, found)} {_causes_text(run, found)}")
+    if said.who is not Who.NONE:
+        return RunAnswer(f"{text} {_causes_text(run, found)}", did_it(said.who, found))
     if said.time in ("state", "now") and said.names:
         return _still(run, said.names, text)
-    return Told(text, True)
+    return RunAnswer(text, True)
+
+
+def did_it(who: Who, found: Sequence[Happening]) -> bool | None:
+    """Whether the robot, or else a person, brought something about; None if that is not known."""
+    agents = {each.agent for each in found}
+    own, other = (Agent.ROBOT, Agent.PERSON) if who in (Who.ROBOT, Who.NONE) else (Agent.PERSON, Agent.ROBOT)
+    return True if own in agents else False if agents == {other} else None
 
 
 def became(run: AskedRun, name: str) -> str:
@@ -194,8 +194,7 @@ def _matches(run: AskedRun, said: Proposition, deed: Deed) -> bool:
     wanted = {*said.names, *(each for each in said.place[1:] if each in run.names)}
     if not wanted <= set(action.arguments):
         return False
-    first = said.names and (said.place or GENERIC in said.value)
-    return not first or action.arguments[:1] == said.names[:1]
+    return not said.names or action.arguments[:1] == said.names[:1]
 
 
 def _deeds(run: AskedRun, said: Proposition) -> list[Deed]:
@@ -251,41 +250,41 @@ def _doers(run: AskedRun, found: Sequence[Happening]) -> str:
     return "Who did it is not known."
 
 
-def _by_people(run: AskedRun, said: Proposition) -> Told:
+def _by_people(run: AskedRun, said: Proposition) -> RunAnswer:
     """Whether people moved or changed objects by hand."""
     found = [each for each in run.happenings if not said.names or each.deviation.name in said.names]
     by_hand = [each for each in found if each.agent is Agent.PERSON]
     if by_hand:
-        return Told(f"{_tells(run, by_hand)} {_causes_text(run, by_hand)}", True)
+        return RunAnswer(f"{_tells(run, by_hand)} {_causes_text(run, by_hand)}", True)
     names = [each.by_hand for each in run.every if each.by_hand]
     if names:
-        return Told(
+        return RunAnswer(
             f"{capital(names[0])} changed the scene by hand, as the records say; what exactly is not recorded.", None
         )
     unknown = [each for each in found if each.agent is Agent.UNKNOWN]
     if unknown:
-        return Told(f"{_tells(run, unknown)} {_causes_text(run, unknown)}")
+        return RunAnswer(f"{_tells(run, unknown)} {_causes_text(run, unknown)}")
     what = objects(said.names) if said.names else "anything"
-    return Told(f"It was not noticed that a person moved or changed {what}.", False)
+    return RunAnswer(f"It was not noticed that a person moved or changed {what}.", False)
 
 
-def _broken(run: AskedRun, said: Proposition) -> Told:
+def _broken(run: AskedRun, said: Proposition) -> RunAnswer:
     """Whether something is broken: only scenes of facts say so."""
     if "broken" not in run.domain.variables:
-        return Told("Whether something is broken is not read by my sensors.")
+        return RunAnswer("Whether something is broken is not read by my sensors.")
     facts = sorted(getattr(run.scene, "facts", ()))
     broken = [fact for fact in facts if "broken" in fact and (not said.names or set(said.names) & set(fact[1:]))]
     if broken:
-        return Told(f"{capital(listed(map(run.domain.text, broken)))}.", True)
-    return Told("Nothing of that was seen to be broken.", False)
+        return RunAnswer(f"{capital(listed(map(run.domain.text, broken)))}.", True)
+    return RunAnswer("Nothing of that was seen to be broken.", False)
 
 
-def _still(run: AskedRun, names: Sequence[str], text: str) -> Told:
+def _still(run: AskedRun, names: Sequence[str], text: str) -> RunAnswer:
     """Whether what happened is still so, at the last turn."""
     wrong = [each for each in names if run.every and deviation_of(run.every[-1], each) is not None]
     if wrong:
-        return Told(f"{text} It was still so when I looked last.", True)
-    return Told(
+        return RunAnswer(f"{text} It was still so when I looked last.", True)
+    return RunAnswer(
         f"{text} When I looked last, {objects(names)} {'was' if len(names) == 1 else 'were'} in place again.", False
     )
 

@@ -12,20 +12,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from nsrecover.core.episode import Episode
-from nsrecover.core.facts import FactScene, StateFact
+from nsrecover.core.facts import FactScene
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.answers import course, events, scene
-from nsrecover.explanation.answers.events import Told
+from nsrecover.explanation.answers.events import RunAnswer
 from nsrecover.explanation.answers.run import AskedRun, asked_run
 from nsrecover.explanation.answers.what_if import what_if
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.language.questions import GENERIC, AskedQuestion, Gap, Proposition, Things, Who, read_question
+from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.util.english import capital, listed, the
 
 _WORD = re.compile(r"[a-z]{3,}")
-_ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], Told]] = {
+_ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
     "act": lambda run, asked: (events.acted if asked.gap is not Gap.WHERE else scene.placed)(run, asked),
     "happen": events.happened,
     "at": scene.placed,
@@ -36,8 +36,8 @@ _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], Told]] = {
     "seen": scene.seen,
     "see": scene.seen,
     "hold": scene.held,
-    "layout": lambda run, asked: Told(scene.layout(run)),
-    "about": lambda run, asked: Told(scene.about(run, asked.said.names[0])),
+    "layout": lambda run, asked: RunAnswer(scene.layout(run)),
+    "about": lambda run, asked: RunAnswer(scene.about(run, asked.said.names[0])),
     "safe": course.safe,
     "enter": course.safe,
     "hurt": course.hurt,
@@ -97,21 +97,13 @@ class QuestionAnswer:
     objects: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Supposing:
-    """What "what if" needs in a symbolic domain: the domain over the objects of the scene, and the goal."""
-
-    instance: Instance
-    goal: Sequence[StateFact] | None = None
-
-
 def ask(
     episode: Episode,
     questions: Sequence[str],
     audience: Audience = Audience.LAY,
     domain: Domain = TABLETOP,
     waits_for: str = "",
-    supposing: Supposing | None = None,
+    supposing: FactModel | None = None,
 ) -> tuple[QuestionAnswer, ...]:
     """Answer questions about an episode; "it" and a "what if" without an object refer to that of the question before.
 
@@ -121,7 +113,7 @@ def ask(
         audience: readers of the answers.
         domain: has the words of facts and actions.
         waits_for: what a person is asked now, while the run goes on.
-        supposing: simulates what would have been, in a symbolic domain.
+        supposing: of a symbolic domain, simulates what would have been.
     """
     run = asked_run(episode, Phrasing(audience, domain), waits_for)
     names = run.names if supposing is None else list(dict.fromkeys((*run.names, *supposing.instance.objects)))
@@ -177,7 +169,7 @@ def _moving_or_time(gap: Gap, said: Proposition) -> Proposition:
     )
 
 
-def _answered(run: AskedRun, asked: AskedQuestion, supposing: Supposing | None) -> str | None:
+def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) -> str | None:
     """The answer; None if the run has not what is asked about."""
     said = asked.said
     known = {*run.names, *(supposing.instance.objects if supposing else ())}
@@ -201,7 +193,7 @@ def _answered(run: AskedRun, asked: AskedQuestion, supposing: Supposing | None) 
     return f"{'Yes' if told.holds != said.negated else 'No'}: {told.text}"
 
 
-def _supposed(run: AskedRun, said: Proposition, supposing: Supposing | None) -> str | None:
+def _supposed(run: AskedRun, said: Proposition, supposing: FactModel | None) -> str | None:
     """What would have been; None if that cannot be computed."""
     own = said.predicate in ("act", "do", "recovered") and said.who is Who.ROBOT
     if supposing is not None and isinstance(run.scene, FactScene):

@@ -12,7 +12,7 @@ from nsrecover.domains.base import Role
 from nsrecover.domains.properties import facts_with, property_of
 from nsrecover.domains.tabletop.relations import RELATIONS, TABLE, resting_on, support_name
 from nsrecover.domains.values import stored
-from nsrecover.explanation.answers.events import Told, became
+from nsrecover.explanation.answers.events import RunAnswer, became
 from nsrecover.explanation.answers.numbering import clock
 from nsrecover.explanation.answers.run import AskedRun, state_of
 from nsrecover.explanation.safety import dangers_of, held_names
@@ -21,6 +21,7 @@ from nsrecover.util.english import capital, listed, objects, past, the
 
 PLACES = (Role.LOCATION, Role.HELD, Role.BELIEVED)
 """Roles of the relations that say where an object is."""
+_PREPOSITIONS = {"left": "to the left of", "right": "to the right of", "front": "in front of", "at": "next to"}
 _UNSEEN = {Visibility.OCCLUDED: ", hidden behind something", Visibility.UNKNOWN: ", although I did not see it there"}
 
 AnyScene = SceneGraph | FactScene
@@ -44,7 +45,7 @@ def where(run: AskedRun, name: str) -> str:
     )
 
 
-def placed(run: AskedRun, asked: AskedQuestion) -> Told:
+def placed(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Of a place: whether an object is, was or should be there, where it is, what is there, and why."""
     said = asked.said
     if said.place[1:] == (GRIPPER,):
@@ -55,32 +56,32 @@ def placed(run: AskedRun, asked: AskedQuestion) -> Told:
         return right(run, asked)
     names = said.names
     if asked.gap is Gap.WHY:
-        return Told(" ".join(_why_there(run, name) for name in names))
+        return RunAnswer(" ".join(_why_there(run, name) for name in names))
     if said.time == "should":
-        return Told(
+        return RunAnswer(
             " ".join(_should(run, name, said) for name in names),
             _all([_holds(run, _expected(run), n, said) for n in names]),
         )
     if not said.place or asked.gap is Gap.WHERE:
-        return Told(" ".join(_where_and_before(run, name, said) for name in names))
+        return RunAnswer(" ".join(_where_and_before(run, name, said) for name in names))
     if said.time == "past":
         often = [scene for scene in run.scenes if _all([_holds(run, scene, name, said) for name in names])]
         text = " ".join(where(run, name) for name in names)
         if often:
             first = run.scenes.index(often[0])
             when = "At the start" if not first else capital(run.when(run.every[first - 1]))
-            return Told(f"{when}, {past(_clause(run, names, said))}. {text}", True)
-        return Told(text, False)
-    return Told(
+            return RunAnswer(f"{when}, {past(_clause(run, names, said))}. {text}", True)
+        return RunAnswer(text, False)
+    return RunAnswer(
         " ".join(where(run, name) for name in names), _all([_holds(run, run.scene, name, said) for name in names])
     )
 
 
-def in_state(run: AskedRun, asked: AskedQuestion) -> Told:
+def in_state(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether objects are in a state, or which are."""
     said, scene, domain = asked.said, run.scene, run.domain
     if not isinstance(scene, FactScene):
-        return Told("That is not read by my sensors.")
+        return RunAnswer("That is not read by my sensors.")
     pairs = [(variable, value) for variable, _, value in (each.partition("=") for each in said.value)]
     pairs = [(domain.variables[variable].name, value) for variable, value in pairs]
     names = said.names or tuple(run.names)
@@ -88,18 +89,18 @@ def in_state(run: AskedRun, asked: AskedQuestion) -> Told:
         wanted = {stored((variable, name, value), domain.variables) for variable, value in pairs for name in run.names}
         found = sorted(fact for fact in scene.facts if fact in wanted)
         if found:
-            return Told(f"{capital(listed(map(domain.text, found)))}.", True)
+            return RunAnswer(f"{capital(listed(map(domain.text, found)))}.", True)
         return _hazards(run)
     told = [_one_state(run, name, pairs, said.time) for name in names]
-    return Told(" ".join(each.text for each in told), _all([each.holds for each in told]))
+    return RunAnswer(" ".join(each.text for each in told), _all([each.holds for each in told]))
 
 
-def hazard(run: AskedRun, asked: AskedQuestion) -> Told:
+def hazard(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether anything is hot, on or sharp, as far as it is read."""
     return _hazards(run, asked.said.names)
 
 
-def right(run: AskedRun, asked: AskedQuestion) -> Told:
+def right(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether objects are as they should be now, and which are not."""
     said = asked.said
     turn = run.every[-1] if run.every else None
@@ -109,54 +110,54 @@ def right(run: AskedRun, asked: AskedQuestion) -> Told:
     if names:
         wrong = [each for each in wrong if each.name in names]
         if wrong:
-            return Told(f"{capital('; '.join(state_of(each, run.scene, run.domain) for each in wrong))}.", False)
+            return RunAnswer(f"{capital('; '.join(state_of(each, run.scene, run.domain) for each in wrong))}.", False)
         hidden = [each for each in names if each in unsure]
         if hidden:
-            return Told(f"{capital(objects(hidden))} could not be seen when I looked last.", None)
+            return RunAnswer(f"{capital(objects(hidden))} could not be seen when I looked last.", None)
         seen, be = (where(run, names[0]), "is") if len(names) == 1 else ("", "are")
-        return Told(
+        return RunAnswer(
             f"As far as it was seen{_at(run)}, {objects(names)} {be} as expected. {seen}".rstrip(),
             True,
         )
     if wrong:
-        return Told(f"{capital('; '.join(state_of(each, run.scene, run.domain) for each in wrong))}.", False)
+        return RunAnswer(f"{capital('; '.join(state_of(each, run.scene, run.domain) for each in wrong))}.", False)
     if still := run.still_otherwise:
-        return Told(f"What the plan needs is as expected{_at(run)}. Left as it is: {'; '.join(still)}.", False)
+        return RunAnswer(f"What the plan needs is as expected{_at(run)}. Left as it is: {'; '.join(still)}.", False)
     before = list(dict.fromkeys(each.deviation.name for each in run.happenings))
     text = f"Every object that was seen is as expected{_at(run)}."
     text += f" Before, {objects(before)} {'was' if len(before) == 1 else 'were'} not." if before else ""
-    return Told(text, None if unsure and asked.gap is Gap.POLAR and said.things is Things.EVERY else True)
+    return RunAnswer(text, None if unsure and asked.gap is Gap.POLAR and said.things is Things.EVERY else True)
 
 
-def seen(run: AskedRun, asked: AskedQuestion) -> Told:
+def seen(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether an object is seen, and where and when it was seen last; what is seen without one."""
     said = asked.said
     if not said.names:
-        return Told(layout(run))
+        return RunAnswer(layout(run))
     name = said.names[0]
     hidden = _not_seen(run, name)
     if asked.gap is Gap.POLAR and not hidden:
-        return Told(where(run, name), True)
+        return RunAnswer(where(run, name), True)
     for number in range(len(run.scenes) - 1, -1, -1):
         if not _hidden(run.scenes[number], name):
             turn = run.every[number - 1] if number else None
             when = "At the start" if turn is None else capital(run.when(turn))
             place = _place_text(run, run.scenes[number], name)
-            return Told(
+            return RunAnswer(
                 f"{when}, I saw {the(name)} {place}." + (" I have not seen it since." if hidden else ""), not hidden
             )
-    return Told(f"I have not seen {the(name)} in this run.", False)
+    return RunAnswer(f"I have not seen {the(name)} in this run.", False)
 
 
-def held(run: AskedRun, asked: AskedQuestion) -> Told:
+def held(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """What the robot holds."""
     names, said = held_names(run.episode, run.domain), asked.said
     if said.names:
-        return Told(
+        return RunAnswer(
             f"The robot holds {objects(names) or 'nothing, as far as it was seen'}.", set(said.names) <= set(names)
         )
     text = f"The robot holds {objects(names)}." if names else "As far as it was seen, the robot holds nothing."
-    return Told(text, bool(names))
+    return RunAnswer(text, bool(names))
 
 
 def layout(run: AskedRun) -> str:
@@ -247,28 +248,31 @@ def _where_and_before(run: AskedRun, name: str, said: Proposition) -> str:
 
 
 def _clause(run: AskedRun, names: Sequence[str], said: Proposition) -> str:
-    prep = {"left": "to the left of", "right": "to the right of", "front": "in front of", "at": "next to"}
     verb = "is" if len(names) == 1 else "are"
-    return f"{objects(names)} {verb} {prep.get(said.place[0], said.place[0])} {the(said.place[-1])}"
+    return f"{objects(names)} {verb} {_PREPOSITIONS.get(said.place[0], said.place[0])} {the(said.place[-1])}"
 
 
-def _what_is_at(run: AskedRun, said: Proposition) -> Told:
+def _what_is_at(run: AskedRun, said: Proposition) -> RunAnswer:
     """What is in or on an object, and its state."""
-    scene, name = run.scene, said.place[-1]
+    scene, (prep, name) = run.scene, (said.place[0], said.place[-1])
+    if isinstance(scene, SceneGraph) and prep not in ("on", "in") and name in scene.names:
+        found = [each for each in scene.names if each != name and _holds(run, scene, each, said)]
+        where_ = f"{_PREPOSITIONS.get(prep, prep)} {the(name)}"
+        return RunAnswer(f"{capital(objects(found) or 'nothing')}: that is what was seen {where_}.", bool(found))
     if isinstance(scene, FactScene):
-        found = [fact for fact in sorted(scene.facts) if name in fact[1:] and len(fact) > 1]
-        texts = [run.domain.text(fact) for fact in found if run.domain.relations.get(fact[0]) is not Role.STATIC]
-        there = any(fact[2:] == (name,) for fact in found) or any(fact[0] == "filled" for fact in found)
-        return Told(f"{capital(listed(texts))}." if texts else f"Nothing special is known of {the(name)}.", there)
+        facts = [fact for fact in sorted(scene.facts) if name in fact[1:] and len(fact) > 1]
+        texts = [run.domain.text(fact) for fact in facts if run.domain.relations.get(fact[0]) is not Role.STATIC]
+        there = any(fact[2:] == (name,) or fact[0] == "filled" for fact in facts)
+        return RunAnswer(f"{capital(listed(texts))}." if texts else f"Nothing special is known of {the(name)}.", there)
     if name == TABLE:
         on_it = [
             the(each) for i, each in enumerate(scene.names) if not scene.missing[i] and support_name(scene, i) == TABLE
         ]
     elif name not in scene.names:
-        return Told(where(run, name))
+        return RunAnswer(where(run, name))
     else:
         on_it = [the(scene.names[i]) for i in resting_on(scene, scene.index(name))]
-    return Told(
+    return RunAnswer(
         f"{capital(listed(on_it) or 'nothing')} {'stand' if len(on_it) > 1 else 'stands'} on {the(name)}.", bool(on_it)
     )
 
@@ -285,17 +289,17 @@ def _why_there(run: AskedRun, name: str) -> str:
     return f"It was there from the start: {where(run, name)}"
 
 
-def _one_state(run: AskedRun, name: str, pairs: Sequence[tuple[str, str]], time: str) -> Told:
+def _one_state(run: AskedRun, name: str, pairs: Sequence[tuple[str, str]], time: str) -> RunAnswer:
     """Whether an object has one of some values of state variables."""
-    told = Told(f"That is not read for {the(name)}.")
+    told = RunAnswer(f"That is not read for {the(name)}.")
     for variable, value in pairs:
         scenes = [each for each in run.scenes if isinstance(each, FactScene)]
         if time == "past":
             held_ones = [_value(each, variable, name, value, run) for each in scenes]
             if True in held_ones:
-                return Told(f"It was at some time. {_state_text(run, scenes[-1], variable, name, value)}", True)
+                return RunAnswer(f"It was at some time. {_state_text(run, scenes[-1], variable, name, value)}", True)
         now = _value(scenes[-1], variable, name, value, run)
-        told = Told(_state_text(run, scenes[-1], variable, name, value), now)
+        told = RunAnswer(_state_text(run, scenes[-1], variable, name, value), now)
         if now is not False:
             return told
     return told
@@ -325,11 +329,11 @@ def _state_text(run: AskedRun, scene: FactScene, variable: str, name: str, value
     return f"{capital(domain.text(asked or own, holds=False))}."
 
 
-def _hazards(run: AskedRun, names: Sequence[str] = ()) -> Told:
+def _hazards(run: AskedRun, names: Sequence[str] = ()) -> RunAnswer:
     """What is dangerous now, as far as it is read."""
     found = [fact for fact in dangers_of(run.episode, run.domain) if not names or fact[1] in names]
     if found:
-        return Told(f"{capital(listed(map(run.domain.text, found)))}.", True)
+        return RunAnswer(f"{capital(listed(map(run.domain.text, found)))}.", True)
     if not isinstance(run.scene, FactScene):
-        return Told("What is hot, on or sharp is not read by my sensors.")
-    return Told("Nothing that was read is hot, turned on or broken; not everything is read.", None)
+        return RunAnswer("What is hot, on or sharp is not read by my sensors.")
+    return RunAnswer("Nothing that was read is hot, turned on or broken; not everything is read.", None)

@@ -19,7 +19,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.sessions.requests import Answer, AnyDecision, Question, Stopped
 from nsrecover.core.sessions.supervision import Stoppable, Supervisor
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explanation.answers.questions import Supposing, ask
+from nsrecover.explanation.answers.questions import ask
 from nsrecover.explanation.safety import safety_sentences
 from nsrecover.serving.live import panels
 from nsrecover.serving.live.card import card_of
@@ -327,8 +327,8 @@ class LivePage(Supervisor):
         with self._talking:
             self._questions.append(question)
             waits = self.desk.decision.question if self.desk.decision is not None else ""
-            supposing = None if story.symbolic is None else Supposing(story.symbolic.instance, story.symbolic.goal)
-            said = ask(story.episode, self._questions, domain=story.words.domain, waits_for=waits, supposing=supposing)
+            domain, supposing = story.words.domain, story.symbolic
+            said = ask(story.episode, self._questions, domain=domain, waits_for=waits, supposing=supposing)
             text = said[-1].text
             self._add(Utterance(by or VIEWER, question), Utterance(ROBOT, text))
         return text

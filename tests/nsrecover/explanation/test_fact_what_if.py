@@ -4,7 +4,8 @@ import pytest
 
 import nsrecover
 from nsrecover.core.episode import Episode
-from nsrecover.explanation.answers.questions import Supposing, ask
+from nsrecover.explanation.answers.questions import ask
+from nsrecover.monitoring.fact_belief import FactModel
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, WINE, FactWorld, after
 
 
@@ -23,7 +24,9 @@ def wine() -> Episode:
 
 
 def said(episode: Episode, question: str) -> str:
-    return ask(episode, [question], domain=HOME.domain, supposing=Supposing(HOME, WATERED))[0].text
+    model = nsrecover.symbolic(HOME, WATERED).model
+    assert isinstance(model, FactModel)
+    return ask(episode, [question], domain=HOME.domain, supposing=model)[0].text
 
 
 def test_what_the_plan_misses_and_what_the_robot_would_do(good: Episode) -> None:

@@ -100,9 +100,8 @@ def tower() -> Episode:
 @cache
 def kitchen(broken: bool) -> Episode:
     world = FactWorld(hook=after(3, ("broken", "pan")) if broken else after(1, WINE))
-    return nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, FRIED if broken else WATERED), world).run(
-        FRY if broken else WATER
-    )
+    system = nsrecover.symbolic(HOME, FRIED if broken else WATERED)
+    return nsrecover.RecoveryAgent(system, world, budget_s=60.0).run(FRY if broken else WATER)
 
 
 def asked(episode: Episode, question: str) -> QuestionAnswer:
@@ -143,7 +142,7 @@ def test_what_the_run_does_not_have_is_not_answered_by_something_else(question: 
 def test_another_word_for_an_object_is_its_name() -> None:
     assert asked(kitchen(broken=False), "is the tap on?").text == asked(kitchen(broken=False), "is the faucet on?").text
     assert asked(tower(), "where is the lego?").text == asked(tower(), "where is the white lego?").text
-    assert asked(tower(), "where is the cube?").text.startswith("Which cube is meant: the blue cube or the red cube?")
+    assert asked(tower(), "where is the cube?").text.startswith("Which cube is meant:")
 
 
 NEGATED = (
@@ -188,7 +187,7 @@ def test_a_request_that_is_open_answers_what_comes_next_and_what_a_person_should
     running = replace(whole, status=EpisodeStatus.RUNNING, records=(whole.records[0], undecided))
     asks = ("what will you do?", "what should I do now?", "are you moving?", "how much is left?", "are you done?")
     told = {question: ask(running, [question], waits_for="Take this way back?")[0].text for question in asks}
-    assert told["what will you do?"].startswith("Nothing before a person has answered: Take this way back?")
+    assert told["what will you do?"].startswith("Nothing before a person has answered")
     assert "set the white lego aside" in told["what will you do?"]
     assert "waits for your answer: Take this way back?" in told["what should I do now?"]
     assert told["are you moving?"].startswith("No: I wait for a person")
