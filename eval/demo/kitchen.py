@@ -28,7 +28,7 @@ from nsrecover.perception.spectrogram import RATE_HZ
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.pictures import outlines_of_masks
 from nsrecover.serving.reports.wording import Wording
-from nsrecover.util.english import capital
+from nsrecover.util.english import capital, the
 from sim.common.cameras import DAYLIGHT, Picture, take_picture
 from sim.kitchen.cameras import OVERVIEW_FAR_M, SHOULDER, on_base
 from sim.kitchen.faults import START, Fault, fault_from_dict
@@ -98,12 +98,12 @@ class _Filmed(KitchenRobot):
 
     def execute(self, action: Action) -> None:
         """Carry out an action of the agent."""
-        self._caption(action)
+        self._caption(capital(instruction(action, domain=HOUSEHOLD)))
         super().execute(action)
 
     def drive(self, action: Action) -> None:
         """Drive to where something is seen better."""
-        self._caption(action)
+        self._caption(f"Look at {the(action.arguments[0])}")
         super().drive(action)
 
     def media(self) -> Media:
@@ -114,9 +114,9 @@ class _Filmed(KitchenRobot):
         self._heard, self._labels = [], []
         return Media(before, self._photo, Clip(samples, self._rate_hz, labels))
 
-    def _caption(self, action: Action) -> None:
+    def _caption(self, text: str) -> None:
         if self._film is not None:
-            self._film.caption(capital(instruction(action, domain=HOUSEHOLD)), self.trouble, WRONG)
+            self._film.caption(text, self.trouble, WRONG)
         self.trouble = ""
 
     def _frame(self, world: KitchenWorld) -> None:
