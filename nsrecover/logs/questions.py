@@ -6,9 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nsrecover.core.actions import Action
-from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.domains.household.names import noun
-from nsrecover.domains.household.scene import apply, holds, unmet
+from nsrecover.domains.household.names import noun, same_stuff
 from nsrecover.explanation.answers.questions import (
     QuestionAnswer,
     asks_what_if,
@@ -20,10 +18,9 @@ from nsrecover.explanation.audience import Audience
 from nsrecover.logs.correction import correct
 from nsrecover.logs.explaining import LogExplanation, explain_run
 from nsrecover.logs.findings import Checked
-from nsrecover.logs.reading.records import HouseholdLog
-from nsrecover.logs.reading.things import alike
 from nsrecover.logs.run import LogRun, run_of
 from nsrecover.logs.templates import act, verbalize
+from nsrecover.logs.trace import FactTrace
 from nsrecover.util.english import capital, counted, listed
 
 _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -39,13 +36,11 @@ _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def ask_log(
-    log: HouseholdLog, questions: Sequence[str], audience: Audience = Audience.LAY
-) -> tuple[QuestionAnswer, ...]:
+def ask_log(log: FactTrace, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[QuestionAnswer, ...]:
     """Answer questions about a log; a "what if" that names no action is about that of the question before.
 
     Args:
-        log: from `nsrecover.logs.reading.format.read_logs`.
+        log: from `nsrecover.logs.read_logs`.
         questions: in plain English.
         audience: whom the answers are for.
     """
@@ -108,23 +103,23 @@ def _why(run: LogRun, explanation: LogExplanation, step: Action) -> str:
     if needing is not None:
         return f"{place} Without it the robot could not {act(needing.step)} at {needing.time}.{tail}"
     if any(set(condition[1:]) & set(step.arguments) for condition in run.wanted):
-        return f"{place} The task asks for it: {run.log.success_state.rstrip('. ')}.{tail}"
+        return f"{place} The task asks for it: {run.log.goal_text.rstrip('. ')}.{tail}"
     return f"{place} Nothing later in the plan rests on it.{tail}"
 
 
 def _first_needing(run: LogRun, number: int) -> Checked | None:
     """The first later subgoal whose step can be executed after a step, and not without it."""
-    without, home = run.before(number), run.home
-    if run.steps[number].operator not in HOUSEHOLD.operators:
+    without, simulate = run.before(number), run.believer
+    if run.scene.opaque(run.steps[number]):
         return None
-    after = apply(without, run.steps[number], home)
+    after = simulate.after(without, run.steps[number])
     for item in run.subgoals[number + 1 :]:
-        if item.step.operator in HOUSEHOLD.operators:
-            prevented = bool(unmet(without, item.step, home))
-            if prevented and not unmet(after, item.step, home):
+        if not run.scene.opaque(item.step):
+            prevented = bool(simulate.unmet(without, item.step))
+            if prevented and not simulate.unmet(after, item.step):
                 return item
-            after = apply(after, item.step, home)
-            without = without if prevented else apply(without, item.step, home)
+            after = simulate.after(after, item.step)
+            without = without if prevented else simulate.after(without, item.step)
     return None
 
 
@@ -132,13 +127,18 @@ def _what_if(run: LogRun, step: Action) -> str:
     """Plan again without a step, from where it was taken, or from the end if it is only proposed."""
     had_not = f"Had the robot not come to {act(step)},"
     start = run.before(run.steps.index(step)) if step in run.steps else run.final
-    if all(holds(start, condition, run.home) for condition in run.wanted):
+    if all(run.scene.holds(start, condition) for condition in run.wanted):
         return f"{had_not} nothing would be missing: the task was done by then."
-    forbidden = {step, *(other for other in run.steps if alike(other, step))}
+    forbidden = {step, *(other for other in run.steps if _alike(other, step))}
     way = correct(start, run.wanted, run.home, run.steps, forbidden)
     if way is None:
         return f"{had_not} there would be no way to finish the task."
     return f"{had_not} {counted(len(way), 'step')} would do instead. {_way_text(way)}"
+
+
+def _alike(one: Action, other: Action) -> bool:
+    """Whether two steps are the same action, with slices for what they were cut from and ordinals left out."""
+    return one.operator == other.operator and all(map(same_stuff, one.arguments, other.arguments))
 
 
 def _way_text(way: Sequence[Action]) -> str:

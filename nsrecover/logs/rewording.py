@@ -22,10 +22,8 @@ from nsrecover.explanation.language_model.rewording import reword
 from nsrecover.explanation.language_model.rewording_task import RewordingTask, RobotExperience
 from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, RewordingVocabulary, sentences_of
 from nsrecover.logs.explaining import LogExplanation
-from nsrecover.logs.reading.format import line_of, seen_text
-from nsrecover.logs.reading.records import HouseholdLog
-from nsrecover.logs.reading.things import household_of
 from nsrecover.logs.templates import verbalize
+from nsrecover.logs.trace import FactTrace, TraceEvent
 
 _NAME = rf"{MARK}\d+n"
 _BUT = r"(?:, and|, but| and| but)"
@@ -69,7 +67,7 @@ _TIME = re.compile(r",? ?\bat (\d+:\d{2})\b,?")
 
 
 def reworded(
-    log: HouseholdLog,
+    log: FactTrace,
     explanation: LogExplanation,
     audience: Audience,
     model: LanguageModel,
@@ -151,7 +149,7 @@ def normal_form(sentence: str, vocabulary: RewordingVocabulary) -> str | None:
     return f"{times[0]} {text}" if len(times) == 1 else text
 
 
-def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> RewordingTask:
+def household_case(log: FactTrace, explanation: LogExplanation, audience: Audience = Audience.LAY) -> RewordingTask:
     """The task to reword an explained log.
 
     Args:
@@ -161,9 +159,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Aud
     """
     finding = explanation.finding
     steps = [*(explanation.correction or ()), *log.plan, *finding.missing]
-    names = dict.fromkeys(
-        (*household_of(log).names, *finding.objects, *(name for step in steps for name in step.arguments))
-    )
+    names = dict.fromkeys((*log.objects, *finding.objects, *(name for step in steps for name in step.arguments)))
     vocabulary = RewordingVocabulary(tuple(name for name in names if name))
     facts = (Fact(finding.cause.value, finding.objects), *(Fact("at", (time,)) for time in finding.times))
     way = tuple(Fact("then", (str(step),)) for step in explanation.correction or ())
@@ -189,11 +185,18 @@ def _judge(sentences: Sequence[Sentence], vocabulary: RewordingVocabulary) -> Ph
     return PhraseJudge(vocabulary, forms)
 
 
-def _story(log: HouseholdLog, explanation: LogExplanation) -> RobotExperience:
+def _story(log: FactTrace, explanation: LogExplanation) -> RobotExperience:
     """The prompt of REFLECT: the events before the failure, or the plan and the final state."""
-    if explanation.failed is None or explanation.failed >= len(log.subgoals):
+    if explanation.failed is None or not log.events:
         plan = tuple(map(str, log.plan))
-        return RobotExperience(f"{log.task}; it succeeds if {log.success_state}", "the end", plan, seen_text(log.final))
-    frame = log.subgoals[explanation.failed]
-    history = tuple(line_of(event) for event in log.events if event.seconds < frame.seconds)
-    return RobotExperience(log.task, frame.time, history[-12:], line_of(frame))
+        return RobotExperience(f"{log.task}; it succeeds if {log.goal_text}", "the end", plan, _line(log, log.final))
+    item = explanation.subgoals[explanation.failed]
+    event = log.events[item.event]
+    history = tuple(_line(log, each) for each in log.events[: item.event])
+    return RobotExperience(log.task, event.time, history[-12:], _line(log, event))
+
+
+def _line(log: FactTrace, event: TraceEvent) -> str:
+    """An event as a line: as the source has it, or what is claimed in it."""
+    said = (log.scene.domain.text(claim.facts[0], claim.holds) for claim in event.claims if "*" not in claim.facts[0])
+    return event.text or f"{event.time}. {event.action or ''}. {'. '.join(said)}."
