@@ -409,4 +409,8 @@ def _unachieved(run: LogRun, plain: Course) -> Finding:
         time = run.log.events[-1].time if run.log.events else "00:00"
         return Finding(RootCause.UNKNOWN, (time,), unmet[1:2] if unmet else ("the run",), unmet=unmet)
     used = [n for n, step in enumerate(run.steps) if unmet[1] in step.arguments]
-    return run.finding(RootCause.UNKNOWN, used[-1] if used else number, unmet[1], unmet=unmet)
+    at = used[-1] if used else number
+    # Nothing is known of what such an operator does: what the goal asks of its object is what it should have done.
+    failed = bool(used) and run.scene.opaque(run.steps[at]) and unmet not in run.unseen and not run.log.unread_goal
+    names = run.steps[at].arguments if failed else unmet[1:2]
+    return run.finding(RootCause.ACTION_FAILED if failed else RootCause.UNKNOWN, at, *names, unmet=unmet)
