@@ -22,7 +22,7 @@ from nsrecover.domains.base import Atom, State
 from nsrecover.domains.household.kinds import could_mean
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
 from nsrecover.logs.roles import RoledScene, as_whole, conditions
-from nsrecover.logs.trace import EventPhase, FactTrace, StepResult, TraceEvent
+from nsrecover.logs.trace import EventPhase, FactClaim, FactTrace, StepResult, TraceEvent
 
 EMPTY, HELD = "empty gripper", "gripper"
 _RATE, _GRIPPER, _TRIALS = 0.04, 0.027, 25.0
@@ -400,6 +400,10 @@ class Simulator:
             return now.inside(fact[1], fact[2])
         domain = self.trace.scene.domain
         return fact in now.state if fact[0] not in domain.derived else self.trace.scene.atom(now.state, fact)
+
+    def agrees(self, claim: FactClaim, state: State) -> bool:
+        """Whether a claim is right in a state."""
+        return any(self._true(self._snapshot(state), fact) for fact in claim.facts) == claim.holds
 
     def price_of(self, wrong: Wrong) -> float:
         """The cost of wrong claims."""

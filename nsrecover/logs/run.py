@@ -76,7 +76,7 @@ class LogRun:
 
     @cached_property
     def unseen(self) -> tuple[StateFact, ...]:
-        """Conditions of success that nothing shows: no claim about them since the last step that changed them."""
+        """Conditions of success that nothing shows: no claim agrees since the last step that changed them."""
         return tuple(fact for fact in self.wanted if len(fact) > 1 and not self._shown(fact))
 
     def _shown(self, fact: StateFact) -> bool:
@@ -96,11 +96,16 @@ class LogRun:
         if last is not None and self.believer.slots[last].result is StepResult.SUCCEEDED:
             return True
         since = 0 if last is None else self.course.when[last]
-        return any(
-            each[0] in kinds and same_stuff(each[-1 if each[0] in self.scene.holding else 1], base[1])
-            for event in (*self.log.events[since:], self.log.final) for claim in event.claims for each in claim.facts
+        about = (
+            claim
+            for event in (*self.log.events[since:], self.log.final)
+            for claim in event.claims
+            for each in claim.facts
             if len(each) > 1
-        )  # fmt: skip
+            and each[0] in kinds
+            and same_stuff(each[-1 if each[0] in self.scene.holding else 1], base[1])
+        )
+        return any(self.believer.agrees(claim, self.final) for claim in about)
 
     def before(self, number: int) -> State:
         """The state before a step was tried."""
