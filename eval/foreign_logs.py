@@ -1,13 +1,12 @@
 """`python -m eval.foreign_logs FILES`: how well logs that others wrote and annotated are explained, in six figures.
 
-A line of a file is a log in the text format of REFLECT with a field `truth`: `kind` (execution or planning; may be
+A line of a file is a log in a format of docs/logs.md with a field `truth`: `kind` (execution or planning; may be
 missing) and `steps` (times, any of which counts), or `gt_failure_step` as REFLECT has it: a time, an interval, or a
 list of either.
 """
 
 from __future__ import annotations
 
-import copy
 import json
 import random
 import sys
@@ -22,8 +21,8 @@ from eval.logs.judging import JudgedLog, annotated, judged, seconds_of
 from eval.metrics import Metric, share, summary, transposed
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.logs import HouseholdLog, document_of, log_of, read_logs
-from nsrecover.logs.reading.records import KeyFrame, LogObservation
+from nsrecover.logs.reading import raw_logs
+from nsrecover.logs.trace import EventPhase, RawTrace, TraceEvent
 
 
 @dataclass
@@ -37,7 +36,7 @@ class ForeignLogsConfig(Settings):
     metrics.json, table.md and what was found in each log (rows.jsonl) to out=DIR.
 
     Attributes:
-        files: files of annotated logs in REFLECT's text format, one log per line.
+        files: files of annotated logs in any format, one log per line.
         deletions: lines that are deleted from each log that is explained rightly, one at a time; 0 for none.
     """
 
@@ -46,7 +45,7 @@ class ForeignLogsConfig(Settings):
     out: str = "outputs/foreign_logs"
 
 
-def without_a_line(log: HouseholdLog, count: int) -> Iterator[HouseholdLog]:
+def without_a_line(log: RawTrace, count: int) -> Iterator[RawTrace]:
     """The log without one of the lines that end steps, in both summaries; never one with an annotated time.
 
     Args:
@@ -54,26 +53,16 @@ def without_a_line(log: HouseholdLog, count: int) -> Iterator[HouseholdLog]:
         count: how many lines are deleted, one at a time; drawn by the log's name.
     """
     annotated_times = set(map(seconds_of, _steps(log)))
-    lines = [frame for frame in log.subgoals if frame.seconds not in annotated_times]
+    lines = [n for n, e in enumerate(log.events) if e.phase is EventPhase.ENDED and e.seconds not in annotated_times]
     chance = random.Random(f"{log.extra.get('id')} {log.task}")
-    for frame in chance.sample(lines, min(count, len(lines))):
-        rest = copy.deepcopy(document_of(log))
-        for field_name, frames in (("event_summary", log.events), ("subgoal_summary", log.subgoals)):
-            rest[field_name] = [
-                line for line, one in zip(rest[field_name], frames, strict=True)
-                if (one.time, one.text) != (frame.time, frame.text)
-            ]  # fmt: skip
-        yield log_of(rest)
+    for number in chance.sample(lines, min(count, len(lines))):
+        yield replace(log, events=(*log.events[:number], *log.events[number + 1 :]))
 
 
-def plan_alone(log: HouseholdLog) -> HouseholdLog:
+def plan_alone(log: RawTrace) -> RawTrace:
     """The log with its lines, and with nothing that was observed."""
-    nothing = LogObservation((), (), "")
-
-    def frames(found: Sequence[KeyFrame]) -> tuple[KeyFrame, ...]:
-        return tuple(replace(frame, observation=nothing) for frame in found)
-
-    return replace(log, events=frames(log.events), subgoals=frames(log.subgoals), final=nothing)
+    events = tuple(replace(event, claims=(), seen=frozenset(), heard=()) for event in log.events)
+    return replace(log, events=events, final=TraceEvent("00:00"))
 
 
 @dataclass(frozen=True)
@@ -92,8 +81,8 @@ class ForeignCase:
 
 
 @cache
-def _logs_in(path: str) -> tuple[HouseholdLog, ...]:
-    return tuple(annotated(log) for log in read_logs(Path(path)))
+def _logs_in(path: str) -> tuple[RawTrace, ...]:
+    return tuple(annotated(log) for log in raw_logs(Path(path)))
 
 
 def case_of(item: tuple[str, int], deletions: int) -> ForeignCase:
@@ -127,7 +116,7 @@ def measure(config: ForeignLogsConfig, run: Run) -> dict[str, Any]:
     }
 
 
-def _steps(log: HouseholdLog) -> Sequence[str]:
+def _steps(log: RawTrace) -> Sequence[str]:
     truth: Any = log.extra["truth"]
     return list(truth["steps"])
 

@@ -12,8 +12,10 @@ from eval.logs.judging import METRICS, JudgedLog, annotated, fitted, judged, rel
 from eval.logs.runs import STRENGTHS, WIDE, WrittenLog, written_logs
 from eval.metrics import summary, transposed
 from eval.run import Measurement, Run, Settings, run
-from nsrecover.logs import HouseholdLog, log_of, read_logs
-from nsrecover.logs.confidence import FITTED, chance_of, readable
+from nsrecover.logs.confidence import FITTED, chance_of
+from nsrecover.logs.reading import raw_logs
+from nsrecover.logs.trace import RawTrace
+from nsrecover.logs.understanding import understood
 
 
 @dataclass
@@ -47,7 +49,7 @@ class LogsConfig(Settings):
 
 def judged_written(item: WrittenLog) -> JudgedLog:
     """Explain a log and compare it with what was made to go wrong."""
-    return judged(log_of(item.document), 0)
+    return judged(item.trace, 0)
 
 
 def results(run: Run, counts: Mapping[str, int], seed: int, held_out: bool) -> dict[str, list[JudgedLog]]:
@@ -57,10 +59,10 @@ def results(run: Run, counts: Mapping[str, int], seed: int, held_out: bool) -> d
     return {strength: [next(rows) for _ in range(count)] for strength, count in counts.items()}
 
 
-def _row(log: HouseholdLog, case: JudgedLog) -> dict[str, Any]:
+def _row(log: RawTrace, case: JudgedLog) -> dict[str, Any]:
     """A judged log, to fit the confidence on."""
     right = {"step_right": case.step_right, "kind_right": case.kind_right is not False}
-    return {"features": case.features, "readable": readable(log), "task": log.task, **right}
+    return {"features": case.features, "readable": understood(log).readable, "task": log.task, **right}
 
 
 def left_out(rows: Sequence[Mapping[str, Any]], foreign: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def _fit(config: LogsConfig, run: Run) -> dict[str, Any]:
     counts = {"middle": config.count, "strong": config.others, "light": config.others, WIDE: config.wide}
     cases = [case for each in results(run, counts, config.seed, held_out=False).values() for case in each]
     rows = [{"features": c.features, "step_right": c.step_right, "kind_right": c.kind_right} for c in cases]
-    others = [annotated(log) for path in config.foreign for log in read_logs(Path(path))]
+    others = [annotated(log) for path in config.foreign for log in raw_logs(Path(path))]
     foreign = [_row(log, judged(log, 0)) for log in others]
     made = (
         f"python -m eval.logs fit=true count={config.count} others={config.others} wide={config.wide} "

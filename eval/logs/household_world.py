@@ -16,8 +16,7 @@ import yaml
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.household.names import normal, noun
-from nsrecover.logs.reading.records import HouseholdLog, LogObservation
-from nsrecover.logs.reading.things import named
+from nsrecover.logs.trace import RawTrace, TraceEvent
 from sim.logs.things import carried
 from sim.logs.world import World
 
@@ -25,89 +24,98 @@ _OPEN_TOPPED = {"bowl", "plate", "pot", "pan", "mug", "cup", "glass"}
 _IN_EVERY_HOME = ("sink", "faucet", "countertop")
 
 
-def world_at_the_end(log: HouseholdLog) -> World:
+def world_at_the_end(log: RawTrace) -> World:
     """Return the household at the end of a log: its final state, and the last observation of other objects."""
-    world = World()
-    seen: dict[str, LogObservation] = {}
-    for observation in [*(frame.observation for frame in log.events), log.final]:
-        for name in observation.states():
-            seen[name] = observation
-    for name, observation in seen.items():
-        for state in observation.states()[name]:
-            _note(world, name, state)
-    world.held = log.final.held or None
-    world.where = _last_places(log)
-    for name in seen:
+    world, final = World(), log.final or log.events[-1]
+    last: dict[str, TraceEvent] = {}
+    for event in (*log.events, final):
+        for name in event.seen:
+            last[name] = event
+    for name, event in last.items():
+        for fact, holds in _facts(event):
+            if holds and fact[1] == name:
+                _note(world, fact)
+    world.held = _held(final) or None
+    world.where = _last_places(log, final)
+    for name in last:
         if name.endswith(" slice"):
             world.cut.add(name.removesuffix(" slice"))
-    if log.events:
-        _look_behind(log, world)
+    _look_behind(log, world)
     # Everything that is named exists, wherever it is.
-    wanted = conditions_of(log.success_state, log.plan) or []
+    wanted = conditions_of(log.goal if isinstance(log.goal, str) else "", log.plan) or []
     goal = [each[1:2] if each[0] == "filled" else each[1:] for each in wanted]
-    for name in chain(_IN_EVERY_HOME, named(log), *goal):
+    seen = [name for event in (*log.events, final) for name in event.seen]
+    seen += [
+        name for event in (*log.events, final) for fact, _ in _facts(event) for name in fact[1:] if fact[0] != "filled"
+    ]
+    seen = [name for name in seen if name != "*"]
+    planned = chain.from_iterable(step.arguments for step in log.plan)
+    for name in chain(_IN_EVERY_HOME, seen, planned, *goal):
         if not name.endswith(" slice") and name not in world.cut:
             world.where.setdefault(name, set())
     return world
 
 
-def _last_places(log: HouseholdLog) -> dict[str, set[str]]:
+def _facts(event: TraceEvent) -> list[tuple[tuple[str, ...], bool]]:
+    return [(claim.facts[0], claim.holds) for claim in event.claims]
+
+
+def _held(event: TraceEvent) -> str:
+    return next((fact[1] for fact, holds in _facts(event) if fact[0] == "holding" and holds), "")
+
+
+def _last_places(log: RawTrace, final: TraceEvent) -> dict[str, set[str]]:
     """Return the last observed places; an object that falls out of the gripper loses its contents."""
     where: dict[str, set[str]] = {}
     held = ""
-    for frame in log.events:
-        now = frame.observation.held or ""
-        if held and not now and frame.step.operator not in ("put_in", "put_on"):
+    for event in log.events:
+        now = _held(event)
+        if held and not now and (event.action is None or event.action.operator not in ("put_in", "put_on")):
             for thing in [thing for thing, places in where.items() if held in places]:
                 where.pop(thing)
-        elif held and not now:
-            where[held] = {frame.step.arguments[1]}
+        elif held and not now and event.action is not None:
+            where[held] = {event.action.arguments[1]}
         held = now
         where.pop(held, None)
-        _look(where, frame.observation, held)
-    for name in log.final.states():
+        _look(where, event, held)
+    for name in final.seen:
         if name.endswith(" slice") or not any(place in where for place in where.get(name, ())):
             where.pop(name, None)
-    where.pop(log.final.held or "", None)
-    _look(where, log.final, log.final.held or "")
+    where.pop(_held(final), None)
+    _look(where, final, _held(final))
     return where
 
 
-def _look(where: dict[str, set[str]], observation: LogObservation, held: str) -> None:
+def _look(where: dict[str, set[str]], event: TraceEvent, held: str) -> None:
     fresh: dict[str, set[str]] = {}
-    for subject, relation, place in observation.relations():
+    for fact, _ in _facts(event):
+        if fact[0] not in ("at", "atop"):
+            continue
+        _, subject, place = fact
         carried_before = place in where.get(subject, ())
         behind = place == held and not carried_before
-        if relation in ("inside", "on top of") and carried(subject) and subject != held and not behind:
+        if carried(subject) and subject != held and not behind:
             fresh.setdefault(subject, set()).add(place)
     for subject, places in fresh.items():
         carriers = {place for place in where.get(subject, set()) if noun(place) in _OPEN_TOPPED}
         where[subject] = places | {carrier for carrier in carriers if fresh.get(carrier, set()) & places}
 
 
-def _look_behind(log: HouseholdLog, world: World) -> None:
+def _look_behind(log: RawTrace, world: World) -> None:
     """Objects that covered an object that the robot failed to grasp are still there."""
-    for frame in log.events:
-        if frame.step.operator == "pick_up" and not frame.observation.held:
-            thing = frame.step.arguments[0]
-            for subject, relation, other in frame.observation.relations():
-                if subject == thing and relation in ("below", "under", "occluded by") and carried(other):
-                    world.cover[thing] = other
+    for event in log.events:
+        if event.action is not None and event.action.operator == "pick_up" and not _held(event):
+            for fact, _ in _facts(event):
+                if fact[0] == "covers" and fact[2] == event.action.arguments[0] and carried(fact[1]):
+                    world.cover[fact[2]] = fact[1]
 
 
-def _note(world: World, name: str, state: str) -> None:
-    if state == "open":
-        world.open.add(name)
-    elif state == "turned on":
-        world.on.add(name)
-    elif state == "dirty":
-        world.dirty.add(name)
-    elif state == "cracked":
-        world.cracked.add(name)
-    elif state == "sliced":
-        world.cut.add(name)
-    elif state.startswith("filled with "):
-        world.liquid[name] = state.removeprefix("filled with ")
+def _note(world: World, fact: tuple[str, ...]) -> None:
+    sets = {"open": world.open, "running": world.on, "dirty": world.dirty, "cracked": world.cracked}
+    if fact[0] in sets:
+        sets[fact[0]].add(fact[1])
+    elif fact[0] == "filled":
+        world.liquid[fact[1]] = fact[2]
 
 
 Wanted = tuple[str, ...]

@@ -14,8 +14,10 @@ from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
 from eval.metrics import Metric, share, total
-from nsrecover.logs import HouseholdLog, LogExplanation, explain_log, report_of
+from nsrecover.logs import FactTrace, LogExplanation, explain_log, report_of
 from nsrecover.logs.confidence import SURE_ENOUGH
+from nsrecover.logs.trace import RawTrace
+from nsrecover.logs.understanding import understood
 
 SURE = 0.9
 _BINS = (0.0, 0.5, 0.7, 0.9, 1.01)
@@ -48,24 +50,25 @@ class JudgedLog:
     features: tuple[float, ...] = ()
 
 
-def judged(log: HouseholdLog, number: int) -> JudgedLog:
+def judged(raw: RawTrace, number: int) -> JudgedLog:
     """Explain a log and compare it with its annotation.
 
     Args:
-        log: with a field `truth`, if it is annotated: `kind` or `causes` (root causes, any of which counts), `steps`
+        raw: with a field `truth`, if it is annotated: `kind` or `causes` (root causes, any of which counts), `steps`
             (times, any of which counts; none if nothing failed).
         number: of the line, for logs without an `id`.
     """
     started = time.perf_counter()
+    log = understood(raw)
     explained = explain_log(log)
     seconds = time.perf_counter() - started
     truth = log.extra.get("truth")
     known: dict[str, Any] = truth if isinstance(truth, dict) else {}
     times = {seconds_of(step) for step in known.get("steps", ())}
-    wanted = conditions_of(log.success_state, log.plan)
+    wanted = conditions_of(raw.goal, raw.plan) if isinstance(raw.goal, str) else None
     refused = "no correction" if explained.correction is None else ""
     if wanted is not None and explained.correction is not None:
-        refused = judge(world_at_the_end(log), explained.correction, wanted) or ""
+        refused = judge(world_at_the_end(raw), explained.correction, wanted) or ""
     report, named = report_of(log, explained), explained.finding.times
     kind_right = explained.finding.kind == known["kind"] if "kind" in known else None
     step_right = bool(named) and seconds_of(named[0]) in times if times else None
@@ -84,15 +87,19 @@ def judged(log: HouseholdLog, number: int) -> JudgedLog:
     )
 
 
-def _subgoals(log: HouseholdLog, explained: LogExplanation, times: set[int]) -> Iterator[bool]:
+def _subgoals(log: FactTrace, explained: LogExplanation, times: set[int]) -> Iterator[bool]:
     """Yield whether the verdicts on subgoals are right, where the truth follows from the annotation.
 
     Subgoals before the first annotated moment were achieved. Later subgoals are decidable if the gripper must hold or
     release something, and the observation at their end says what it holds.
     """
-    for item, frame in zip(explained.subgoals, log.subgoals, strict=False):
-        held = frame.observation.held
-        if times and frame.seconds < min(times):
+    for item in explained.subgoals:
+        if not item.told or item.event >= len(log.events):
+            continue
+        event = log.events[item.event]
+        said = [(fact[-1], claim.holds) for claim in event.claims for fact in claim.facts if fact[0] == "holding"]
+        held = next((name if holds else "" for name, holds in said), None)
+        if times and event.seconds < min(times):
             yield item.satisfied
         elif item.step.operator == "pick_up" and held is not None:
             if held == "" or item.step.arguments[0] == held:
@@ -101,7 +108,7 @@ def _subgoals(log: HouseholdLog, explained: LogExplanation, times: set[int]) -> 
             yield not item.satisfied
 
 
-def annotated(log: HouseholdLog) -> HouseholdLog:
+def annotated(log: RawTrace) -> RawTrace:
     """A log with its truth as times, whichever way it is annotated."""
     truth = log.extra.get("truth")
     given: Mapping[str, Any] = truth if isinstance(truth, dict) else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,8 @@ from eval.kitchen.read_back import KNOWN
 from nsrecover.domains.base import Atom
 from nsrecover.domains.household import Trait
 from nsrecover.domains.household.scene import shut_in
-from nsrecover.logs.writing import LogMoment, document_of_run
+from nsrecover.logs.recorded import TraceMoment, traced
+from nsrecover.logs.trace import RawTrace
 from sim.datasets.household import HouseholdEpisode
 from sim.datasets.shipped import shipped_lines
 
@@ -35,11 +36,11 @@ class WrittenLog:
 
     Attributes:
         name: strength, seed and number.
-        document: the log as JSON, with `truth`: the root causes that are right, and the times of the failure.
+        trace: with `truth` in `extra`: the root causes that are right, and the times of the failure.
     """
 
     name: str
-    document: dict[str, Any]
+    trace: RawTrace
 
 
 def written_logs(count: int, seed: int, strength: str, held_out: bool) -> Iterator[WrittenLog]:
@@ -57,7 +58,7 @@ def written_logs(count: int, seed: int, strength: str, held_out: bool) -> Iterat
         chosen = good if number % GOOD_EVERY == GOOD_EVERY - 1 else bad
         episode = chosen[2 * int(rng.integers(len(chosen) // 2)) + held_out]
         hidden, wrong = rng.uniform(0.0, STRENGTHS["strong"]) if strength == WIDE else STRENGTHS[strength]
-        yield WrittenLog(f"{strength}-{seed}-{number}", log_of_episode(episode, hidden, wrong, rng))
+        yield WrittenLog(f"{strength}-{seed}-{number}", trace_of_episode(episode, hidden, wrong, rng))
 
 
 @cache
@@ -66,7 +67,7 @@ def _episodes(dataset: str) -> list[HouseholdEpisode]:
     return [each for each in every if all(fault.kind in CAUSES for fault in each.faults)]
 
 
-def log_of_episode(episode: HouseholdEpisode, hidden: float, wrong: float, rng: np.random.Generator) -> dict[str, Any]:
+def trace_of_episode(episode: HouseholdEpisode, hidden: float, wrong: float, rng: np.random.Generator) -> RawTrace:
     """Carry out an episode without recovery, and write down what an imperfect observer sees after every action.
 
     Args:
@@ -75,12 +76,12 @@ def log_of_episode(episode: HouseholdEpisode, hidden: float, wrong: float, rng: 
         wrong: probability that a property is misread.
         rng: draws the errors.
     """
-    world, moments = FactWorld(episode, hidden, wrong, int(rng.integers(2**31))), list[LogMoment]()
+    world, moments = FactWorld(episode, hidden, wrong, int(rng.integers(2**31))), list[TraceMoment]()
     for number, action in enumerate(episode.robots_plan, 1):
         world.execute(action)
         near = {name for name in world.home.objects if rng.random() >= hidden} | {*action.arguments}
         seen = frozenset(name for name in near if _in_sight(world, name))
-        moments.append(LogMoment(ACTION_S * number, action, world.observe(), seen, ends=True))
+        moments.append(TraceMoment(ACTION_S * number, action, world.observe(), seen, ends=True))
     task, plan = episode.spec.task, episode.robots_plan
     fault = next(iter(episode.faults), None)
     truth: dict[str, Any] = {"causes": ["none"], "steps": []}
@@ -88,7 +89,7 @@ def log_of_episode(episode: HouseholdEpisode, hidden: float, wrong: float, rng: 
         first = max(fault.at_step, 0) + 1
         steps = range(first, max(world.failed or 0, first + 1) + 1)
         truth = {"causes": list(CAUSES[fault.kind]), "steps": [_clock(ACTION_S * each) for each in steps]}
-    return document_of_run(task.name, plan, task.words, moments, world.home) | {"truth": truth}
+    return replace(traced(task.name, plan, task.words, moments, world.home), extra={"truth": truth})
 
 
 def _in_sight(world: FactWorld, name: str) -> bool:

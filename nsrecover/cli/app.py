@@ -137,14 +137,17 @@ def explain(
     log: Annotated[
         Path,
         typer.Argument(
-            help="The log of an episode (from check --log or the demo), a log in REFLECT's text format (JSON or JSON "
-            "lines), or a recorded episode (.npz, or `example`), which takes longer."
+            help="The log of an episode (from check --log or the demo), a log of another robot (docs/logs.md), "
+            "or a recorded episode (.npz, or `example`), which takes longer."
         ),
     ],
     audience: Annotated[
         str, typer.Option("--audience", "--register", help="Readers of the text: lay or engineer.")
     ] = "lay",
     ask: Questions = None,
+    correct: Annotated[
+        bool, typer.Option("--correct", help="Print the correction of another robot's log as a plan, a step a line.")
+    ] = False,
     system: SystemPlace = None,
     as_json: AsJson = False,
     llm: Model = None,
@@ -174,6 +177,13 @@ def explain(
         for note in dict.fromkeys(document["note"] for document in documents if document.get("note")):
             print(f"note: {note}", file=sys.stderr)
     for number, document in enumerate(documents, start=1):
+        if correct:
+            way = document.get("correction")
+            if way is None:
+                print(f"log {number}: no correction was found", file=sys.stderr)
+                raise typer.Exit(1)
+            print("\n".join(way))
+            continue
         if as_json:
             # One object for one log, JSON lines for several.
             print(json.dumps(document, indent=2 if len(documents) == 1 else None, ensure_ascii=False))

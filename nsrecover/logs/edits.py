@@ -1,22 +1,20 @@
-"""The smallest edit that makes a plan succeed in the domain's simulation."""
+"""The cheapest edit that makes a plan succeed in the domain's simulation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
-from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff, slice_of, whole
-from nsrecover.domains.household.scene import HouseholdScene, holding, holds
-from nsrecover.logs.belief import Believer
 from nsrecover.logs.correction import correct
-from nsrecover.logs.effects import SWITCHES, opposite
+from nsrecover.logs.courses import Believer
+from nsrecover.logs.roles import RoledScene
 
-_PUTTING = ("put_in", "put_on")
 _PROMISING = 4
 """Edits that come nearer to the goal, after which another one is tried."""
 
@@ -59,9 +57,9 @@ class Editor:
     steps: tuple[Action, ...]
 
     @property
-    def home(self) -> HouseholdScene:
-        """The objects of the log."""
-        return self.believer.home
+    def scene(self) -> RoledScene:
+        """The scene, asked by role."""
+        return self.believer.scene
 
     @cached_property
     def befores(self) -> list[State]:
@@ -91,10 +89,10 @@ class Editor:
 
     def _holds(self, state: State, condition: StateFact) -> bool:
         """Whether a condition holds, of something or of its slices."""
-        if holds(state, condition, self.home):
+        if self.scene.holds(state, condition):
             return True
-        cut = condition[0] == "at" and ("sliced", slice_of(condition[1])) in state
-        return cut and holds(state, ("at", slice_of(condition[1]), condition[2]), self.home)
+        cut = condition[0] in self.scene.locations and ("sliced", slice_of(condition[1])) in state
+        return cut and self.scene.holds(state, (condition[0], slice_of(condition[1]), *condition[2:]))
 
     def edits(self) -> list[Edit]:
         """Every edit of the first group that has one.
@@ -103,10 +101,16 @@ class Editor:
         these, and a further stretch of steps.
         """
         for group in self._groups():
-            found = [edit for edit in group() if self.succeeds(edit.plan)]
+            found = [edit for edit in self._in_time(group) if self.succeeds(edit.plan)]
             if found:
                 return found
         return self._two() or list(self._stretches())
+
+    def _in_time(self, group: Callable[[], Iterator[Edit]]) -> Iterator[Edit]:
+        for edit in group():
+            if self.believer.late:
+                return
+            yield edit
 
     def _groups(self) -> tuple[Callable[[], Iterator[Edit]], ...]:
         return (self._undone, self._orders, self._others, self._actions, self._missing, self._superfluous)
@@ -117,14 +121,14 @@ class Editor:
         ahead = [
             (progress, edit)
             for group in (self._others, self._actions, self._superfluous, self._missing)
-            for edit in group()
+            for edit in self._in_time(group)
             if (progress := self.progress(edit.plan)) > now
         ]
         ahead.sort(key=lambda each: each[0], reverse=True)
         for _, edit in ahead[:_PROMISING]:
             rest = replace(self, steps=edit.plan)
             for group in rest._groups():
-                more = next((each for each in group() if self.succeeds(each.plan)), None)
+                more = next((each for each in rest._in_time(group) if self.succeeds(each.plan)), None)
                 if more is not None:
                     return [edit if edit.number <= more.number or more.kind in ("missing", "undone") else more]
         return []
@@ -150,38 +154,42 @@ class Editor:
                     yield Edit("order", one, (*rest[:to], steps[moved], *rest[to:]), (steps[one], steps[other]))
                     return
 
+    @cached_property
+    def _wanted(self) -> list[str]:
+        """Objects of the goal, and tools."""
+        wanted = list(dict.fromkeys(whole(n) for fact in self.goal for n in self._names(fact)))
+        tools = (name for name, traits in self.scene.instance.objects.items() if traits & self.scene.tools)
+        return [*wanted, *(name for name in tools if name not in wanted)]
+
     def _others(self) -> Iterator[Edit]:
         """Another object from some step on, as late as possible; another place, or another object, in one step."""
-        steps, home = self.steps, self.home
-        wanted = list(dict.fromkeys(whole(n) for fact in self.goal for n in self._names(fact)))
-        tools = {Trait.CUTS} if any(step.operator == "slice_obj" for step in steps) else set()
-        tools |= {Trait.REMOTE} if any(home.has(n, Trait.SCREEN) for n in wanted) else set()
-        wanted += [name for name in home.names if home.traits(name) & tools and name not in wanted]
-        needed = set(wanted)
-        handled = dict.fromkeys(step.arguments[0] for step in steps if step.operator == "pick_up")
-        portable = [name for name in dict.fromkeys((*wanted, *handled)) if home.has(name, Trait.PORTABLE)]
+        steps, scene, wanted = self.steps, self.scene, self._wanted
+        handled = dict.fromkeys(step.arguments[0] for step in steps if step.operator in scene.grasping)
+        portable = [name for name in dict.fromkeys((*wanted, *handled)) if scene.carried(name)]
         for number in reversed(range(len(steps))):
+            releasing = scene.puts(steps[number])
             for used in steps[number].arguments:
-                if home.has(used, Trait.PORTABLE) and (used not in needed or steps[number].operator in _PUTTING):
-                    dish = used in steps[number].arguments[1:]
-                    for meant in portable:
-                        if meant != used and not is_slice(used) and (not dish or home.has(meant, Trait.DISH)):
-                            yield Edit("object", number, self._renamed(number, used, meant), names=(meant, used))
+                if not scene.carried(used) or is_slice(used) or (used in wanted and not releasing):
+                    continue
+                for meant in portable:
+                    plan = self._renamed(number, used, meant)
+                    if meant != used and scene.known(steps[number]) and scene.fitting(plan[number]) == plan[number]:
+                        yield Edit("object", number, plan, names=(meant, used))
         for number, step in enumerate(steps):
-            if step.operator in _PUTTING:
-                thing, place = step.arguments
-                for other in self._places(thing, place):
-                    operator = "put_on" if home.has(other, Trait.FLAT) else "put_in"
-                    plan = self._replaced(number, Action(operator, (thing, other)))
-                    yield Edit("place", number, plan, (step,), (other, place))
-            elif len(step.arguments) == 1 and step.operator != "pick_up":
+            if scene.puts(step):
+                for other in self._places(*step.arguments[:2]):
+                    way = scene.fitting(Action(step.operator, (step.arguments[0], other, *step.arguments[2:])))
+                    if way is not None:
+                        yield Edit("place", number, self._replaced(number, way), (step,), (other, step.arguments[1]))
+            elif len(step.arguments) == 1 and step.operator not in scene.grasping:
                 for other in wanted:
                     if other != step.arguments[0]:
                         plan = self._replaced(number, Action(step.operator, (other,)))
                         yield Edit("object", number, plan, names=(other, step.arguments[0]))
 
     def _names(self, fact: StateFact) -> tuple[str, ...]:
-        return fact[1:2] if fact[0] == "filled" else fact[1:]
+        return tuple(name for name in fact[1:] if name in self.scene.instance.objects
+                     and not self.scene.has(name, "liquid"))  # fmt: skip
 
     def _renamed(self, number: int, used: str, meant: str) -> tuple[Action, ...]:
         """The plan with another object from a step on."""
@@ -190,33 +198,36 @@ class Editor:
         return (*self.steps[:number], *rest)
 
     def _places(self, thing: str, place: str) -> list[str]:
-        """Places where an object may have to go: those of the goal, of machines, and where it is used later."""
-        found = [fact[2] for fact in self.goal if fact[0] == "at" and same_stuff(fact[1], thing)]
-        found += [fact[2] for fact in self.goal if fact[0] == "at"]
-        found += [n for n in self.home.names if self.home.traits(n) & {Trait.BASIN, Trait.POURS_COFFEE, Trait.HEATS}]
-        found += [s.arguments[0] for s in self.steps if s.operator == "toggle_on"]
-        found += [n for n in self.home.names if self.home.has(n, Trait.SURFACE)][:1]
+        """Places where an object may have to go: of the goal, those that laws act on, and where it is used later."""
+        located = [fact for fact in self.goal if fact[0] in self.scene.locations and len(fact) == 3]
+        found = [fact[2] for fact in located if same_stuff(fact[1], thing)] + [fact[2] for fact in located]
+        acting = {each.trait for law in self.scene.instance.domain.laws for each in law.effect.for_each} - {""}
+        found += [
+            n for n, traits in self.scene.instance.objects.items() if traits & acting and not self.scene.carried(n)
+        ]
+        found += [s.arguments[0] for s in self.steps if s.operator in self.scene.switches]
+        found += self.scene.surfaces()[:1]
         return [name for name in dict.fromkeys(found) if name not in (place, thing)]
 
     def _actions(self) -> Iterator[Edit]:
         """The opposite action, a step that undoes something, or opening instead of turning on."""
         for number, step in enumerate(self.steps):
-            for operator in SWITCHES if step.operator in SWITCHES else ():
+            for operator in self.scene.switches if step.operator in self.scene.switches else ():
                 changed = Action(operator, step.arguments)
                 if operator == step.operator:
                     continue
-                if operator == opposite(step.operator):
+                if operator == self.scene.opposite(step.operator):
                     # Turning on what is turned off next was left out rather than confused.
                     if self.succeeds([*self.steps[:number], changed, *self.steps[number:]]):
                         continue
-                elif self.home.has(step.arguments[0], Trait.DOOR):
+                elif self.scene.has(step.arguments[0], "door"):
                     continue
                 yield Edit("action", number, self._replaced(number, changed), (step, changed))
 
     def _undone(self) -> Iterator[Edit]:
         """A step that switches back what was achieved, in a plan that can be carried out."""
         if self.first == len(self.steps):
-            yield from (edit for edit in self._superfluous() if edit.steps[0].operator in SWITCHES)
+            yield from (edit for edit in self._superfluous() if edit.steps[0].operator in self.scene.switches)
 
     def _superfluous(self) -> Iterator[Edit]:
         """A step that had better be left out."""
@@ -231,9 +242,35 @@ class Editor:
                 if not self.believer.unmet(self.befores[number], step):
                     yield Edit("missing", number, self._replaced(number, step, until=number), (step,))
 
+    def _further(self) -> Iterator[Action]:
+        """Steps that a plan may lack, the most likely first: with its own objects and those of the goal."""
+        scene, objects = self.scene, self.scene.instance.objects
+        used = dict.fromkeys(
+            [n for s in self.steps for n in s.arguments] + [n for f in self.goal for n in self._names(f)]
+        )
+        laws = {each.trait for law in scene.instance.domain.laws for each in law.effect.for_each if each.trait} - {
+            "vessel",
+            "dish",
+        }
+        used |= {
+            n: None for n, traits in objects.items() if traits & laws and not scene.carried(n) and "switch" in traits
+        }
+        known = [*(name for name in used if name in objects), *(n for n in scene.surfaces()[:1] if n not in used)]
+        operators = [one for one in scene.instance.domain.operators.values() if one.effects]
+        for name in known:
+            for one in operators:
+                if len(one.parameters) == 1 and scene.has(name, one.parameters[0].trait):
+                    yield Action(one.name, (name,))
+        for one in operators:
+            if len(one.parameters) > 1 and len(known) ** len(one.parameters) < 4000:
+                fitting = [[n for n in known if scene.has(n, each.trait)] for each in one.parameters]
+                for names in product(*fitting):
+                    if len(set(names)) == len(names) and not is_slice(names[-1]):
+                        yield Action(one.name, names)
+
     def _stretches(self) -> Iterator[Edit]:
         """The shortest further stretch of steps that one condition of the goal, or of a step, needs; the last such."""
-        wanted = [fact for fact in self.goal if not holds(self.befores[-1], fact, self.home)]
+        wanted = [fact for fact in self.goal if not self.scene.holds(self.befores[-1], fact)]
         if self.first < len(self.steps):
             wanted = [*self.believer.unmet(self.befores[self.first], self.steps[self.first])[:1], *wanted]
         best = list[Edit]()
@@ -243,56 +280,32 @@ class Editor:
                 used = number == self.first or not set(condition[1:]).isdisjoint(names)
                 now = self.befores[number]
                 # Nobody washes what is full.
-                used = used and (condition[0] != "clean" or holds(now, ("empty", condition[1]), self.home))
-                way = correct(now, self._kept(now, condition, number), self.home, self.steps) if used else None
+                used = used and (condition[0] != "clean" or self.scene.holds(now, ("empty", condition[1])))
+                if not used or self.believer.late:
+                    continue
+                way = correct(
+                    now, self._kept(now, condition, number), self.scene.instance, self.steps, until=self.believer.until
+                )
                 if way and (not best or len(way) < len(best[0].plan) - len(self.steps)):
                     plan = self._replaced(number, *way, until=number)
                     if self.succeeds(plan) or len(wanted) > 1:
-                        best = [Edit("missing", number, plan, (self._key(now, way, condition),))]
+                        best = [Edit("missing", number, plan, (self.key(now, way, condition),))]
             if best:
                 break
         yield from best
 
     def _kept(self, now: State, condition: StateFact, number: int) -> tuple[StateFact, ...]:
         """A condition, and the gripper as it was where the plan goes on."""
-        held = holding(now)
+        held = self.scene.held(now)
         if held is None or number == len(self.steps):
             return (condition,)
-        dry = condition[0] != "filled" and holds(now, ("empty", held), self.home) and self.home.has(held, Trait.VESSEL)
-        return (condition, ("holding", held), *([("empty", held)] if dry else []))
+        dry = condition[0] != "filled" and self.scene.has(held, "vessel") and self.scene.holds(now, ("empty", held))
+        return (condition, (self.scene.holding[0], held), *([("empty", held)] if dry else []))
 
-    def _key(self, now: State, way: Sequence[Action], condition: StateFact) -> Action:
+    def key(self, now: State, way: Sequence[Action], condition: StateFact) -> Action:
         """The step of a stretch that brings a condition about."""
         for step in way:
             now = self.believer.after(now, step)
-            if holds(now, condition, self.home):
+            if self.scene.holds(now, condition):
                 return step
         return way[0]
-
-    def _further(self) -> Iterator[Action]:
-        """Steps that a plan may lack, the most likely first: with its own objects and those of the goal."""
-        home, steps = self.home, self.steps
-        used = list(
-            dict.fromkeys([n for s in steps for n in s.arguments] + [n for f in self.goal for n in self._names(f)])
-        )
-        used += [n for n in home.names if home.traits(n) & {Trait.POURS_WATER, Trait.POURS_COFFEE} and n not in used]
-        known = [name for name in used if name in home.objects]
-        single = {
-            "open_obj": {Trait.DOOR, Trait.LID}, "close_obj": {Trait.DOOR, Trait.LID}, "toggle_on": {Trait.SWITCH},
-            "toggle_off": {Trait.SWITCH}, "slice_obj": {Trait.SLICEABLE}, "crack_obj": {Trait.CRACKABLE},
-            "pick_up": {Trait.PORTABLE},
-        }  # fmt: skip
-        for name in known:
-            yield from (Action(operator, (name,)) for operator, traits in single.items() if traits & home.traits(name))
-        places = [n for n in known if home.traits(n) & {Trait.FLAT, Trait.HOLLOW}]
-        surfaces = [n for n in home.names if home.has(n, Trait.SURFACE) and n not in places][:1]
-        for name in known:
-            if home.has(name, Trait.PORTABLE):
-                for place in (*places, *surfaces):
-                    if place != name and not is_slice(place):
-                        yield Action("put_on" if home.has(place, Trait.FLAT) else "put_in", (name, place))
-        for source in known:
-            if home.has(source, Trait.VESSEL) and home.has(source, Trait.PORTABLE):
-                for target in known:
-                    if target != source and home.traits(target) & {Trait.VESSEL, Trait.BASIN}:
-                        yield Action("pour", (source, target))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,22 +10,19 @@ from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
 from nsrecover.domains.domain import Domain
-from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff
-from nsrecover.domains.household.scene import contents, places
-from nsrecover.domains.instance import Instance
-from nsrecover.logs.confidence import SURE_ENOUGH, confidence, features, open_question
-from nsrecover.logs.correction import PLACING, correct, reaches
+from nsrecover.logs.confidence import confidence, features, open_question
+from nsrecover.logs.correction import correct, reaches
+from nsrecover.logs.courses import Course
 from nsrecover.logs.diagnosis import diagnose
-from nsrecover.logs.effects import SEEN
 from nsrecover.logs.findings import Checked, Finding, RootCause
-from nsrecover.logs.own_domain import diagnosed, reading_of
-from nsrecover.logs.reading.records import HouseholdLog
-from nsrecover.logs.reading.things import named
-from nsrecover.logs.reading.wanted import goal_of
 from nsrecover.logs.run import LogRun, run_of
-from nsrecover.logs.simulation import Course
+from nsrecover.logs.trace import FactTrace
+
+BUDGET_S = 2.0
+"""Time for an explanation, seconds of the processor: a busy machine gives the same answers, later."""
+_SEARCH = 0.6
+"""Share of it for the search for what happened; the rest is for edits of the plan and the correction."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,8 @@ class LogExplanation:
         features: what the confidence depends on.
         assumed: objects that the correction or the finding needs, and that the log nowhere mentions.
         domain: whose words the text uses.
-        unread: what of the log could not be read; with a domain of one's own also every word that it does not have.
+        unread: what of the log could not be read.
+        not_considered: what there was no time for; empty if the search ended by itself.
     """
 
     finding: Finding
@@ -56,69 +55,81 @@ class LogExplanation:
     confidence: float
     open_question: str
     rivals: tuple[tuple[Course, float], ...]
-    features: tuple[float, ...] = ()
-    assumed: tuple[str, ...] = ()
-    domain: Domain = HOUSEHOLD
+    features: tuple[float, ...]
+    assumed: tuple[str, ...]
+    domain: Domain
     unread: tuple[str, ...] = ()
+    not_considered: str = ""
 
 
-def explain_log(log: HouseholdLog, scene: Instance | None = None) -> LogExplanation:
+def explain_log(log: FactTrace, budget_s: float = BUDGET_S) -> LogExplanation:
     """Explain a log.
 
-    Courses of events are simulated with the domain and weighed by all observations. If the execution went as planned,
-    the smallest edit of the plan that makes it succeed is the cause.
+    Courses of events are simulated with the domain and weighed by all claims. If the execution went as planned, the
+    smallest edit of the plan that makes it succeed is the cause.
 
     Args:
-        log: from `nsrecover.logs.reading.format.read_logs`.
-        scene: domain and objects of one's own, from `nsrecover.domains.scene_of`; the household if None.
+        log: from `nsrecover.logs.read_logs`.
+        budget_s: seconds after which the best answer so far is given.
     """
-    return explain_run(run_of(log)) if scene is None else _in_own_words(log, scene)
+    began = time.thread_time()
+    run = run_of(log, began + _SEARCH * budget_s)
+    cut = "further courses of events" if run.believer.late else ""
+    run.believer.until = began + 0.8 * budget_s
+    return explain_run(run, began + budget_s, cut)
 
 
-def _in_own_words(log: HouseholdLog, scene: Instance) -> LogExplanation:
-    reading = reading_of(log, scene)
-    finding, checked, share, way = diagnosed(reading)
-    failed = next((number for number, item in enumerate(checked) if not item.satisfied), None)
-    question = "" if share >= SURE_ENOUGH else "several explanations fit"
-    return LogExplanation(
-        finding, tuple(checked), failed, None if way is None else tuple(way), way is not None, (), share,
-        question, (), domain=scene.domain, unread=reading.unknown,
-    )  # fmt: skip
+def explain_run(run: LogRun, until: float = float("inf"), cut: str = "") -> LogExplanation:
+    """Explain a trace that was read.
 
-
-def explain_run(run: LogRun) -> LogExplanation:
-    """Explain a prepared log."""
+    Args:
+        run: from `nsrecover.logs.run.run_of`.
+        until: when the search for a correction has to end, seconds of `time.thread_time`.
+        cut: what the search for the course of events did not consider.
+    """
     diagnosis = diagnose(run)
     finding = diagnosis.finding
     failed = next((number for number, item in enumerate(run.subgoals) if not item.satisfied), None)
-    start = _start(run, finding)
     conditions = (*run.goal, *_mistaken_away(run, finding), *_doors(run))
     correction: tuple[Action, ...] | None = ()
+    start = _start(run, finding)
     if finding.cause is not RootCause.NONE:
-        correction = correct(start, conditions, run.home, run.steps)
-    succeeds = correction is not None and reaches(start, correction, conditions, run.home)
-    unread = (f"success_state: {part!r} is no condition on objects of the log" for part in run.unread)
+        correction = correct(start, conditions, run.home, run.steps, until=until) if conditions else None
+    succeeds = (
+        correction is not None
+        and bool(conditions or not correction)
+        and reaches(start, correction, conditions, run.scene)
+    )
+    late = [cut] if cut else []
+    late += ["further edits of the plan"] if run.believer.late and not cut else []
+    late += ["longer corrections"] if correction is None and time.thread_time() > until else []
+    unread = (f"success_state: {part!r} is no condition on objects of the log" for part in run.log.unread_goal)
     return LogExplanation(
-        finding, run.subgoals, failed, correction, succeeds, run.wanted,
-        confidence(run, diagnosis), open_question(run, diagnosis), diagnosis.rivals, features(run, diagnosis),
-        _assumed(run.log, (*(correction or ()), *finding.missing)),
-        unread=(*run.log.unread, *unread),
+        finding, run.subgoals, failed, correction, succeeds, run.wanted, confidence(run, diagnosis),
+        open_question(run, diagnosis), diagnosis.rivals, features(run, diagnosis),
+        _assumed(run, (*(correction or ()), *finding.missing)), run.home.domain, (*run.log.unread, *unread),
+        ", ".join(late),
     )  # fmt: skip
 
 
-def _assumed(log: HouseholdLog, steps: Sequence[Action]) -> tuple[str, ...]:
+def _assumed(run: LogRun, steps: Sequence[Action]) -> tuple[str, ...]:
     """Objects of steps that the log does not mention: household knowledge, such as the faucet above a sink."""
-    known = {*named(log), *goal_of(log, named(log)).names}
-    known |= {name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments}
+    known = {name for step in (*run.log.plan, *run.steps) for name in step.arguments}
+    known |= {name for condition in run.wanted for name in condition[1:]}
+    for event in (*run.log.events, run.log.final):
+        known |= event.seen | {name for claim in event.claims for fact in claim.facts for name in fact[1:]}
+        known |= set(event.action.arguments) if event.action else set()
     names = dict.fromkeys(name for step in steps for name in step.arguments)
     return tuple(name for name in names if not any(same_stuff(name, one) for one in known))
 
 
 def _doors(run: LogRun) -> list[StateFact]:
     """Doors of places that the goal fills and that the plan closes at the end have to be closed."""
-    shut = {item.planned.arguments[0] for item in run.subgoals if item.step.operator == "close_obj"}
-    kept = {fact[2] for fact in run.wanted if fact[0] == "at" and run.home.has(fact[2], Trait.DOOR)}
-    return [("closed", door) for door in sorted(kept & shut) if ("closed", door) not in run.wanted]
+    closing = [name for name, (_, value) in run.scene.switches.items() if not value]
+    shut = {step.arguments[0]: run.scene.sets[step.operator][0] for step in run.steps if step.operator in closing}
+    kept = sorted({fact[2] for fact in run.wanted if fact[0] in run.scene.locations and len(fact) == 3} & shut.keys())
+    told = {fact[1:2] for fact in run.wanted if fact[0] not in run.scene.locations}
+    return [("not", shut[door], door) for door in kept if run.scene.has(door, "door") and (door,) not in told]
 
 
 def _mistaken_away(run: LogRun, finding: Finding) -> list[StateFact]:
@@ -126,44 +137,53 @@ def _mistaken_away(run: LogRun, finding: Finding) -> list[StateFact]:
     if finding.cause is not RootCause.MISTAKEN_OBJECT or len(finding.objects) < 2:
         return []
     thing, other = finding.objects[:2]
-    dishes = [fact[2] for fact in run.wanted if fact[:2] == ("at", thing) and run.home.has(fact[2], Trait.DISH)]
-    return [("away_from", other, dish) for dish in dishes if other in contents(run.final, dish)]
+    dishes = [fact[2] for fact in run.wanted if fact[0] in run.scene.locations and fact[1] == thing
+              and run.scene.carried(fact[2])]  # fmt: skip
+    return [
+        ("not", run.scene.locations[0], other, dish) for dish in dishes if other in run.scene.contents(run.final, dish)
+    ]
 
 
 def _start(run: LogRun, finding: Finding) -> State:
     """The state from which to go on: the final one, with what follows from the cause."""
-    state = run.final
+    state, scene, domain = run.final, run.scene, run.home.domain
+    shown = {
+        (fact[0], fact[1]) for claim in run.log.final.claims if claim.holds for fact in claim.facts if len(fact) > 1
+    }
     if finding.cause is not RootCause.NONE:
-        # Heat is rarely visible: objects that may have cooled down are heated again.
-        shown = {
-            name for name, words in run.log.final.states().items() if any(SEEN.get(w) == ("hot", True) for w in words)
-        }
-        state = frozenset(fact for fact in state if fact[0] != "hot" or fact[1] in shown)
-    if finding.cause is RootCause.BLOCKED and len(finding.objects) > 1:
+        # What passes by itself and is not seen at the end, such as heat, is brought about again.
+        passing = {name for name, variable in domain.variables.items() if not variable.visible}
+        state = frozenset(fact for fact in state if fact[0] not in passing or fact[:2] in shown)
+    if finding.cause is RootCause.BLOCKED and len(finding.objects) > 1 and scene.covers:
         thing, other = finding.objects[:2]
-        state |= {("covers", other, thing)}
+        state |= {(scene.covers[0], other, thing)} if thing not in scene.places(state, other) else set()
     state |= _behind_doors(run)
-    if finding.cause is RootCause.DROPPED:
+    if finding.cause is RootCause.DROPPED and scene.locations:
         thing = finding.objects[0]
-        state -= {("broken", thing)}
-        lost = not any(same_stuff(name, thing) for name in run.log.final.states())
+        shattered = any("shatter" in sound or "smash" in sound for event in run.log.events for sound in event.heard)
+        again = any(same_stuff(name, thing) for name in run.log.final.named)
+        if not (shattered and scene.has(thing, "fragile") and not again):
+            state -= {("broken", thing)}
         states = (run.course.start, *run.course.states)
-        source = next((places(earlier, thing)[0] for earlier in states if places(earlier, thing)), None)
-        if lost and run.home.has(thing, Trait.CRACKABLE) and source:
+        source = next((places[0] for earlier in states if (places := scene.places(earlier, thing))), None)
+        if not again and scene.has(thing, "crackable") and source:
             # It broke: another one is where it came from.
-            state = frozenset(fact for fact in state if not (fact[0] in PLACING and fact[1] == thing))
-            state |= {("at", thing, source)}
+            state = frozenset(fact for fact in state if not (fact[0] in scene.locations and fact[1] == thing))
+            state |= {(scene.locations[0], thing, source)}
     return state
 
 
 def _behind_doors(run: LogRun) -> set[StateFact]:
     """Objects that were never seen are taken to be behind a door that was never open, if there is one."""
-    seen = {name for frame in run.log.events for name in frame.observation.states()} | set(run.log.final.states())
-    seen |= {fact[1] for state in run.course.states for fact in state if fact[0] in ("at", "holding")}
+    seen = set[str]().union(*(event.named for event in (*run.log.events, run.log.final)))
+    placed = {*run.scene.locations, *run.scene.holding}
+    seen |= {fact[1] for state in run.course.states for fact in state if fact[0] in placed}
     shut = [
-        door
-        for door in run.home.all(Trait.DOOR)
-        if door in seen and not any(("open", door) in state for state in run.course.states)
+        name
+        for name in getattr(run.home, "names", ())
+        if run.scene.has(name, "door")
+        and name in seen
+        and not any(("open", name) in state for state in run.course.states)
     ]
-    wanted = {step.arguments[0] for step in run.steps if step.operator == "pick_up"}
-    return {("at", name, shut[0]) for name in sorted(wanted - seen) if shut and not is_slice(name)}
+    wanted = {step.arguments[0] for step in run.steps if step.operator in run.scene.grasping}
+    return {(run.scene.locations[0], name, shut[0]) for name in sorted(wanted - seen) if shut and not is_slice(name)}

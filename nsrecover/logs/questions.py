@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsrecover.core.actions import Action
-from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.domains.household.names import noun
-from nsrecover.domains.household.scene import apply, holds, unmet
+from nsrecover.domains.household.names import noun, same_stuff
 from nsrecover.explanation.answers.questions import QuestionAnswer
 from nsrecover.explanation.audience import Audience
 from nsrecover.language.questions import GENERIC, Gap, Proposition, read_question
 from nsrecover.logs.correction import correct
 from nsrecover.logs.explaining import LogExplanation, explain_run
 from nsrecover.logs.findings import Checked
-from nsrecover.logs.reading.records import HouseholdLog
-from nsrecover.logs.reading.things import alike
 from nsrecover.logs.run import LogRun, run_of
 from nsrecover.logs.templates import act, verbalize
+from nsrecover.logs.trace import FactTrace
 from nsrecover.util.english import capital, counted, listed
 
 
-def ask_log(
-    log: HouseholdLog, questions: Sequence[str], audience: Audience = Audience.LAY
-) -> tuple[QuestionAnswer, ...]:
+def ask_log(log: FactTrace, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[QuestionAnswer, ...]:
     """Answer questions about a log; a "what if" that names no action is about that of the question before.
 
     Args:
-        log: from `nsrecover.logs.reading.format.read_logs`.
+        log: from `nsrecover.logs.read_logs`.
         questions: in plain English.
         audience: whom the answers are for.
     """
@@ -38,7 +33,7 @@ def ask_log(
     steps = _steps(run, explanation)
     names = tuple(dict.fromkeys(name for each in steps for name in (*each.arguments, *map(noun, each.arguments))))
     for question in questions:
-        asked = next(iter(read_question(question, names, HOUSEHOLD)), None)
+        asked = next(iter(read_question(question, names, log.scene.domain)), None)
         gap, said = (None, Proposition("")) if asked is None else (asked.gap, asked.said)
         step = _step_of(said, steps)
         about = step or about
@@ -90,23 +85,23 @@ def _why(run: LogRun, explanation: LogExplanation, step: Action) -> str:
     if needing is not None:
         return f"{place} Without it the robot could not {act(needing.step)} at {needing.time}.{tail}"
     if any(set(condition[1:]) & set(step.arguments) for condition in run.wanted):
-        return f"{place} The task asks for it: {run.log.success_state.rstrip('. ')}.{tail}"
+        return f"{place} The task asks for it: {run.log.goal_text.rstrip('. ')}.{tail}"
     return f"{place} Nothing later in the plan rests on it.{tail}"
 
 
 def _first_needing(run: LogRun, number: int) -> Checked | None:
     """The first later subgoal whose step can be executed after a step, and not without it."""
-    without, home = run.before(number), run.home
-    if run.steps[number].operator not in HOUSEHOLD.operators:
+    without, simulate = run.before(number), run.believer
+    if run.scene.opaque(run.steps[number]):
         return None
-    after = apply(without, run.steps[number], home)
+    after = simulate.after(without, run.steps[number])
     for item in run.subgoals[number + 1 :]:
-        if item.step.operator in HOUSEHOLD.operators:
-            prevented = bool(unmet(without, item.step, home))
-            if prevented and not unmet(after, item.step, home):
+        if not run.scene.opaque(item.step):
+            prevented = bool(simulate.unmet(without, item.step))
+            if prevented and not simulate.unmet(after, item.step):
                 return item
-            after = apply(after, item.step, home)
-            without = without if prevented else apply(without, item.step, home)
+            after = simulate.after(after, item.step)
+            without = without if prevented else simulate.after(without, item.step)
     return None
 
 
@@ -114,13 +109,18 @@ def _what_if(run: LogRun, step: Action) -> str:
     """Plan again without a step, from where it was taken, or from the end if it is only proposed."""
     had_not = f"Had the robot not come to {act(step)},"
     start = run.before(run.steps.index(step)) if step in run.steps else run.final
-    if all(holds(start, condition, run.home) for condition in run.wanted):
+    if all(run.scene.holds(start, condition) for condition in run.wanted):
         return f"{had_not} nothing would be missing: the task was done by then."
-    forbidden = {step, *(other for other in run.steps if alike(other, step))}
+    forbidden = {step, *(other for other in run.steps if _alike(other, step))}
     way = correct(start, run.wanted, run.home, run.steps, forbidden)
     if way is None:
         return f"{had_not} there would be no way to finish the task."
     return f"{had_not} {counted(len(way), 'step')} would do instead. {_way_text(way)}"
+
+
+def _alike(one: Action, other: Action) -> bool:
+    """Whether two steps are the same action, with slices for what they were cut from and ordinals left out."""
+    return one.operator == other.operator and all(map(same_stuff, one.arguments, other.arguments))
 
 
 def _way_text(way: Sequence[Action]) -> str:

@@ -14,15 +14,14 @@ from nsrecover.explanation.language_model.rewording import reword
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
 from nsrecover.explanation.language_model.vocabulary import RewordingVocabulary, sentences_of
 from nsrecover.logs.explaining import LogExplanation
-from nsrecover.logs.reading.records import HouseholdLog
-from nsrecover.logs.reading.things import household_of
 from nsrecover.logs.templates import verbalize
+from nsrecover.logs.trace import FactTrace
 
 _INSTRUCTED = "to finish the task"
 
 
 def reworded(
-    log: HouseholdLog,
+    log: FactTrace,
     explanation: LogExplanation,
     audience: Audience,
     model: LanguageModel,
@@ -60,7 +59,7 @@ def reworded(
     }
 
 
-def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> RewordingTask:
+def household_case(log: FactTrace, explanation: LogExplanation, audience: Audience = Audience.LAY) -> RewordingTask:
     """The task to reword an explained log.
 
     Args:
@@ -70,9 +69,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Aud
     """
     finding = explanation.finding
     steps = [*(explanation.correction or ()), *log.plan, *finding.missing]
-    names = dict.fromkeys(
-        (*household_of(log).names, *finding.objects, *(name for step in steps for name in step.arguments))
-    )
+    names = dict.fromkeys((*log.objects, *finding.objects, *(name for step in steps for name in step.arguments)))
     vocabulary = RewordingVocabulary(tuple(name for name in names if name))
     facts = (Fact(finding.cause.value, finding.objects), *(Fact("at", (time,)) for time in finding.times))
     way = tuple(Fact("then", (str(step),)) for step in explanation.correction or ())

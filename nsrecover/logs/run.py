@@ -1,54 +1,58 @@
-"""A log, read: its objects, the most likely course of events, and what became of every step."""
+"""A trace, read: the most likely course of events, and what became of every step."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import State
-from nsrecover.domains.household.kinds import Trait
-from nsrecover.domains.household.names import is_slice, same_stuff
-from nsrecover.domains.household.scene import HouseholdScene, contents, holding, holds
-from nsrecover.logs.belief import Believer
+from nsrecover.domains.household.names import same_stuff
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import literal
+from nsrecover.logs.courses import Believer, Course, posterior
 from nsrecover.logs.findings import Checked, Finding, RootCause
-from nsrecover.logs.observer import trusted
-from nsrecover.logs.reading.records import HouseholdLog
-from nsrecover.logs.reading.things import household_of, merged, named
-from nsrecover.logs.reading.timeline import Slot, slots_of
-from nsrecover.logs.reading.wanted import goal_of
-from nsrecover.logs.simulation import Course, posterior
+from nsrecover.logs.roles import RoledScene
+from nsrecover.logs.trace import FactTrace, StepResult
+from nsrecover.logs.unsaid import bound, implied
 
 _SUCCEEDED = 2.0
 """Cost of a run in which nothing went wrong: what is handed over for an explanation mostly failed."""
 _UNSEEN = 1.5
 """Further cost of a condition of success about an object that the final observation does not show."""
-_FOOD = {Trait.SLICEABLE, Trait.CRACKABLE, Trait.COOKS}
 
 
 @dataclass(frozen=True)
 class LogRun:
-    """A log, read.
+    """A trace, read.
 
     Attributes:
-        log: the log, with one name for each object.
-        home: its objects.
+        log: the trace.
         believer: simulates steps.
         courses: courses of events with their probabilities, the most likely first.
         subgoals: every step, in order, with what became of it.
         wanted: the success condition with objects for names.
-        unread: what of the success condition is no condition about the objects of the log.
     """
 
-    log: HouseholdLog
-    home: HouseholdScene
+    log: FactTrace
     believer: Believer
     courses: tuple[tuple[Course, float], ...]
     subgoals: tuple[Checked, ...]
     wanted: tuple[StateFact, ...]
-    unread: tuple[str, ...] = ()
+
+    @property
+    def home(self) -> Instance:
+        """The domain and its objects."""
+        return self.log.scene
+
+    @property
+    def scene(self) -> RoledScene:
+        """The scene, asked by role."""
+        return self.believer.scene
 
     @property
     def course(self) -> Course:
@@ -68,7 +72,40 @@ class LogRun:
     @property
     def goal(self) -> tuple[StateFact, ...]:
         """What has to hold in the end, with what goes without saying."""
-        return (*self.wanted, *implied(self, self.course.start))
+        return (*self.wanted, *implied(self.wanted, self.course.start, self.home))
+
+    @cached_property
+    def unseen(self) -> tuple[StateFact, ...]:
+        """Conditions of success that nothing shows: no claim agrees since the last step that changed them."""
+        return tuple(fact for fact in self.wanted if len(fact) > 1 and not self._shown(fact))
+
+    def _shown(self, fact: StateFact) -> bool:
+        """Whether anything is claimed about what a condition is about, or the step that brings it about is reported."""
+        base, _ = literal(fact[1:] if fact[0] == "not" else fact, self.home.domain)
+        variable = self.home.domain.variables.get(base[0])
+        if variable is not None and not variable.visible:
+            return True
+        placed = {*self.scene.locations, *self.scene.holding}
+        kinds = placed if base[0] in (*placed, "away_from") else {base[0]}
+        changes = [
+            number
+            for number, (one, other) in enumerate(zip(self.course.before, self.course.after, strict=True))
+            if any(each[0] in kinds and same_stuff(each[1], base[1]) for each in one ^ other if len(each) > 1)
+        ]
+        last = changes[-1] if changes else None
+        if last is not None and self.believer.slots[last].result is StepResult.SUCCEEDED:
+            return True
+        since = 0 if last is None else self.course.when[last]
+        about = (
+            claim
+            for event in (*self.log.events[since:], self.log.final)
+            for claim in event.claims
+            for each in claim.facts
+            if len(each) > 1
+            and each[0] in kinds
+            and same_stuff(each[-1 if each[0] in self.scene.holding else 1], base[1])
+        )
+        return any(self.believer.agrees(claim, self.final) for claim in about)
 
     def before(self, number: int) -> State:
         """The state before a step was tried."""
@@ -78,6 +115,10 @@ class LogRun:
         """The state after a step was tried."""
         return self.course.after[number]
 
+    def time(self, event: int) -> str:
+        """The time of an event."""
+        return self.log.events[min(event, len(self.log.events) - 1)].time if self.log.events else "00:00"
+
     def finding(self, cause: RootCause, number: int, *objects: str, **details: Any) -> Finding:
         """A finding about a step; times and step are its own unless `details` has others."""
         item = self.subgoals[number]
@@ -85,88 +126,74 @@ class LogRun:
         return Finding(cause, times, tuple(dict.fromkeys(filter(None, objects))), **{"step": item.step, **details})
 
 
-def run_of(log: HouseholdLog) -> LogRun:
-    """Read a log.
+def run_of(log: FactTrace, until: float = math.inf) -> LogRun:
+    """Read a trace.
 
     Args:
-        log: from `nsrecover.logs.reading.format`.
+        log: with its scene.
+        until: when the search has to end, seconds of `time.thread_time`.
     """
-    raw, log = log, merged(log)
-    home, slots = household_of(log), slots_of(log)
-    believer = Believer(log, home, slots, trusted(raw, home))
+    believer = Believer(log, until)
     courses = believer.courses()
-    goal = goal_of(log, named(log))
-    wanted = goal.bound(courses[0].final, home, believer.steps)
-    run = LogRun(log, home, believer, tuple((one, 0.0) for one in courses), (), wanted, goal.unread)
+    run = LogRun(log, believer, tuple((one, 0.0) for one in courses), (), ())
+    goal = log.goal if log.goal or log.goal_text else _aim(believer, courses[0])
+    run = replace(run, wanted=bound(goal, courses[0].final, log.scene, believer.steps))
     courses = sorted((_weighed(run, one) for one in courses), key=lambda one: one.cost)
     weighed = tuple(zip(courses, posterior(courses), strict=True))
-    return replace(run, courses=weighed, subgoals=tuple(_checked(log, slots, weighed)))
+    return replace(run, courses=weighed, subgoals=tuple(_checked(run, weighed)))
+
+
+def _aim(believer: Believer, course: Course) -> tuple[StateFact, ...]:
+    """What a plan is for, if nothing says so: the facts that it brings about when all goes well."""
+    planned = believer.course(course.start)
+    own = {*believer.effects, *planned.refused}
+    return (
+        tuple(sorted(planned.final - planned.start)) if len(own) < len(believer.steps) and not planned.refused else ()
+    )
 
 
 def _weighed(run: LogRun, course: Course) -> Course:
     """A course with the cost of success, if nothing went wrong in it."""
     if course.deviations or course.refused or not run.wanted:
         return course
-    goal = (*run.wanted, *implied(run, course.start))
-    if not all(holds(course.final, condition, run.home) for condition in goal):
+    if not all(run.scene.holds(course.final, condition) for condition in run.wanted):
         return course
     # What nobody has seen is no success.
     unseen = [fact for fact in run.wanted if not run.believer.last.names & set(fact[1:2])]
-    return replace(course, cost=course.cost + _SUCCEEDED + _UNSEEN * len(unseen[:2]))
+    unsaid = implied(run.wanted, course.start, run.home)
+    achieved = all(run.scene.holds(course.final, condition) for condition in unsaid)
+    return replace(course, cost=course.cost + _SUCCEEDED * achieved + _UNSEEN * len(unseen[:2]))
 
 
-def _checked(log: HouseholdLog, slots: Sequence[Slot], weighed: Sequence[tuple[Course, float]]) -> list[Checked]:
+def _checked(run: LogRun, weighed: Sequence[tuple[Course, float]]) -> list[Checked]:
     """Every step, by its probability over all courses."""
     best, found = weighed[0][0], list[Checked]()
-    for number, slot in enumerate(slots):
-        chance = sum(share for one, share in weighed if _done(slot.step, one.after[number]) is not False)
-        event = min(best.when[number], len(log.events) - 1)
-        time = log.events[event].time if log.events else "00:00"
+    for number, slot in enumerate(run.believer.slots):
+        chance = sum(share for one, share in weighed if _done(run, number, one))
+        event = min(slot.last if slot.result else best.when[number], max(0, len(run.log.events) - 1))
         instead = next((one.instead for one in best.deviations if one.instead and one.number == number), None)
         others = (name for name in (instead.arguments if instead else ()) if name not in slot.step.arguments)
-        other = next(others, None)
         why = f"that fits best with what was seen, at {chance:.0%}"
-        found.append(Checked(time, slot.step, slot.planned, chance >= 0.5, why, other, event, slot.told))
+        found.append(
+            Checked(run.time(event), slot.step, slot.planned, chance >= 0.5, why, next(others, None), event, slot.told)
+        )
     return found
 
 
-def _done(step: Action, state: State) -> bool | None:
-    """Whether what a step is for holds in a state; None if its operator is unknown."""
-    match step.operator, step.arguments:
-        case "pick_up", (thing,):
-            held = holding(state)
-            return held is not None and (held == thing or same_stuff(held, thing))
-        case "put_in" | "put_on", (thing, place):
-            return holding(state) != thing and any(
-                fact[0] in ("at", "atop") and fact[1] == thing and fact[2] == place for fact in state
-            )
-        case "open_obj" | "close_obj", (thing,):
-            return (("open", thing) in state) == (step.operator == "open_obj")
-        case "toggle_on" | "toggle_off", (thing,):
-            return (("running", thing) in state) == (step.operator == "toggle_on")
-        case "slice_obj", (thing,):
-            return ("sliced", f"{thing} slice") in state
-        case "crack_obj", (thing,):
-            return ("cracked", thing) in state
-        case "pour", (source, _):
-            return not any(fact[:2] == ("filled", source) for fact in state)
-    return None
-
-
-def implied(run: LogRun, start: State) -> tuple[StateFact, ...]:
-    """What has to hold without being said: what food and drink is in is clean, and holds nothing else."""
-    home, found = run.home, dict[StateFact, None]()
-    vessels = list[str]()
-    for fact in run.wanted:
-        if fact[0] == "filled" and home.has(fact[1], Trait.DISH):
-            vessels.append(fact[1])
-        elif fact[0] == "at" and home.has(fact[2], Trait.DISH) and (is_slice(fact[1]) or home.traits(fact[1]) & _FOOD):
-            vessels.append(fact[2])
-    for vessel in dict.fromkeys(vessels):
-        if ("dirty", vessel) in start:
-            found["clean", vessel] = None
-        meant = {fact[1] for fact in run.wanted if fact[0] == "at"}
-        for other in contents(start, vessel):
-            if home.has(other, Trait.PORTABLE) and other not in meant and not is_slice(other):
-                found["away_from", other, vessel] = None
-    return tuple(fact for fact in found if fact not in run.wanted)
+def _done(run: LogRun, number: int, course: Course) -> bool:
+    """Whether what a step is for holds after it in a course."""
+    step, state, scene = run.believer.steps[number], course.after[number], run.scene
+    if scene.opaque(step):
+        return not any(one.number == number for one in course.deviations)
+    if step.operator in scene.grasping:
+        held = scene.held(state)
+        return held is not None and same_stuff(held, step.arguments[0])
+    if scene.puts(step):
+        return scene.held(state) != step.arguments[0] and step.arguments[1] in scene.places(state, step.arguments[0])
+    if step.operator in scene.sets:
+        predicate, value = scene.sets[step.operator]
+        return ((predicate, *step.arguments) in state) == value
+    if not run.believer.unmet(course.before[number], step):
+        expected = run.believer.after(course.before[number], step)
+        return state == expected or course.before[number] != state
+    return course.before[number] != state

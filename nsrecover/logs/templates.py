@@ -15,11 +15,11 @@ from nsrecover.domains.household.names import is_slice
 from nsrecover.explanation.audience import Audience
 from nsrecover.logs.explaining import LogExplanation
 from nsrecover.logs.findings import Finding, RootCause
-from nsrecover.logs.reading.records import HouseholdLog
+from nsrecover.logs.trace import FactTrace
 from nsrecover.util.english import capital, counted, listed, the
 
 
-def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> dict[str, Any]:
+def report_of(log: FactTrace, explanation: LogExplanation, audience: Audience = Audience.LAY) -> dict[str, Any]:
     """What `nsrecover explain LOG --json` prints.
 
     Args:
@@ -28,17 +28,17 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
         audience: whom the text is for.
 
     Returns:
-        `kind` (execution, planning or none), `steps` (times, the most important first), `root_cause` and `objects`,
-        `text`, `correction` (typed actions; null if no plan was found), `confidence` (that step and kind are right),
-        `abstained` (why the finding is only a guess; empty if it is not), `since` (the times at which it was last seen
-        right and first seen wrong), `rivals` (other courses of events), `assumed` (objects of the
-        correction that the log does not mention), `text_agrees` (the text agrees with the
+        `kind` (execution, planning or none), `steps` (times, the most important first), `step` (typed), `root_cause`
+        and `objects`, `text`, `correction` (typed actions; null if no plan was found), `confidence` (that step and
+        kind are right), `abstained` (why the finding is only a guess; empty if it is not), `since` (the times at
+        which it was last seen right and first seen wrong), `rivals` (other courses of events), `assumed` (objects of
+        the correction that the log does not mention), `text_agrees` (the text agrees with the
         finding, and the correction, executed symbolically, achieves the success condition), `missing_steps`,
-        `failed_subgoal` (the first that does not hold; null if all do), `subgoals` and `unread` (lines of the log that
-        could not be read).
+        `failed_subgoal` (the first that does not hold; null if all do), `subgoals`, `unread` (lines of the log that
+        could not be read) and `not_considered` (what there was no time for).
     """
     finding, text = explanation.finding, verbalize(explanation, audience)
-    times = [frame.time for frame in (*log.events, *log.subgoals)]
+    times = [event.time for event in log.events]
     subgoals = [
         {"time": item.time, "step": str(item.step), "satisfied": item.satisfied, "why": item.why}
         for item in explanation.subgoals
@@ -46,6 +46,7 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
     return {
         "kind": finding.kind.value,
         "steps": list(finding.times),
+        "step": None if finding.step is None else str(finding.step),
         "root_cause": finding.cause.value,
         "objects": list(finding.objects),
         "text": text,
@@ -64,6 +65,7 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
         "assumed": list(explanation.assumed),
         "text_agrees": explanation.succeeds and agrees(text, explanation, times),
         "unread": list(explanation.unread),
+        "not_considered": explanation.not_considered,
         "missing_steps": [str(step) for step in finding.missing],
         "failed_subgoal": None if explanation.failed is None else subgoals[explanation.failed],
         "subgoals": subgoals,
@@ -246,6 +248,7 @@ def _cause(finding: Finding, domain: Domain) -> str:
             word, used = the(finding.objects[-1]), listed(names[:-1]) or "another one"
             return f"At {time} the plan does not say which one is meant by {word}: it came to {used}."
         case RootCause.OCCUPIED | RootCause.BLOCKED:
+            other = other if len(names) > 1 else "something else"
             how = "took up the room in" if finding.cause is RootCause.OCCUPIED else "was in the way of"
             return f"At {time} the robot could not {tried}: {other} {how} {one}."
         case RootCause.UNKNOWN:

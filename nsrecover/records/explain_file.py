@@ -10,8 +10,9 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.answers.episodes import report_of_episode
 from nsrecover.explanation.answers.questions import QuestionAnswer, ask
 from nsrecover.explanation.audience import Audience
-from nsrecover.logs import explain_log, is_household_log, read_logs, report_of
+from nsrecover.logs import explain_log, is_log, read_logs, report_of
 from nsrecover.logs.questions import ask_log
+from nsrecover.logs.reading import resembling
 from nsrecover.records import episode_log, scenes_recording
 from nsrecover.records.runs import is_bag, read_run
 from nsrecover.util.untrusted_json import JsonObject, parse_json, read_text
@@ -47,7 +48,7 @@ def explain_file(
     """Explain a file; the learned parts are loaded only for a recording with images.
 
     Args:
-        path: the log of an episode, a log in REFLECT's text format (several in JSON lines), or a recording.
+        path: the log of an episode, logs of other robots in a format of `nsrecover.logs.reading`, or a recording.
         audience: readers of the text.
         questions: questions to answer about each log.
         system: what judges a recording, see `nsrecover.loading.system_at`; facts need one.
@@ -72,11 +73,8 @@ def explain_file(
     if episode_log.is_episode(document):
         logged = episode_log.from_document(document, str(path)), episode_log.domain_of(document, str(path))
         return [_of_episode(*logged, audience, questions) | ours]
-    if path.is_file() and not is_household_log(path):
-        raise InvalidRecording(
-            "expected the log of an episode, a log in REFLECT's text format (JSON with task, plan, event_summary, ...) "
-            f"or a recorded episode (.npz), found {path}"
-        )
+    if path.is_file() and not is_log(path):
+        raise InvalidRecording(f"expected a log or a recorded episode (.npz), found {path}; {_resembling(path)}")
     found = []
     for log in read_logs(path):
         explained = explain_log(log)
@@ -90,6 +88,14 @@ def explain_file(
             report["answers"] = _answers(ask_log(log, questions, audience))
         found.append(report)
     return found
+
+
+def _resembling(path: Path) -> str:
+    """Which format of logs a file resembles."""
+    try:
+        return resembling(read_text(path))
+    except (OSError, ValueError):
+        return "it is no text"
 
 
 def _of_episode(episode: Episode, domain: Domain, audience: Audience, questions: Sequence[str]) -> JsonObject:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from nsrecover.bridges.plansys2 import PlanVocabulary, read_plan, translate, wri
 from nsrecover.core import Episode, EpisodeStatus, RecoveryStatus, StepRecord, StopCode
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.verify import claims, disagreements
-from nsrecover.logs.reading.format import document_of, log_of
+from nsrecover.logs.trace import trace_lines, trace_of
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.objects.boxes import scene_of_boxes
 from nsrecover.records import episode_log, scenes_recording
@@ -220,8 +220,7 @@ def test_recordings_and_logs_of_episodes_come_back_as_they_were(case: Case) -> N
 
 def test_logs_of_other_robots_and_datasets_come_back_as_they_were() -> None:
     for written in written_logs(6, 3, "middle", held_out=False):
-        log = log_of(written.document)
-        assert replace(log_of(document_of(log)), unread=log.unread) == log
+        assert trace_of([json.loads(line) for line in trace_lines(written.trace)]) == written.trace
     for name, kind in (("I", ErrorEpisode), ("II", ErrorEpisode), ("V", ErrorEpisode), ("H1", HouseholdEpisode)):
         for line in islice(shipped_lines(name, 0, 40), 40):
             assert kind.from_json(kind.from_json(line).to_json()) == kind.from_json(line)

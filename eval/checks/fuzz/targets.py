@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -30,7 +29,8 @@ from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.audience import Audience
 from nsrecover.instructions.understanding import Understanding
-from nsrecover.logs import is_household_log
+from nsrecover.logs import is_log
+from nsrecover.logs.trace import trace_lines
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.checkpoint import CHECKPOINTS
 from nsrecover.models.household import HouseholdModels
@@ -108,14 +108,14 @@ def _boxes_examples(folder: Path) -> list[bytes]:
 def _logs() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         ours = _boxes_examples(Path(folder))
-    others = [json.dumps(each.document).encode() for each in written_logs(12, 0, "middle", held_out=False)]
+    others = ["\n".join(trace_lines(each.trace)).encode() for each in written_logs(12, 0, "middle", held_out=False)]
     return [*ours, *ours, *sorted(others, key=len)[:4]]
 
 
 def read_log(path: Path) -> None:
     """Explain a log to one of the audiences, with questions and its page."""
     explain_file(path, Audience.ENGINEER if path.stat().st_size % 2 else Audience.LAY, QUESTIONS)
-    if not is_household_log(path) or b"format" in path.read_bytes()[:100]:
+    if not is_log(path) or b"format" in path.read_bytes()[:100]:
         html_of(report_at(str(path)))
 
 

@@ -14,7 +14,7 @@ from eval.logs.runs import written_logs
 from eval.metrics import summary
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.logs import document_of, log_of
+from nsrecover.logs.understanding import understood
 from sim.logs.world import World
 from tests.commands import run
 from tests.tables_text import unpadded
@@ -110,14 +110,13 @@ def test_the_household_enforces_what_people_do_not_say() -> None:
 
 
 def test_logs_follow_from_their_seed_are_read_and_mostly_explained() -> None:
-    first, again = ([one.document for one in written_logs(18, 5, "light", held_out=False)] for _ in range(2))
-    assert json.dumps(first) == json.dumps(again)
+    first, again = ([one.trace for one in written_logs(18, 5, "light", held_out=False)] for _ in range(2))
+    assert first == again
     assert {each.name for each in written_logs(3, 5, "light", held_out=True)} == {f"light-5-{n}" for n in range(3)}
-    for document in first:
-        log = log_of(document)
-        assert log.unread == ()
-        assert document_of(log) == document
-        assert bool(document["truth"]["steps"]) == (document["truth"]["causes"] != ["none"])
+    for trace in first:
+        truth = trace.extra["truth"]
+        assert understood(trace).unread == ()
+        assert bool(truth["steps"]) == (truth["causes"] != ["none"])
     found = summary([judged_written(one) for one in written_logs(18, 5, "light", held_out=False)], METRICS)
     assert found["logs"] == found["kind"]["of"] == 18
     assert found["step"]["value"] >= 0.6

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsrecover.logs import HouseholdLog, explain_log, log_of
+from nsrecover.logs import FactTrace, explain_log, log_of
 from nsrecover.logs.correction import correct
 from nsrecover.logs.questions import ask_log
 from nsrecover.logs.run import run_of
@@ -10,12 +10,12 @@ from nsrecover.logs.templates import act
 from tests.nsrecover.logs.household_failures import TASKS, failures, success
 
 
-def dropped() -> HouseholdLog:
+def dropped() -> FactTrace:
     """A jug that is dropped on the way."""
     return log_of(next(failures(TASKS[7], seed=4))[1].document)
 
 
-def answer(log: HouseholdLog, *questions: str) -> str:
+def answer(log: FactTrace, *questions: str) -> str:
     return ask_log(log, questions)[-1].text
 
 

@@ -16,8 +16,9 @@ LOGS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("own_domai
 @pytest.mark.parametrize("name", LOGS)
 def test_the_right_step_and_no_word_lost(name: str) -> None:
     given = LOGS[name]
-    log, truth = log_of(given), given["truth"]
-    report = report_of(log, explain_log(log, scene_of(DOMAINS[given["domain"]], given["objects"])))
+    truth = given["truth"]
+    log = log_of(given, scene=scene_of(DOMAINS[given["domain"]], given["objects"]))
+    report = report_of(log, explain_log(log))
     assert report["steps"][:1] == [] if not truth["steps"] else report["steps"][0] in truth["steps"]
     assert truth["thing"] is None or truth["thing"] in report["objects"]
     assert all(any(repr(word) in line for line in report["unread"]) for word in truth["unknown"])

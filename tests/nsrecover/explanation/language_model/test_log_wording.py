@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from nsrecover.cli import app as cli
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
-from nsrecover.logs import Audience, HouseholdLog, explain_log, log_of, verbalize
+from nsrecover.logs import Audience, FactTrace, explain_log, log_of, verbalize
 from nsrecover.logs.rewording import household_case, reworded
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, hang, served
 
@@ -47,7 +47,7 @@ BLOCKED = {
 LOGS = {"dropped": log_of(DOCUMENT), "missed": log_of(BLOCKED)}
 
 
-def case_for(log: HouseholdLog, audience: Audience = Audience.LAY) -> RewordingTask:
+def case_for(log: FactTrace, audience: Audience = Audience.LAY) -> RewordingTask:
     return household_case(log, explain_log(log), audience)
 
 

@@ -1,1 +1,0 @@
-"""Logs as text and as data: format, words, goals."""

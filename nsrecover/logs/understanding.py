@@ -1,0 +1,408 @@
+"""From what a reader found to a fact trace: one name for each object, one name for each operator, one domain.
+
+Verbs and relations that people use for handling things are those of the household domain. An operator or a predicate
+that it does not have becomes one of the trace's own: its effects are what is seen at its end. A name is an object
+only if an event, the plan or the scene names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import StateFact
+from nsrecover.core.names import plain_name, problem_of
+from nsrecover.domains.base import Operator, Parameter, Role, StateVariable
+from nsrecover.domains.domain import Domain
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.kinds import IMPLIED, KINDS, LIQUIDS, Trait, is_category, traits_of
+from nsrecover.domains.household.names import is_slice, normal, noun, slice_of, whole
+from nsrecover.domains.household.scene import HouseholdScene, household
+from nsrecover.domains.household.suitability import PRACTICAL
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import literal
+from nsrecover.errors import InvalidRecording
+from nsrecover.language.goals import read_goal
+from nsrecover.logs.trace import EventPhase, FactClaim, FactTrace, RawTrace, TraceEvent
+
+NEAR, IN_FRONT, WHOLE = 0.8, 0.75, 0.69
+"""Certainty that something is in what can be carried, rather than merely near it; that it is in the way; and that
+what is called by the name of a whole thing is whole."""
+
+_VERBS = {
+    "pick_up": "pick pickup pick_up pick_object take grasp grab lift fetch get collect retrieve unload pickupobject",
+    "put_on": "put put_on place place_on stack set set_down put_down putobject placeobject put_object place_object lay "
+    "drop_off deposit release load mount hang",
+    "put_in": "put_in insert place_in store stow drop_in pack",
+    "open_obj": "open open_obj openobject open_door open_drawer",
+    "close_obj": "close close_obj closeobject close_door close_drawer shut",
+    "toggle_on": "toggle_on turn_on switch_on power_on activate toggleobjecton toggleon use",
+    "toggle_off": "toggle_off turn_off switch_off power_off deactivate toggleobjectoff toggleoff",
+    "slice_obj": "slice slice_obj sliceobject cut",
+    "crack_obj": "crack crack_obj",
+    "pour": "pour pour_out empty_into",
+    "move_to": "move_to go_to goto navigate navigate_to navigate_to_obj navigate_to_pose drive_to walk_to approach go "
+    "move",
+}
+_OPERATOR_OF = {verb: operator for operator, verbs in _VERBS.items() for verb in verbs.split()}
+_PREDICATES: dict[str, tuple[str, bool]] = {
+    word: (predicate, value)
+    for predicate, value, words in (
+        ("at", True, "at in inside contained_in located_at is_in within"),
+        ("atop", True, "on on_top_of on_top atop ontop stacked_on"),
+        ("holding", True, "holding held grasped in_gripper in_hand gripper_holds attached holds carrying"),
+        ("hand_free", True, "hand_free gripper_empty hand_empty handempty"),
+        ("open", True, "open opened is_open"),
+        ("open", False, "closed is_closed shut"),
+        ("running", True, "running turned_on on_state switched_on powered is_on toggled isturnedon"),
+        ("running", False, "turned_off switched_off off is_off"),
+        ("dirty", True, "dirty"),
+        ("dirty", False, "clean"),
+        ("cracked", True, "cracked"),
+        ("hot", True, "hot warm heated"),
+        ("hot", False, "cold"),
+        ("broken", True, "broken shattered"),
+        ("covers", True, "covers blocks blocking in_front_of"),
+    )
+    for word in words.split()
+}
+_LEARNED = {"running": Trait.SWITCH, "cracked": Trait.CRACKABLE, "filled": Trait.VESSEL, "open": Trait.DOOR,
+            "toggle_on": Trait.SWITCH, "toggle_off": Trait.SWITCH, "open_obj": Trait.DOOR, "close_obj": Trait.DOOR,
+            "sliced": Trait.SLICEABLE}  # fmt: skip
+"""Predicate or operator -> the trait that its object has, if its kind is not known."""
+_NEEDED = {
+    key: operator.parameters[0].trait
+    for operator in HOUSEHOLD.operators.values()
+    if operator.parameters[0].trait not in ("", Trait.PORTABLE)
+    for key in (operator.name, operator.effects[0].adds[0][0])
+}
+"""Operator of a plan, or condition of a goal -> the trait that its object has."""
+PLACING = ("at", "atop")
+
+_NAME = re.compile(r"[a-z][\w-]{0,40}")
+
+Rename = Callable[[str], str]
+
+
+def understood(raw: RawTrace, scene: Instance | None = None) -> FactTrace:
+    """A fact trace in which every name is an object of a scene.
+
+    Args:
+        raw: from a reader.
+        scene: domain and objects of one's own; the household with what the trace adds if None.
+    """
+    if scene is None and raw.domain not in ("", "household"):
+        raise InvalidRecording(
+            f"expected a log of the household domain or one without a domain, found {raw.domain!r}; pass the scene"
+        )
+    raw = _with_events(raw)
+    if scene is not None:
+        return _in(raw, scene, (), raw.unread)
+    raw = _in_common_words(raw)
+    goal, unread = _goal_of(raw, _names(raw))
+    raw = _merged(raw, goal)
+    goal, unread = _goal_of(raw, _names(raw))
+    home = _scene(raw, goal)
+    return _in(raw, home, (goal, unread), raw.unread)
+
+
+def _with_events(raw: RawTrace) -> RawTrace:
+    """A trace whose plan is what its events are about, if the source has none."""
+    if raw.plan:
+        return raw
+    steps = list[Action]()
+    for event in raw.events:
+        if (
+            event.action is not None
+            and event.phase is not EventPhase.DURING
+            and event.action != next(iter(steps[-1:]), None)
+        ):
+            steps.append(event.action)
+    return replace(raw, plan=tuple(steps))
+
+
+# -- words
+
+
+def operator_of(name: str) -> str:
+    """The operator of the household that a name of an operator means, or the name."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(" ", "_")
+    return _OPERATOR_OF.get(plain, name if name in HOUSEHOLD.operators else plain)
+
+
+def _in_common_words(raw: RawTrace) -> RawTrace:
+    """The trace with operators, predicates and names as the household has them."""
+    own = raw.domain == "household"
+
+    def name(given: str) -> str:
+        return given if given == "*" else _plain(normal(given))
+
+    def action(step: Action) -> Action:
+        operator, arguments = step.operator if own else operator_of(step.operator), tuple(map(name, step.arguments))
+        if operator == "pick_up":
+            arguments = arguments[:1]
+        if operator in ("put_in", "put_on") and len(arguments) == 3:
+            arguments = arguments[:2]
+        if operator == "pour" and len(arguments) == 1:
+            operator = "pour_out"
+        known = HOUSEHOLD.operators.get(operator)
+        if known is not None and len(known.parameters) != len(arguments):
+            operator = f"{operator}_{len(arguments)}"
+        return Action(operator, arguments)
+
+    def fact(given: StateFact) -> tuple[StateFact, bool]:
+        word = re.sub(r"\W+", "_", given[0].lower()).strip("_")[:40] or "so"
+        predicate, value = _PREDICATES.get(word, (word, True))
+        predicate = "running" if (word, len(given)) == ("on", 2) else predicate
+        if own and given[0] in (*HOUSEHOLD.predicates,):
+            predicate, value = given[0], True
+        terms = given[1:] if predicate == "filled" and len(given) == 3 else tuple(map(name, given[1:]))
+        if predicate == "hand_free":
+            return ("holding", "*"), False
+        if predicate == "holding":
+            terms = terms[-1:] if len(terms) < 2 or terms[-1] != "gripper" else terms[:1]
+        changed = (predicate, *(terms if predicate != "filled" else (name(terms[0]), *terms[1:])))
+        if predicate in PLACING and len(changed) == 3 and changed[2] in ("gripper", "robot gripper", "hand"):
+            changed = ("holding", changed[1])
+        found, positive = literal(changed, HOUSEHOLD)
+        return found, value == positive
+
+    def claim(given: FactClaim) -> FactClaim:
+        found = [fact(each) for each in given.facts]
+        return FactClaim(tuple(each for each, _ in found), given.holds == found[0][1], given.sure)
+
+    def event(given: TraceEvent) -> TraceEvent:
+        return replace(
+            given,
+            action=action(given.action) if given.action else None,
+            seen=frozenset(map(name, given.seen)),
+            claims=tuple(map(claim, given.claims)),
+        )
+
+    goal = raw.goal if isinstance(raw.goal, str) else tuple(_condition(*fact(each)) for each in raw.goal)
+    return replace(
+        raw, plan=tuple(map(action, raw.plan)), events=tuple(map(event, raw.events)), goal=goal,
+        final=event(raw.final) if raw.final else None,
+        objects={name(each): traits for each, traits in raw.objects.items()},
+    )  # fmt: skip
+
+
+_DENIED = {"open": "closed", "running": "off", "dirty": "clean", "at": "away_from", "atop": "away_from",
+           "holding": "hand_free"}  # fmt: skip
+
+
+def _condition(fact: StateFact, holds: bool) -> StateFact:
+    """A condition of a goal: denied facts by the predicate that means that."""
+    fact = ("at", *fact[1:]) if fact[0] == "atop" and holds else fact
+    if holds:
+        return fact
+    return (_DENIED.get(fact[0], f"not {fact[0]}"), *(term for term in fact[1:] if term != "*"))
+
+
+def _plain(name: str) -> str:
+    """A name that an object, and its slices, can have."""
+    if not problem_of(f"{name} slice"):
+        return name
+    return " ".join(plain_name(name).split()[:6])[:60].strip()
+
+
+# -- objects
+
+
+def _observed(raw: RawTrace) -> Iterator[TraceEvent]:
+    yield from raw.events
+    if raw.final is not None:
+        yield raw.final
+
+
+def _terms(fact: StateFact) -> tuple[str, ...]:
+    """The objects of a fact."""
+    return tuple(term for term in (fact[1:2] if fact[0] == "filled" else fact[1:]) if term != "*")
+
+
+def _seen_names(raw: RawTrace) -> dict[str, None]:
+    found = dict[str, None]()
+    for event in _observed(raw):
+        found |= dict.fromkeys(sorted(event.seen))
+        claimed = (_terms(fact) for claim in event.claims for fact in claim.facts if fact[0] != "sliced")
+        found |= dict.fromkeys(chain.from_iterable(claimed))
+    return found
+
+
+def _names(raw: RawTrace) -> dict[str, None]:
+    """Every object that is observed, or that the plan or the source names."""
+    planned = chain.from_iterable(step.arguments for step in raw.plan)
+    return _seen_names(raw) | dict.fromkeys(planned) | dict.fromkeys(raw.objects)
+
+
+def _goal_of(raw: RawTrace, names: Iterable[str]) -> tuple[tuple[StateFact, ...], tuple[str, ...]]:
+    """The conditions of the goal, and what of it is none: also names that nothing in the trace names."""
+    known = set(names)
+    if isinstance(raw.goal, str):
+        cut = [step.arguments[0] for step in raw.plan if step.operator == "slice_obj" and step.arguments]
+        read = read_goal(raw.goal, tuple(known), cut)
+        conditions, unread = read.conditions, list(read.unread)
+    else:
+        conditions, unread = raw.goal, list[str]()
+    heard = {noun(whole(name)) for name in known} | {name.split()[-1] for name in known} | {*KINDS, *LIQUIDS}
+    for condition in conditions:
+        for name in _terms(condition):
+            bare = noun(whole(name))
+            if bare not in heard and not is_category(bare.removesuffix("s")) and name not in unread:
+                unread.append(name)
+    lost = {name for name in unread if name}
+    return tuple(one for one in conditions if not lost & set(_terms(one))), tuple(dict.fromkeys(unread))
+
+
+def _merged(raw: RawTrace, goal: Iterable[StateFact]) -> RawTrace:
+    """The trace with one name for each object.
+
+    A detector that numbers what it sees twice in a frame, and not otherwise, counts boxes, not objects; so does one
+    that sees one of them in the other. A name with further words (`gray pot`) is the object of the plan (`pot`) if
+    nothing else that is seen can be.
+    """
+    said = {name for step in raw.plan for name in step.arguments} | {name for fact in goal for name in _terms(fact)}
+    seen, renamed = _seen_names(raw), dict[str, str]()
+    pairs = [
+        fact[1:] for event in _observed(raw) for claim in event.claims for fact in claim.facts if fact[0] in PLACING
+    ]
+    nested = {noun(one) for one, other in pairs if noun(one) == noun(other)}
+    for name in seen:
+        if noun(name) != name and name not in said and (noun(name) in seen or noun(name) in nested):
+            renamed[name] = noun(name)
+    # A box around two things is named for both.
+    renamed |= {name: name.partition(" next to ")[0] for name in seen if " next to " in name}
+    rest = {renamed.get(name, name) for name in seen}
+    for word in said - rest:
+        fuller = [name for name in rest - said if noun(name).endswith(f" {word}") and noun(name) not in KINDS]
+        if len(fuller) == 1:
+            renamed |= {name: word for name in seen if renamed.get(name, name) == fuller[0]}
+    if not renamed:
+        return raw
+    to: Rename = lambda name: renamed.get(name, name)  # noqa: E731
+    final = _renamed(raw.final, to) if raw.final else None
+    return replace(raw, events=tuple(_renamed(event, to) for event in raw.events), final=final)
+
+
+def _renamed(event: TraceEvent, to: Rename) -> TraceEvent:
+    claims = (
+        replace(claim, facts=tuple((fact[0], *map(to, fact[1:])) for fact in claim.facts)) for claim in event.claims
+    )
+    apart = tuple(
+        dict.fromkeys(claim for claim in claims if len(claim.facts[0]) < 3 or len(set(claim.facts[0][1:])) > 1)
+    )
+    return replace(event, seen=frozenset(map(to, event.seen)), claims=apart)
+
+
+def _scene(raw: RawTrace, goal: Iterable[StateFact]) -> HouseholdScene:
+    """The objects of a trace, with what states and steps say about unknown kinds, and operators of its own."""
+    learned: dict[str, frozenset[str]] = {noun(name): traits for name, traits in raw.objects.items() if traits}
+    names, liquids = _names(raw), set[str]()
+
+    def learn(name: str, trait: str) -> None:
+        learned[noun(name)] = learned.get(noun(name), frozenset()) | {trait}
+
+    for fact in (fact for event in _observed(raw) for claim in event.claims for fact in claim.facts):
+        if fact[0] in _LEARNED and (noun(fact[1]) not in KINDS or fact[0] not in ("open", "running")):
+            learn(whole(fact[1]), _LEARNED[fact[0]])
+        liquids |= set(fact[2:]) - {"*"} if fact[0] == "filled" else set()
+    wanted = [*goal]
+    for step in raw.plan:
+        if step.operator in _LEARNED and step.arguments and noun(step.arguments[0]) not in KINDS:
+            learn(step.arguments[0], _LEARNED[step.operator])
+    acted = [(step.operator, *step.arguments) for step in raw.plan if step.arguments]
+    for key, *terms in (*acted, *wanted):
+        if key in _NEEDED:
+            learn(whole(terms[0]), _NEEDED[key])
+        for place in terms[1:] if key in ("put_in", "put_on", "at") else ():
+            if not (traits_of(place) | learned.get(noun(place), frozenset())) & {Trait.FLAT, Trait.HOLLOW}:
+                learn(place, Trait.FLAT if key == "put_on" else Trait.HOLLOW)
+    words = (
+        f"{raw.goal if isinstance(raw.goal, str) else ' '.join(map(' '.join, raw.goal))} {' '.join(map(str, raw.plan))}"
+    )
+    for needed in (needed for word, needed in IMPLIED.items() if word in words.lower()):
+        names |= dict.fromkeys(name for name in needed if all(noun(known) != name for known in names))
+    goals = [name for fact in wanted for name in _terms(fact)]
+    unnamed = [*(name for event in raw.events if event.action for name in event.action.arguments), *goals]
+    # An observer sometimes leaves the ordinal out: that is no further object.
+    numbered = {noun(name) for name in names if noun(name) != name}
+    said = {name for step in raw.plan for name in step.arguments} | set(goals)
+    definite, others = (
+        [name for name in found if not is_category(name) and name == _plain(name)]
+        for found in ([n for n in names if noun(n) != n or n not in numbered or n in said], unnamed)
+    )
+    home = household(definite, learned, others, sorted(liquids))
+    return replace(home, domain=_widened(raw, wanted))
+
+
+def _widened(raw: RawTrace, goal: Iterable[StateFact]) -> Domain:
+    """The household domain with the operators and predicates that only the trace has."""
+    known = PRACTICAL
+    facts = [fact for event in _observed(raw) for claim in event.claims for fact in claim.facts]
+    more = {fact[0]: len(fact) for fact in (*facts, *goal) if fact[0] not in (*known.predicates, "not")}
+    variables = {name: StateVariable(name, ("not " + name, name)) for name, count in more.items() if count == 2}
+    relations = {name: Role.PLAIN for name, count in more.items() if count != 2}
+    operators = {
+        step.operator: Operator(step.operator, tuple(Parameter(f"?x{i}") for i in range(len(step.arguments))))
+        for step in (*raw.plan, *(event.action for event in raw.events if event.action is not None))
+        if step.operator not in known.operators and _NAME.fullmatch(step.operator)
+    }
+    if not (variables or relations or operators):
+        return known
+    return replace(known, variables={**known.variables, **variables}, relations={**known.relations, **relations},
+                   operators={**known.operators, **operators})  # fmt: skip
+
+
+# -- facts about the objects of the scene
+
+
+def _in(
+    raw: RawTrace, scene: Instance, goal: tuple[()] | tuple[tuple[StateFact, ...], tuple[str, ...]],
+    unread: tuple[str, ...],
+) -> FactTrace:  # fmt: skip
+    """The trace over a scene: claims about what several objects may be, places with what they are."""
+    wanted, lost = goal or ((raw.goal, ()) if not isinstance(raw.goal, str) else ((), (raw.goal,)))
+    events = tuple(_on_scene(event, scene) for event in raw.events)
+    final = _on_scene(raw.final, scene) if raw.final else (events[-1] if events else TraceEvent("00:00"))
+    missing = sum(entry.startswith(("event", "line")) and ": expected" in entry for entry in unread)
+    noted = {entry.split(":")[0] for entry in unread if entry.startswith(("event", "line"))}
+    share = 1.0 - len(noted) / (len(events) + missing) if events else 0.0
+    text = raw.goal if isinstance(raw.goal, str) else " and ".join(scene.domain.text(fact) for fact in wanted)
+    return FactTrace(
+        raw.task, scene, raw.plan, events, final, tuple(wanted), text, tuple(lost), unread, raw.result, share, raw.extra
+    )
+
+
+def _on_scene(event: TraceEvent, scene: Instance) -> TraceEvent:
+    instances = getattr(scene, "instances", lambda name: [name])
+
+    def meant(name: str) -> list[str]:
+        return [name] if name == "*" or noun(name) != name else list(instances(name))
+
+    claims = list[FactClaim]()
+    for claim in event.claims:
+        fact = claim.facts[0]
+        if fact[0] in (*PLACING, "covers") and len(fact) == 3 and isinstance(scene, HouseholdScene):
+            if fact[0] == "covers":
+                claims.append(replace(claim, sure=min(claim.sure, IN_FRONT)))
+                continue
+            places = dict.fromkeys((*meant(fact[2]), *([noun(fact[2])] if noun(fact[2]) in scene.objects else [])))
+            facts = tuple(
+                ("atop" if fact[0] == "atop" and scene.has(p, Trait.SLOT) else "at", fact[1], p) for p in places
+            )
+            sure = min(claim.sure, NEAR) if scene.has(fact[2], Trait.PORTABLE) else claim.sure
+            claims.append(FactClaim(facts, claim.holds, sure))
+        elif len(claim.facts) == 1 and len(fact) > 1:
+            claims.append(replace(claim, facts=tuple((fact[0], one, *fact[2:]) for one in meant(fact[1]))))
+        else:
+            claims.append(claim)
+    sliced = [FactClaim(tuple(("sliced", one) for one in meant(name))) for name in sorted(event.seen) if is_slice(name)]
+    # A whole thing is in view: it has not been sliced, unless the observer mixes them up.
+    named = set(getattr(scene, "names", ()))
+    sliced += [FactClaim((("sliced", slice_of(name)),), False, WHOLE) for name in sorted(event.seen)
+               if not is_slice(name) and slice_of(name) in named]  # fmt: skip
+    seen = frozenset(one for name in event.seen for one in (meant(name) if len(meant(name)) == 1 else ()))
+    return replace(event, claims=(*claims, *sliced), seen=seen)
