@@ -15,7 +15,7 @@ from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.conformal import Calibration
-from nsrecover.training.calibrate import NEUTRAL_THRESHOLD, lowest_probabilities
+from nsrecover.training.calibrate import NEUTRAL_THRESHOLD, scores_by_sensor
 from nsrecover.training.demonstrations import load_demonstrations, recordings
 
 
@@ -44,10 +44,7 @@ def measure(config: AlarmsConfig, _: Run) -> dict[str, Any]:
     """False alarms by sensor and rate."""
     bundle = Bundle.load(config.checkpoint)
     demonstrations = load_demonstrations(recordings(config.demos), bundle.crop_size, config.cache)
-    scores: dict[str, list[float]] = {}
-    for demo in demonstrations:
-        found = lowest_probabilities([demo], [demo.appearance(bundle)], bundle)
-        scores.setdefault(demo.sensor, []).extend(found.tolist())
+    scores = scores_by_sensor(demonstrations, bundle)
     return {
         name: {
             "steps": len(found),

@@ -151,8 +151,8 @@ def _household(checkpoint: str | Path | None, domain: Domain | None, others: tup
 
     if any(each is not None for each in others):
         raise InvalidConfiguration(
-            "expected no alpha, tolerance_m, sensor or rules with a checkpoint of a household, found one; its thresholds were "
-            "chosen in training"
+            "expected no alpha, tolerance_m, sensor or rules with a checkpoint of a household, found one; its "
+            "thresholds were chosen in training"
         )
     return HouseholdSystem(HouseholdModels.load(checkpoint or HOUSEHOLD_CHECKPOINT, domain or HOUSEHOLD))
 

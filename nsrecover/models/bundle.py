@@ -257,8 +257,9 @@ class Bundle(nn.Module):
             raise InvalidCheckpoint(
                 f"expected a checkpoint calibrated on at least {math.ceil((gone + 1) / alpha) - 1} successful steps to "
                 f"promise a false-alarm rate of {alpha}, found one calibrated on {calibration.steps}"
-                f"{f' through {sensor}' if sensor else ''}{f', {gone} of them as if an object was gone' if gone else ''}; "
-                f"ask for {least} % or more, or calibrate on your own good runs (System.calibrated)"
+                f"{f' through {sensor}' if sensor else ''}"
+                f"{f', {gone} of them as if an object was gone' if gone else ''}; ask for {least} % or more, or "
+                "calibrate on your own good runs (System.calibrated)"
             )
         return threshold
 

@@ -79,6 +79,33 @@ def _by_sensor(demonstrations: Sequence[Demonstration], scores: FloatArray) -> d
     return found
 
 
+def scores_by_sensor(demonstrations: Sequence[Demonstration], bundle: Bundle) -> dict[str, list[float]]:
+    """The lowest P(as expected) of every successful step, by the sensor that it was seen through."""
+    visual = [demo.appearance(bundle) for demo in demonstrations]
+    return _by_sensor(demonstrations, lowest_probabilities(demonstrations, visual, bundle))
+
+
+def recalibrate(bundle: Bundle, demonstrations: Sequence[Demonstration], note: JsonMapping) -> None:
+    """Replace what a checkpoint was calibrated on, for each sensor; its threshold stays.
+
+    What good steps look like depends on the perception around the networks, so that a calibration grows old with it.
+
+    Args:
+        bundle: its configuration is changed.
+        demonstrations: successful episodes that were not trained on.
+        note: where they come from, for the provenance.
+    """
+    sensors = scores_by_sensor(demonstrations, bundle)
+    every = [score for found in sensors.values() for score in found]
+    bundle.config = replace(
+        bundle.config,
+        calibration=lowest(every),
+        calibration_steps=len(every),
+        sensors={name: Calibration(lowest(found), len(found)) for name, found in sensors.items() if name},
+        provenance={**bundle.config.provenance, "calibration": note},
+    )
+
+
 def _measured(calibration: Calibration, fresh: Sequence[float], threshold: float, alpha: float) -> JsonObject:
     """False alarms of one sensor on steps that did not set its threshold."""
     own = conformal_threshold(calibration.scores, calibration.steps, alpha)

@@ -14,8 +14,9 @@ KEPT = 0.25
 """Share of the highest surprises of a class that is kept."""
 _TAIL = 0.05
 """Share above which the distribution of surprises is continued as an exponential one."""
-_LEAST = 40
-"""A class with fewer objects is joined with all others."""
+_LEAST = 200
+"""A class with fewer objects, of which not 10 make its tail, is judged as those of all operators with the same
+probability to be affected."""
 _EDGES = (0.02, 0.1, 0.5, 0.9)
 EVERYTHING = "all"
 
@@ -46,7 +47,10 @@ class ClassCalibration:
     @classmethod
     def of(cls, surprises: Array, classes: npt.NDArray[np.str_]) -> ClassCalibration:
         """The calibration of some objects (M,) with their classes (M,)."""
-        groups = {EVERYTHING: surprises, **{str(each): surprises[classes == each] for each in np.unique(classes)}}
+        coarse = np.array([_coarse(str(each)) for each in classes])
+        groups = {EVERYTHING: surprises}
+        for names in (coarse, classes):
+            groups |= {str(each): surprises[names == each] for each in np.unique(names)}
         groups = {name: np.sort(found) for name, found in groups.items() if len(found) >= _LEAST or name == EVERYTHING}
         return cls(
             {
@@ -61,9 +65,14 @@ class ClassCalibration:
         found = np.empty(len(surprises))
         for name in np.unique(classes):
             rows = classes == name
-            key = str(name) if name in self.highest else EVERYTHING
+            key = next(each for each in (str(name), _coarse(str(name)), EVERYTHING) if each in self.highest)
             found[rows] = _rarity(np.asarray(self.highest[key]), self.counts[key], surprises[rows])
         return found
+
+
+def _coarse(name: str) -> str:
+    """The class of the objects of all operators, rolling or not."""
+    return name.rsplit(" ", 1)[-1]
 
 
 def _rarity(highest: Array, count: int, surprises: Array) -> Array:
@@ -72,4 +81,4 @@ def _rarity(highest: Array, count: int, surprises: Array) -> Array:
     tail = highest[-max(2, int(_TAIL * count)) :]
     scale = max(float((tail - tail[0]).mean()), 1e-6)
     beyond = -np.log(len(tail) / (count + 1)) + (surprises - tail[0]) / scale
-    return np.maximum(np.where(surprises > tail[0], beyond, within), -np.log(KEPT))
+    return np.asarray(np.maximum(np.where(surprises > tail[0], beyond, within), -np.log(KEPT)))

@@ -24,6 +24,8 @@ from nsrecover.models.outcomes.scene import (
 
 NEIGHBOURS = 2
 """Nearest objects that are described beside each one."""
+TARGET = len(Shape)
+"""Index of the number that says whether an object is the target."""
 _FAR_M = 0.3
 """Gap that stands for no neighbour."""
 _TURNS = 2 * np.pi * np.arange(POINTS) / POINTS

@@ -266,7 +266,7 @@ def _has_room(outline: Array, others: list[Array]) -> bool:
 
 def _spread_out(rng: np.random.Generator, shapes: list[Shape], sizes: list[Array], spread: float) -> ContactScene:
     """Objects at random places within a radius that grows until they fit, 3 mm apart at least."""
-    outlines_, centres, yaws = [], [], []
+    outlines_, centres, yaws = list[Array](), list[Array](), list[float]()
     for shape, size in zip(shapes, sizes, strict=True):
         while True:
             turn, far = rng.uniform(0, 2 * math.pi), spread * math.sqrt(rng.uniform())
@@ -366,4 +366,4 @@ def contact_table(summaries: Mapping[str, Mapping[str, Any]]) -> str:
         for name, summary in summaries.items()
         for operator, kinds in summary["by_operator"].items()
     ]
-    return tabulate(rows, ["dataset", "operator", GOOD, *ERRORS], tablefmt="github") + "\n"
+    return str(tabulate(rows, ["dataset", "operator", GOOD, *ERRORS], tablefmt="github")) + "\n"
