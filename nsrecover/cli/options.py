@@ -41,10 +41,6 @@ SystemPlace = Annotated[
         "shipped one, or for boxes geometry.",
     ),
 ]  # fmt: skip
-Rerun = Annotated[
-    Path | None,
-    typer.Option(help="Write a file (.rrd) for the Rerun viewer, too; needs nsrecover[rerun].", dir_okay=False),
-]
 
 
 BAG_OPTIONS = {

@@ -15,7 +15,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, UnknownObject, did_you_mean
 from nsrecover.testing.lifted import LiftedObservation, graph_of
 from nsrecover.testing.probe_actions import action_back_to, choose_action, promise_holds, unreachable_action
-from nsrecover.testing.rules import Rule, Tolerances
+from nsrecover.testing.rules import Rule
 from nsrecover.util.english import amount
 
 NOWHERE = "nowhere"
@@ -24,9 +24,6 @@ _AWAY_M = 0.06
 """Distance from its place beyond which an object counts as removed."""
 _ON_M, _BESIDE_M = 0.05, 0.03
 """How far the bottom of a thing may be from the top of what it stands on, and its middle outside of its sides."""
-
-_TABLETOP_LIMITS, _HOUSEHOLD_LIMITS = Tolerances(), Tolerances(agree_m=0.04)
-"""Two cameras on one mast see different parts of what stands in between other things."""
 
 Refusal = tuple[Rule, Action, type[Exception]]
 
@@ -45,10 +42,6 @@ class Setting(Protocol):
     @property
     def state_words(self) -> frozenset[str]:
         """First words of names that would tell a state."""
-
-    @property
-    def limits(self) -> Tolerances:
-        """Tolerances, if none are given."""
 
     def portable(self, name: str) -> bool:
         """Whether an object can be carried; the others are part of the furniture."""
@@ -82,7 +75,6 @@ class TabletopSetting:
     cameras_move: bool = False
     grounded: bool = True
     state_words: frozenset[str] = frozenset()
-    limits: Tolerances = _TABLETOP_LIMITS
 
     def portable(self, name: str) -> bool:
         """Everything on the table."""
@@ -133,7 +125,6 @@ class HouseholdSetting:
     domain: Domain
     cameras_move: bool = True
     grounded: bool = False
-    limits: Tolerances = _HOUSEHOLD_LIMITS
     places: dict[str, FloatArray] = field(default_factory=dict)
 
     @property

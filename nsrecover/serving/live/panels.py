@@ -21,7 +21,7 @@ from nsrecover.serving.reports.media import Clip, Photo
 from nsrecover.serving.reports.model import Image, MarkedAs, Outline, OutlinedPhoto, ReportStep
 from nsrecover.serving.reports.page import environment
 from nsrecover.serving.reports.pictures import View, outlines, outlines_of_masks, stored, view_of
-from nsrecover.serving.reports.scenes.drawing import colour_of
+from nsrecover.serving.reports.scenes import colour_of
 from nsrecover.serving.reports.way import way_of
 from nsrecover.serving.reports.wording import Wording, kinds_of
 

@@ -20,7 +20,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.numbering import turns
 from nsrecover.records import episode_log
 from nsrecover.serving.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
-from nsrecover.serving.reports.media import Clip, Extra, GoalJudgement, Media
+from nsrecover.serving.reports.media import Clip, Extra, GoalJudgement, Media, sounds_of
 from nsrecover.serving.reports.model import (
     KIND_WORDS,
     Curve,
@@ -36,9 +36,7 @@ from nsrecover.serving.reports.model import (
     Sound,
 )
 from nsrecover.serving.reports.pictures import Album, data_uri, outlines
-from nsrecover.serving.reports.scenes.box_scenes import BoxScenes
-from nsrecover.serving.reports.scenes.fact_scenes import FactScenes
-from nsrecover.serving.reports.sounds import sounds_of
+from nsrecover.serving.reports.scenes import BoxScenes, FactScenes
 from nsrecover.serving.reports.way import way_of
 from nsrecover.serving.reports.wording import Found, Wording, kind_of, kinds_of
 

@@ -15,7 +15,6 @@ from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.media import Clip, Media, Photo
 from nsrecover.serving.reports.model import Report
 from nsrecover.serving.reports.page import write_page
-from nsrecover.serving.reports.rerun_file import write_rerun
 from nsrecover.util.untrusted_json import read_json
 
 
@@ -33,13 +32,10 @@ def report_at(path: str, system: str | Path | None = None) -> Report:
     return report_of(episode, title_of(path), media=media, domain=domain)
 
 
-def write_report(path: str, out: Path, system: str | Path | None = None, rerun: Path | None = None) -> Report:
-    """Write the report of a file, and a file for the Rerun viewer if it is wanted; arguments and errors as above."""
-    episode, domain, media = stored_episode(path, system)
-    report = report_of(episode, title_of(path), media=media, domain=domain)
+def write_report(path: str, out: Path, system: str | Path | None = None) -> Report:
+    """Write the report of a file; arguments and errors as above."""
+    report = report_at(path, system)
     write_page(report, out)
-    if rerun is not None:
-        write_rerun(episode, rerun, media, domain)
     return report
 
 

@@ -120,18 +120,18 @@ CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.GRIPPER_FIELDS, lambda seen: replace(seen, holding="no")),
     (Rule.AUDIO_COVERS_TIME, lambda seen: replace(seen, audio=np.zeros(16_000, np.float32), audio_rate_hz=16_000)),
     (Rule.NO_READING_IS_ZERO, holed),
-    (Rule.DEPTH_IN_METRES, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
-    (Rule.DEPTH_ALONG_AXIS, lambda seen: replace(seen, depth_m=along_rays(seen))),
+    (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
+    (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, depth_m=along_rays(seen))),
     (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k02=2.0, k12=2.0, k00=2.0, k11=2.0)),
     (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k00=0.0)),
     (Rule.OBSERVATION_VALID, lambda seen: posed(seen, lambda pose: pose @ np.diag([1.1, 1.1, 1.1, 1.0]))),
     (Rule.OBSERVATION_VALID, lambda seen: posed(seen, lambda pose: pose @ np.diag([-1.0, 1.0, 1.0, 1.0]))),
-    (Rule.CAMERA_CONVENTION, lambda seen: posed(seen, lambda pose: pose @ TURN_AROUND)),
-    (Rule.CAMERA_CONVENTION, lambda seen: posed(seen, np.linalg.inv)),
-    (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: shifted(z=0.75) @ pose)),
-    (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: np.eye(4)[[1, 2, 0, 3]] @ pose)),
-    (Rule.INSTANCES_AGREE, swapped_in_second_view),
-    (Rule.CAMERAS_AGREE, lambda seen: posed(seen, lambda pose: shifted(x=0.03) @ pose, (1,))),
+    (Rule.SENSORS_PLAUSIBLE, lambda seen: posed(seen, lambda pose: pose @ TURN_AROUND)),
+    (Rule.SENSORS_PLAUSIBLE, lambda seen: posed(seen, np.linalg.inv)),
+    (Rule.SENSORS_PLAUSIBLE, lambda seen: posed(seen, lambda pose: shifted(z=0.75) @ pose)),
+    (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: shifted(z=0.028) @ pose)),
+    (Rule.SENSORS_PLAUSIBLE, swapped_in_second_view),
+    (Rule.SENSORS_PLAUSIBLE, lambda seen: posed(seen, lambda pose: shifted(x=0.05) @ pose, (1,))),
     (Rule.SIZES_PLAUSIBLE, spilling),
     (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, cameras=seen.cameras[::-1])),
 ]
@@ -219,14 +219,6 @@ class OneBuffer(Table):
         return replace(observation, rgb=self.buffer)
 
 
-@breaks(Rule.LOOKING_CHANGES_NOTHING)
-class Nudges(Table):
-    def seen(self, observation: Observation) -> Observation:
-        x, y, z = self.pose("red cube")[0]
-        self.external_agent.carry("red cube", (x + 0.02, y, z))
-        return observation
-
-
 @breaks(Rule.UNKNOWN_OPERATOR_REFUSED)
 class AnyOperator(Table):
     def execute(self, action: Action) -> None:
@@ -304,13 +296,6 @@ class DoesNothing(Table):
         self.time_s = time_s
 
 
-@breaks(Rule.PROMISE_KEPT)
-class MissesItsPlace(Table):
-    def execute(self, action: Action) -> None:
-        super().execute(action)
-        self.external_agent.carry(action.arguments[0], (0.40, 0.27, 0.02))
-
-
 @breaks(Rule.OTHERS_STAY)
 class Clumsy(Table):
     def execute(self, action: Action) -> None:
@@ -360,11 +345,6 @@ class ClosesOnce(Table):
 @breaks(Rule.HAS_METHODS)
 class NoObserve:
     def execute(self, action: Action) -> None: ...
-
-
-@breaks(Rule.HAS_METHODS)
-class OddExecute(Table):
-    def execute(self, operator: str, arguments: tuple[str, ...]) -> None: ...  # type: ignore[override]
 
 
 @breaks(Rule.OBSERVATION_VALID)

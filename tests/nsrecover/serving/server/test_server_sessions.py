@@ -74,37 +74,6 @@ def test_images_are_judged_as_the_library_judges_them(
     assert len(episode_log.from_document(log).records) == len(plan)
 
 
-def test_every_camera_may_number_its_own_masks(cameras: TestClient, episode: Recording, plan: list[str]) -> None:
-    path = opened(cameras, plan)
-    for number, seen in enumerate(episode.observations):
-        instances = seen.instances.copy()
-        instances[1][instances[1] > 0] += 100
-        own = replace(seen, instances=instances, labels=seen.labels if number == 0 else {}, shared_ids=False)
-        answer = cameras.post(f"{path}/observations", json=observation_message(own))
-        assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert found["discrepancy"]["verdict"] == "deviating"
-    assert {each["name"] for each in found["objects"]} == {
-        name for seen in episode.observations for name in seen.labels.values()
-    }
-
-
-def test_files_say_the_same_as_json(cameras: TestClient, plan: list[str], seen: list[dict[str, Any]]) -> None:
-    answers = []
-    for files in (False, True):
-        path = opened(cameras, plan[3:])
-        for message in seen[3:]:
-            answer = (
-                cameras.post(f"{path}/observations/multipart", **as_files(message))
-                if files
-                else cameras.post(f"{path}/observations", json=message)
-            )
-            assert answer.status_code == 200, answer.text
-        answers.append(answer.json())
-    assert answers[0]["discrepancy"] == answers[1]["discrepancy"]
-    assert answers[0]["discrepancy"]["deviations"]
-
-
 @pytest.mark.parametrize("files", [False, True])
 def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episode: Recording, files: bool) -> None:
     audio = (np.arange(-800, 800) / 800).astype(np.float32)
@@ -272,14 +241,6 @@ def test_a_refused_observation_changes_nothing(
     kind = cameras.post(f"{path}/scenes", json=scene(BOXES)).json()
     assert kind["problem"].startswith("expected camera images, found SceneGraph")
     assert cameras.post(f"{path}/observations", json=seen[1]).json()["request"]["code"] == "act"
-
-
-def test_an_object_that_the_plan_needs_is_asked_for_three_times(http: TestClient) -> None:
-    path = opened(http, ["top(a, missing)"])
-    for _ in range(2):
-        assert "found 'missing'" in reported(http, path, BOXES)["problem"]
-    refused = http.post(f"{path}/scenes", json=scene(BOXES))
-    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_object")
 
 
 def test_there_are_only_so_many() -> None:
