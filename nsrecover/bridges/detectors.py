@@ -1,7 +1,6 @@
 """Results of common detectors as detections with masks, or as boxes.
 
     instances, labels = instances_of(ultralytics_detections(model(image)[0]), height, width)
-    instances, labels = instances_of(sam2_detections(generator.generate(image), names), height, width)
     instances, labels = instances_of(sam2_track_detections(masks_of_frame, {1: "red cube"}), height, width)
     boxes = tag_boxes(detector.detect(grey, True, fx_fy_cx_cy, side), camera, {7: TaggedObject("red", (0.05,) * 3)})
 
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from nsrecover.core import Box, Camera
 from nsrecover.errors import InvalidObservation
-from nsrecover.util.untrusted_json import JsonMapping, JsonObject
+from nsrecover.util.untrusted_json import JsonObject
 
 Found = Any
 """Results of a detector, whose package is not imported."""
@@ -77,44 +76,6 @@ def _area(outline: npt.NDArray[np.float64]) -> float:
         return 0.0
     x, y = outline.T
     return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)
-
-
-def sam2_detections(
-    masks: Sequence[JsonMapping], names: Sequence[str] | None = None, pixels: tuple[int, int] | None = None
-) -> list[JsonObject]:
-    """Detections of `SAM2AutomaticMaskGenerator.generate`, for `instances_of`.
-
-    The generator knows no names and also returns parts and the background: masks that are too small or too large, and
-    those whose pixels mostly belong to a mask that is kept, are left out, the most stable one first.
-
-    Args:
-        masks: dictionaries with `segmentation` (binary or COCO run lengths), `area` and `stability_score`.
-        names: of the objects from left to right; `object 1`, ... by default.
-        pixels: smallest and largest area of an object; by default 30, and a quarter of the image.
-
-    Raises:
-        InvalidObservation: there are not as many objects as names, or a mask lacks a field.
-    """
-    from nsrecover.perception.masks.formats import mask_of
-
-    kept: list[npt.NDArray[np.bool_]] = []
-    for each in sorted(masks, key=lambda one: -float(_field(one, "stability_score"))):
-        segmentation = _field(each, "segmentation")
-        size = segmentation["size"] if isinstance(segmentation, Mapping) else np.shape(segmentation)
-        least, most = pixels or (30, int(size[0]) * int(size[1]) / 4)
-        if not least <= float(_field(each, "area")) <= most:
-            continue
-        mask = mask_of(segmentation, int(size[0]), int(size[1]))
-        if all((mask & other).sum() < 0.5 * min(mask.sum(), other.sum()) for other in kept):
-            kept.append(mask)
-    kept.sort(key=lambda mask: float(np.flatnonzero(mask.any(axis=0)).mean()))
-    if names is not None and len(names) != len(kept):
-        raise InvalidObservation(
-            f"expected as many objects as names ({len(names)}), found {len(kept)}; adapt `pixels`, or prompt SAM 2 "
-            "for each object and use sam2_track_detections"
-        )
-    called = names if names is not None else [f"object {number}" for number in range(1, len(kept) + 1)]
-    return [{"name": name, "segmentation": mask} for name, mask in zip(called, kept, strict=True)]
 
 
 def sam2_track_detections(masks: Mapping[int, Found], names: Mapping[int, str]) -> list[JsonObject]:
@@ -262,9 +223,3 @@ def _tag_box(detection: Found, camera: Camera, tagged: TaggedObject) -> Box:
     place = pose[:3, :3] @ offset_t + pose[:3, 3] + turn @ np.array(offset)
     box = np.concatenate([place, np.abs(turn) @ np.array(tagged.size_m)])
     return cast(Box, tuple(box.tolist()))
-
-
-def _field(mask: JsonMapping, name: str) -> Found:
-    if name not in mask:
-        raise InvalidObservation(f"expected `{name}` in every mask of SAM 2, found {sorted(mask)}")
-    return mask[name]

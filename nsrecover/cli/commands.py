@@ -26,7 +26,6 @@ from nsrecover.cli.options import (
     spread,
 )
 from nsrecover.cli.printed import Printer
-from nsrecover.cli.segment import segment
 from nsrecover.cli.tell import tell
 from nsrecover.core.episode import AnyRecord
 from nsrecover.util.english import amount
@@ -400,5 +399,4 @@ COMMANDS: JsonObject = {
     "watch": watch,
     "tell": tell,
     "report": report,
-    "segment": segment,
 }

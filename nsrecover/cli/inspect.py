@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
+import numpy.typing as npt
 import typer
 from rich.console import Console
 from rich.progress import Progress
@@ -16,7 +18,6 @@ from rich.table import Table
 
 from nsrecover.bridges.lerobot import Listed, episodes_of
 from nsrecover.cli.options import AsJson, Checkpoint, show, spread
-from nsrecover.cli.segment import intrinsics_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.inspection.labels import Label, check_place, write_labels
 from nsrecover.util.english import amount
@@ -85,7 +86,7 @@ def inspect(
         )
     if given.labels:
         check_place(target, given.labels)
-    matrix = intrinsics_of(given.intrinsics) if given.intrinsics else None
+    matrix = _intrinsics_of(given.intrinsics) if given.intrinsics else None
     eyes = eyes_for(dataset, nsrecover.load(given.checkpoint), matrix, given.depth)
     if eyes.setup is None:
         print(NO_DEPTH, file=sys.stderr)
@@ -145,3 +146,18 @@ def _numbers(text: str, every: Sequence[Listed]) -> set[int]:
             )
         found |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
     return found
+
+
+def _intrinsics_of(text: str) -> npt.NDArray[np.float32]:
+    """The intrinsics (3, 3) of FX,FY,CX,CY.
+
+    Raises:
+        InvalidConfiguration: the text is something else.
+    """
+    try:
+        fx, fy, cx, cy = (float(each) for each in text.split(","))
+    except ValueError:
+        raise InvalidConfiguration(
+            f"expected --intrinsics FX,FY,CX,CY in pixels, found {text!r}; a Kinect at 640 x 480 has 525,525,320,240"
+        ) from None
+    return np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]], np.float32)

@@ -1,7 +1,6 @@
 """Settings of the conformance kit for a domain: actions to try, and their effects."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -28,48 +27,16 @@ _ON_M, _BESIDE_M = 0.05, 0.03
 Refusal = tuple[Rule, Action, type[Exception]]
 
 
-class Setting(Protocol):
-    """Settings of the kit for the scenes of a domain."""
-
-    @property
-    def cameras_move(self) -> bool:
-        """Whether cameras stand somewhere else after an action, because the robot drives."""
-
-    @property
-    def grounded(self) -> bool:
-        """Whether the objects stand on the plane z = 0; otherwise none is below it."""
-
-    @property
-    def state_words(self) -> frozenset[str]:
-        """First words of names that would tell a state."""
-
-    def portable(self, name: str) -> bool:
-        """Whether an object can be carried; the others are part of the furniture."""
-
-    def refused(self, name: str) -> list[Refusal]:
-        """Actions about an object that the world has to refuse."""
-
-    def check(self, start: LiftedObservation, action: Action) -> None:
-        """Check an action that a user gave.
-
-        Raises:
-            InvalidAction: it is malformed, or not feasible.
-            UnknownObject: it names an object that is not in sight.
-        """
-
-    def choose(self, start: LiftedObservation) -> list[Action]:
-        """Easy actions, and the actions back; empty if there is no room for any."""
-
-    def holds(self, before: LiftedObservation, after: LiftedObservation, action: Action) -> bool:
-        """Whether what an action promises is seen."""
-
-    def impossible(self, start: LiftedObservation) -> Action:
-        """A well-formed action that cannot be carried out."""
-
-
 @dataclass(frozen=True)
 class TabletopSetting:
-    """Objects on a table, cameras that do not move."""
+    """Objects on a table, cameras that do not move.
+
+    Attributes:
+        domain: of the table.
+        cameras_move: whether cameras stand somewhere else after an action, because the robot drives.
+        grounded: whether the objects stand on the plane z = 0; otherwise none is below it.
+        state_words: first words of names that would tell a state.
+    """
 
     domain: SpatialDomain
     cameras_move: bool = False
@@ -81,11 +48,16 @@ class TabletopSetting:
         return True
 
     def refused(self, name: str) -> list[Refusal]:
-        """See `Setting`."""
+        """Actions about an object that the world has to refuse."""
         return _refusals(Action(NOWHERE, (name,)), Action(STACK, (name,)), Action(SET_ASIDE, (NOWHERE,)))
 
     def check(self, start: LiftedObservation, action: Action) -> None:
-        """See `Setting`."""
+        """Check an action that a user gave.
+
+        Raises:
+            InvalidAction: it is malformed, or not feasible.
+            UnknownObject: it names an object that is not in sight.
+        """
         graph = graph_of(start)
         self.domain.check(Plan((action,)), graph)
         if reasons := self.domain.operator_of(action).violated(graph, action):
@@ -99,7 +71,7 @@ class TabletopSetting:
         return [] if action is None else [action, action_back_to(graph, action.arguments[0])]
 
     def holds(self, before: LiftedObservation, after: LiftedObservation, action: Action) -> bool:
-        """See `Setting`."""
+        """Whether what an action promises is seen."""
         moved = action.arguments[0]
         if moved not in after.boxes:
             return False
@@ -137,11 +109,16 @@ class HouseholdSetting:
         return Trait.PORTABLE in traits_of(name)
 
     def refused(self, name: str) -> list[Refusal]:
-        """See `Setting`."""
+        """Actions about an object that the world has to refuse."""
         return _refusals(Action(NOWHERE, (name,)), Action("pick_up", (name, name)), Action("pick_up", (NOWHERE,)))
 
     def check(self, start: LiftedObservation, action: Action) -> None:
-        """See `Setting`."""
+        """Check an action that a user gave.
+
+        Raises:
+            InvalidAction: it is malformed, or not feasible.
+            UnknownObject: it names an object that is not in sight.
+        """
         operator = self.domain.operators.get(action.operator)
         if operator is None:
             raise InvalidAction(
@@ -191,6 +168,9 @@ class HouseholdSetting:
         things = [name for name in start.names if self.portable(name)]
         places = [name for name in start.names if Trait.SURFACE in traits_of(name)]
         return Action("put_on", ((things or [start.names[0]])[0], (places or [start.names[-1]])[0]))
+
+
+Setting = TabletopSetting | HouseholdSetting
 
 
 def setting_of(domain: SpatialDomain | Domain) -> Setting:

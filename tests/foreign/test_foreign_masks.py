@@ -12,7 +12,6 @@ from PIL import Image
 
 from nsrecover.bridges.detectors import (
     TaggedObject,
-    sam2_detections,
     sam2_track_detections,
     tag_boxes,
     ultralytics_detections,
@@ -190,15 +189,6 @@ def test_ultralytics_slivers_are_left_out_and_double_finds_are_settled_by_confid
     result = SimpleNamespace(boxes=boxes, masks=SimpleNamespace(xy=xy), names={0: "cup", 1: "bowl", 2: "ball"})
     _, labels = instances_of(ultralytics_detections(result), H, W)
     assert sorted(labels.values()) == ["ball", "bowl"]
-
-
-def test_sam2_masks_of_large_images_are_not_dropped() -> None:
-    mask = np.zeros((1080, 1920), np.bool_)
-    mask[200:500, 300:600] = True
-    wall = np.ones((1080, 1920), np.bool_)
-    given = [{"segmentation": each, "area": int(each.sum()), "stability_score": 0.9} for each in (mask, wall)]
-    (found,) = sam2_detections(given)
-    assert found["segmentation"].sum() == 90_000
 
 
 def test_sam2_probabilities_are_refused() -> None:

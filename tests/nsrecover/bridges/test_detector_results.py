@@ -14,14 +14,13 @@ from scipy.spatial.transform import Rotation
 
 from nsrecover.bridges.detectors import (
     TaggedObject,
-    sam2_detections,
     sam2_track_detections,
     tag_boxes,
     ultralytics_detections,
 )
 from nsrecover.core.observation import Camera
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.masks.formats import instances_of, run_lengths
+from nsrecover.perception.masks.formats import instances_of
 from tests.nsrecover.bridges.tag_rendering import FOCAL, HEIGHT, SIDE_M, WIDTH, image_of
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -64,30 +63,6 @@ def square(top: int, left: int, side: int) -> np.ndarray:
     mask = np.zeros((60, 80), np.bool_)
     mask[top : top + side, left : left + side] = True
     return mask
-
-
-def sam_mask(mask: np.ndarray, stability: float, as_runs: bool = False) -> dict[str, Any]:
-    segmentation = run_lengths(mask) if as_runs else mask
-    return {"segmentation": segmentation, "area": int(mask.sum()), "stability_score": stability}
-
-
-def test_sam2_masks_of_parts_and_the_background_are_left_out() -> None:
-    masks = [
-        sam_mask(square(10, 50, 20), 0.97, as_runs=True),
-        sam_mask(square(12, 52, 8), 0.9),  # a face of the object before
-        sam_mask(square(20, 5, 15), 0.95),
-        sam_mask(~square(0, 0, 1), 0.99),  # the table
-        sam_mask(square(50, 70, 3), 0.99),  # a speck
-    ]
-    detections = sam2_detections(masks, ["red", "blue"], pixels=(20, 1000))
-    instances, labels = instances_of(detections, 60, 80)
-    assert labels == {1: "red", 2: "blue"}
-    np.testing.assert_array_equal(instances == 1, square(20, 5, 15))
-    np.testing.assert_array_equal(instances == 2, square(10, 50, 20))
-    with pytest.raises(InvalidObservation, match=r"names \(1\), found 2"):
-        sam2_detections(masks, ["red"], pixels=(20, 1000))
-    with pytest.raises(InvalidObservation, match="stability_score"):
-        sam2_detections([{"area": 3}])
 
 
 def test_sam2_tracks_keep_their_numbers() -> None:

@@ -36,20 +36,6 @@ from tests.nsrecover.serving.server.conftest import (
 )
 
 
-def as_files(message: dict[str, Any]) -> dict[str, Any]:
-    """Return an observation as a multipart request."""
-    data = {key: value for key, value in message.items() if key not in ("views", "audio_wav")}
-    data["cameras"] = [view["camera"] for view in message["views"]]
-    files = [
-        (kind, (f"{kind}.png", base64.b64decode(view[f"{kind}_png"]), "image/png"))
-        for kind in ("rgb", "depth", "instances")
-        for view in message["views"]
-    ]
-    if "audio_wav" in message:
-        files.append(("audio", ("audio.wav", base64.b64decode(message["audio_wav"]), "audio/wav")))
-    return {"data": {"data": json.dumps(data)}, "files": files}
-
-
 def test_images_are_judged_as_the_library_judges_them(
     cameras: TestClient, system: System, episode: Recording, plan: list[str], seen: list[dict[str, Any]]
 ) -> None:
@@ -74,8 +60,7 @@ def test_images_are_judged_as_the_library_judges_them(
     assert len(episode_log.from_document(log).records) == len(plan)
 
 
-@pytest.mark.parametrize("files", [False, True])
-def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episode: Recording, files: bool) -> None:
+def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episode: Recording) -> None:
     audio = (np.arange(-800, 800) / 800).astype(np.float32)
     message = observation_message(replace(episode.observations[0], audio=audio, audio_rate_hz=16_000))
     decoded = json_observation(messages.ObservationMessage.model_validate(message), 10**9)
@@ -83,10 +68,7 @@ def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episo
     assert decoded.audio_rate_hz == 16_000
 
     def send(message: dict[str, Any]) -> Any:
-        path = opened(cameras, plan)
-        if files:
-            return cameras.post(f"{path}/observations/multipart", **as_files(message))
-        return cameras.post(f"{path}/observations", json=message)
+        return cameras.post(f"{opened(cameras, plan)}/observations", json=message)
 
     assert send(message).status_code == 200
     refused = send({**message, "audio_wav": base64.b64encode(b"no sound").decode()})
