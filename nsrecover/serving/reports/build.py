@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, StopCode
@@ -31,8 +31,6 @@ from nsrecover.serving.reports.model import (
     OutlinedPhoto,
     Report,
     ReportStep,
-    Row,
-    SceneView,
     Sound,
 )
 from nsrecover.serving.reports.pictures import Album, data_uri, outlines
@@ -46,16 +44,7 @@ MARKUP_BYTES = 700_000
 """Room for sentences, tables and drawings."""
 
 
-class Scenes(Protocol):
-    """Draws the scenes of an episode and lists its objects."""
-
-    def views(self, found: Any) -> tuple[SceneView, ...]:
-        """The expected and the observed scene."""
-        ...
-
-    def rows(self, found: Any) -> tuple[Row, ...]:
-        """The objects."""
-        ...
+Scenes = BoxScenes | FactScenes
 
 
 def report_of(
@@ -189,7 +178,8 @@ def _step(
     pictures: tuple[OutlinedPhoto, ...],
     sound: Sound | None,
 ) -> ReportStep:
-    moment, found = moments[i], moments[i].found
+    moment = moments[i]
+    found: Any = moment.found
     lines = lines_of(moment.explanation.sentences) if moment.explanation is not None else _as_expected(found)
     before = "Before " if found.phase is Phase.BEFORE else ""
     label = moment.label(len(episode.plan))

@@ -21,6 +21,7 @@ from unified_planning.shortcuts import (
     Not,
     Object,
     OneshotPlanner,
+    Or,
     PlanValidator,
     Problem,
     RealType,
@@ -201,6 +202,29 @@ def test_action_costs_are_respected(delivery) -> None:
     free.add_quality_metric(MinimizeActionCosts({world.go: Int(-1)}))
     with pytest.raises(InvalidConfiguration, match="cost of action go"):
         repair(free, plan, {})
+
+
+def test_a_whole_state_can_be_given(delivery) -> None:
+    world, plan = delivery
+    with up.shortcuts.SequentialSimulator(world.problem) as simulator:
+        state = simulator.apply(simulator.get_initial_state(), plan.actions[0])
+    assert repair(world.problem, plan, state).step == 1
+
+
+def test_a_goal_with_or() -> None:
+    world = Delivery(places=5)
+    (parcel,) = world.parcels
+    world.problem.clear_goals()
+    world.problem.add_goal(Or(world.lies(parcel, world.places[2]), world.lies(parcel, world.places[3])))
+    go, places = world.go, world.places
+    plan = made((world.take, parcel, places[0]), (go, places[0], places[1]), (go, places[1], places[2]),
+                (world.drop, parcel, places[2]))  # fmt: skip
+    assert repair(world.problem, plan, {}).step == 0
+    carried = {world.at(places[1]): False, world.at(places[4]): True}
+    found = repair(world.problem, plan, carried, after=2)
+    assert ([str(s) for s in found.actions], found.step) == (["go(place 4, place 3)", "drop(parcel 0, place 3)"], 4)
+    check(moved(world.problem, carried, plan, 2), found, 2)
+    check(world.problem, repair(world.problem, made(), {}), 4)  # a plan from nothing
 
 
 def reducible() -> list[str]:
