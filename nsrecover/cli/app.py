@@ -22,7 +22,7 @@ import nsrecover
 from nsrecover.cli import commands
 from nsrecover.cli.inspect import inspect
 from nsrecover.cli.options import AsJson, Budget, Checkpoint, Model, Port, SystemPlace, reads_bags, show, spread
-from nsrecover.cli.printed import Printer, flat, info_lines, record_document
+from nsrecover.cli.printed import Printer, info_lines, record_document
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.sessions.supervision import Listener
 from nsrecover.errors import DEBUG, InvalidConfiguration, WorldNotConforming, cli_errors, require_known
@@ -65,10 +65,9 @@ def everything(
 @app.command()
 def info(
     checkpoint: Checkpoint = None,
-    every: Annotated[bool, typer.Option("--all", help="Print everything that is known, not one screen.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the version, the checkpoint, and what was measured of it."""
+    """Print the version, the checkpoint, and what was measured of it; `--json` prints all that is known."""
     bundle = nsrecover.load(checkpoint).model.bundle
     config = bundle.config
     document: JsonObject = {
@@ -80,7 +79,7 @@ def info(
         "metrics": dict(config.metrics),
         "provenance": dict(config.provenance),
     }
-    lines = flat(document) if every else info_lines(document)
+    lines = info_lines(document)
     width = max(len(name) for name, _ in lines)
     show(document, [f"{name:<{width}}  {value}" for name, value in lines], as_json)
 

@@ -66,7 +66,7 @@ def calibrate(
     readings of each state variable are wrong; actions that failed and were done again may be in them. Its folder is for
     `nsrecover.symbolic(..., calibrated=FOLDER)`.
 
-    From camera images this needs `nsrecover[learned]`; from boxes it does not. The page needs `nsrecover[report]`.
+    From camera images this needs `nsrecover[learned]`; from boxes it does not.
     """
     from nsrecover.models.conformal import Calibration, lowest
     from nsrecover.onboarding import calibration, report, scoring
@@ -102,13 +102,9 @@ def calibrate(
     document = report.document_of(result)
     calibrated.save(out, "\n".join(["# Calibrated on own runs", "", *report.lines_of(result), ""]))
     (out / "calibration.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    try:
-        page = str(report.write_page(result, out))
-    except InvalidConfiguration as missing:
-        page = f"no page: {missing}"
     shutil.rmtree(kept)
-    lines = [*report.lines_of(result), f"checkpoint: {out}   report: {page}"]
-    show({**document, "checkpoint": str(out), "report": page}, lines, as_json)
+    lines = [*report.lines_of(result), f"checkpoint: {out}"]
+    show({**document, "checkpoint": str(out)}, lines, as_json)
 
 
 def new(
@@ -141,15 +137,14 @@ def check_setup(
     looks: Annotated[int, typer.Option(min=2, help="Looks at a scene at rest, for a running robot.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Check units, conventions, the table's plane, agreement of the cameras, masks, names and rates.
+    """Check units, conventions, the table's plane, agreement of the cameras, masks, and names.
 
     Exits with 1 if there is a problem. For a recorded run the first images and all boxes are checked; a running robot
-    is looked at several times, and nothing may move meanwhile. For a ROS 2 bag, rates and latencies of its topics are
-    printed. The drawings show masks, boxes and the table's plane
-    over the images: lines have to lie on the table, and boxes around their objects.
+    is looked at several times, and nothing may move meanwhile. The drawings show masks, boxes and the
+    table's plane over the images: lines have to lie on the table, and boxes around their objects.
     """
     from nsrecover.onboarding import running_robot, setup_check
-    from nsrecover.records.runs import is_bag, read_run
+    from nsrecover.records.runs import read_run
     from nsrecover.util.factories import is_factory, load_factory
 
     if is_factory(place):
@@ -158,10 +153,6 @@ def check_setup(
             found = setup_check.check_live(*running_robot.look_repeatedly(world, looks), out)
     else:
         found = setup_check.check_run(read_run(place), out, system)
-        if is_bag(Path(place)):
-            from nsrecover.records.bags.rates import topic_rates
-
-            found = setup_check.with_topics(found, topic_rates(place))
     drawings = [str(path) for path in found.drawings]
     lines = [*found.facts, *(f"drawn: {path}" for path in drawings), *(f"problem: {each}" for each in found.problems)]
     lines.append(f"{amount(len(found.problems), 'problem')} found")
@@ -297,7 +288,6 @@ class WatchOptions:
     out: Annotated[Path, typer.Option(help="File for the log of the episode.")] = Path("watched.json")
     live: Annotated[bool, typer.Option("--live", help="Serve a live page; the run waits there to be started.")] = False
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page; 0 for any free port.")] = 8700
-    rerun: Rerun = None
     as_json: AsJson = False
 
 
@@ -325,11 +315,8 @@ def watch(
     from nsrecover.records import episode_log
     from nsrecover.records.review import system_for_kind
     from nsrecover.records.runs import kind_of
-    from nsrecover.serving.reports.rerun_file import need_rerun, write_rerun
     from nsrecover.util.factories import load_factory
 
-    if shown.rerun is not None:
-        need_rerun(shown.rerun)
     world = running_robot.made_world(load_factory(place), 0)
     shown.out.parent.mkdir(parents=True, exist_ok=True)  # before anything moves
 
@@ -353,8 +340,6 @@ def watch(
 
             episode = agent.resume(session, keep)
             episode_log.save(episode, shown.out, judges.domain)
-    if shown.rerun is not None:
-        write_rerun(episode, shown.rerun, domain=judges.domain)
     errors = sum(step.discrepancy.deviates for step in episode.records)
     ended = {"status": episode.status, "why": episode.why, "reason": episode.reason}
     status = {**ended, "errors": errors, "log": str(shown.out)}
@@ -399,8 +384,7 @@ def report(
         need_rerun(rerun)
     found = write_report(episodes[0], out, system, rerun)
     errors = sum(step.kind is MarkedAs.ERROR for step in found.steps)
-    lines = [out] if rerun is None else [out, rerun]
-    show({"page": str(out), "steps": len(found.steps), "errors": errors}, lines, as_json)
+    show({"page": str(out), "steps": len(found.steps), "errors": errors}, [out, rerun or ""], as_json)
 
 
 def register(app: typer.Typer) -> None:

@@ -61,18 +61,6 @@ def info_lines(document: JsonMapping) -> list[tuple[str, str]]:
     return [(name, shorten(value, _WIDTH, placeholder=" ...")) for name, value in lines]
 
 
-def flat(document: JsonMapping, prefix: str = "") -> list[tuple[str, str]]:
-    """Nested settings as pairs of a dotted name and a value."""
-    lines: list[tuple[str, str]] = []
-    for name, value in document.items():
-        if isinstance(value, dict):
-            lines += flat(value, f"{prefix}{name}.")
-        else:
-            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            lines.append((f"{prefix}{name}", text))
-    return lines
-
-
 class Printer(Listener):
     """Prints the turns of a session for people.
 

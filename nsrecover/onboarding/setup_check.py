@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,6 @@ from nsrecover.records.review import system_for
 from nsrecover.records.runs import RecordedRun
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.english import amount
-
-if TYPE_CHECKING:
-    from nsrecover.records.bags.rates import TopicRate
 
 COLOURS = ((230, 60, 60), (60, 160, 90), (70, 110, 230), (240, 170, 30), (160, 80, 200), (40, 180, 190))
 TABLE_M = ((0.3, 0.8), (-0.4, 0.4), 0.1)
@@ -94,12 +91,6 @@ def check_run(run: RecordedRun, out: Path | None = None, place: str | None = Non
             f"{', '.join(missing)} of the plan not in the first observation; check the names of the detector"
         )
     return SetupCheck(tuple(facts), tuple(problems), drawings)
-
-
-def with_topics(found: SetupCheck, rates: Sequence[TopicRate]) -> SetupCheck:
-    """The check of a bag, with rates and latencies of its topics."""
-    problems = [each.problem for each in rates if each.problem]
-    return replace(found, facts=(*found.facts, *map(str, rates)), problems=(*found.problems, *problems))
 
 
 def check_live(live: Liveness, last: Any, out: Path | None = None) -> SetupCheck:

@@ -89,14 +89,13 @@ class Examination:
         now = lift(observation)
         if not self.seen:
             carried = now.only(self.setting.portable)
-            observation_rules.check_depth(log, carried, limits)
-            observation_rules.check_table(log, carried, limits, self.setting.grounded)
-            observation_rules.check_agreement(log, carried, limits)
-            observation_rules.check_sizes(log, carried, limits)
+            observation_rules.check_depth(log, carried)
             if self.setting.grounded:
-                observation_rules.check_sensors(log, observation)
+                observation_rules.check_sensors(log, observation, limits)
             else:
                 log.skip("the sensor checks need a table at z = 0", Rule.SENSORS_PLAUSIBLE)
+            observation_rules.check_table(log, carried, limits, self.setting.grounded)
+            observation_rules.check_sizes(log, carried, limits)
         self._known |= dict.fromkeys(now.names)
         self._time_s, self._acted = observation.time_s, False
         self.seen.append(now)

@@ -38,7 +38,7 @@ def check_world(
             free-standing objects, or shifts one.
         provoke_failure: whether to ask for something that cannot be done, which must not raise: a place 6 m away, or to
             put down what is not held.
-        limits: tolerances of the rules; by default those that suit a simulator of the domain.
+        limits: tolerances of the rules; by default those that suit a simulator.
         skip: rules to leave out.
         domain: of a tabletop, in which `top` and `free` are tried and cameras stand still; or of a household, in which
             `pick_up` and `put_on` are tried and cameras move with the robot.
@@ -62,7 +62,7 @@ def check_world(
 
     try:
         setting = setting_of(domain)
-        first = Examination(fresh(), log, limits or setting.limits, setting)
+        first = Examination(fresh(), log, limits or Tolerances(), setting)
         start = first.observe_twice()
         second = None
         if make is None:

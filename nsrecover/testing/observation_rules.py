@@ -1,29 +1,24 @@
-"""Rules about a single observation: its fields, its depth and its calibration."""
+"""Rules about a single observation: its fields, its depth, and what the sensor checks say of it."""
 
 import dataclasses
 import math
 from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage
 
 from nsrecover.core import ADVICE, Camera, FloatArray, Observation
-from nsrecover.core.geometry import gaps
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.checks import check_observation
-from nsrecover.perception.lifting import MIN_PIXELS, box_around, lift_points, view_points
+from nsrecover.perception.lifting import MIN_PIXELS, box_around, lift_points
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Rule, RuleLog, Tolerances
 from nsrecover.testing.settings import tells_state
 
-Points = npt.NDArray[np.float64]
 _ODD_READING_M = 1.0
 _WELL_SEEN = 100
 _LOST_AUDIO = 0.02
-_FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
 
 
 def check_type(log: RuleLog, observation: object) -> None:
@@ -121,10 +116,9 @@ def check_audio(log: RuleLog, before: Observation, observation: Observation, lim
     )  # fmt: skip
 
 
-def check_depth(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> None:
-    """Check missing readings, the unit of depth, and the direction in which it is measured."""
-    observation = lifted.observation
-    odd, distances = "", []
+def check_depth(log: RuleLog, lifted: LiftedObservation) -> None:
+    """Check that pixels without a reading are 0."""
+    observation, odd = lifted.observation, ""
     for view, camera in enumerate(observation.cameras):
         metres = observation.depth_m[view]
         if metres.min() < 0:
@@ -134,7 +128,6 @@ def check_depth(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> 
             own = own[own > 0]
             if len(own) >= MIN_PIXELS:
                 median = float(np.median(own))
-                distances.append(median)
                 far = float(own[np.abs(own - median).argmax()])
                 # Relative, so that a wrong unit is not mistaken for missing readings.
                 if abs(far - median) > max(_ODD_READING_M, 0.5 * median):
@@ -143,28 +136,6 @@ def check_depth(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> 
         Rule.NO_READING_IS_ZERO, not odd, "depth_m of 0 where there is no reading", odd,
         "write 0 for invalid, clipped and far-plane pixels",
     )  # fmt: skip
-    median = float(np.median(distances))
-    near, far = limits.depth_m
-    log.check(
-        Rule.DEPTH_IN_METRES, near <= median <= far, f"objects {near} to {far} m from the cameras",
-        f"a median depth of {median:.4g}" + " (millimetres?)" * (median > 100),
-        "give depth in metres, not as the sensor's integers or the renderer's z-buffer",
-    )  # fmt: skip
-    bent = ""
-    asked = False
-    for view, camera in enumerate(observation.cameras):
-        plane, ray = _unevenness(observation, view)
-        asked |= math.isfinite(plane)
-        if plane > 0.0015 and ray < 0.5 * plane:
-            bent = f"a surface {1000 * plane:.1f} mm uneven under {camera.name!r}, and {1000 * ray:.1f} mm if read so"
-    if asked:
-        log.check(
-            Rule.DEPTH_ALONG_AXIS, not bent, "a flat table from depth along the optical axis",
-            f"depth along the ray through each pixel ({bent})",
-            "divide it by the length of the ray (x, y, 1) = K^-1 (column, row, 1)",
-        )  # fmt: skip
-    else:
-        log.skip("too little of the table has depth readings", Rule.DEPTH_ALONG_AXIS)
 
 
 def check_intrinsics(log: RuleLog, observation: Observation) -> None:
@@ -190,64 +161,26 @@ def check_table(log: RuleLog, lifted: LiftedObservation, limits: Tolerances, gro
     """Check for every camera that the objects stand on the table; if not `grounded`, that none is below the floor."""
     observation = lifted.observation
     for view, camera in enumerate(observation.cameras):
-        heights = _heights(observation, view, camera)
-        if not heights:
-            continue
-        good = _on_table(heights, limits, grounded)
-        if not good:
-            inverse = np.linalg.inv(camera.world_from_camera)
-            options = {
-                "OpenGL's convention (y up, z backward)": camera.world_from_camera @ _FLIP,
-                "the inverse, camera_from_world": inverse,
-                "the inverse in OpenGL's convention": _FLIP @ inverse,
-            }
-            for what, pose in options.items():
-                other = Camera(camera.intrinsics, np.asarray(pose, dtype=np.float32), camera.name)
-                log.check(
-                    Rule.CAMERA_CONVENTION, not _on_table(_heights(observation, view, other), limits, grounded),
-                    "world_from_camera in OpenCV's convention", f"{what} for {camera.name!r}",
-                    "invert the matrix, or multiply it by diag(1, -1, -1, 1) from the right",
-                )  # fmt: skip
-        log.check(Rule.CAMERA_CONVENTION, True)
-        low, high = min(low for low, _ in heights), max(high for _, high in heights)
-        log.check(
-            Rule.TABLE_AT_ZERO, good,
-            f"objects {'that stand on' if grounded else 'above'} z = 0 (within {1000 * limits.table_m:.0f} mm), lower "
-            f"than {limits.height_m} m",
-            f"objects from z = {low:.3f} to {high:.3f} m as {camera.name!r} sees them",
-            "put the origin on the top of the table with z up, and let a camera see the sides of the objects",
-        )  # fmt: skip
+        points, owners = lift_points(_alone(observation, view), 0)
+        by_object = [points[owners == number, 2] for number in observation.labels]
+        heights = [np.percentile(own, (2, 98)) for own in by_object if len(own) >= MIN_PIXELS]
+        if heights:
+            low, high = float(np.min(heights)), float(np.max(heights))
+            standing = low <= limits.table_m or not grounded
+            log.check(
+                Rule.TABLE_AT_ZERO, standing and low >= -limits.table_m and high <= limits.height_m,
+                f"objects {'that stand on' if grounded else 'above'} z = 0 (within {1000 * limits.table_m:.0f} mm), "
+                f"lower than {limits.height_m} m",
+                f"objects from z = {low:.3f} to {high:.3f} m as {camera.name!r} sees them",
+                "put the origin on the top of the table with z up, and let a camera see the sides of the objects",
+            )  # fmt: skip
 
 
-def check_agreement(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> None:
-    """Check that all views show the same objects at the same places."""
-    observation = lifted.observation
-    by_view = [_own_boxes(observation, *view_points(observation, view)) for view in range(len(observation.cameras))]
-    names = observation.labels
-    asked = False
-    for (i, first), (j, second) in combinations(enumerate(by_view), 2):
-        both = sorted(set(first) & set(second))
-        if not both:
-            continue
-        asked = True
-        apart = {n: float(np.linalg.norm(first[n][:3] - second[n][:3])) for n in both}
-        between = f"{observation.cameras[i].name!r} and {observation.cameras[j].name!r}"
-        # Whole objects that are apart, not different visible sides of one object.
-        other = [n for n in both if gaps(first[n], second[n]).max() > 2 * limits.agree_m]
-        median = float(np.median(list(apart.values())))
-        mixed = bool(other) and (len(other) <= len(both) / 2 or _exchanged(first, second, other, limits.agree_m))
-        log.check(
-            Rule.INSTANCES_AGREE, not mixed, "one number for one object in all views",
-            f"{', '.join(f'{names[n]!r} {1000 * apart[n]:.0f} mm apart' for n in other)} between {between}",
-            "match the instances of the views before numbering them",
-        )  # fmt: skip
-        log.check(
-            Rule.CAMERAS_AGREE, median <= limits.agree_m,
-            f"objects at the same place from {between} within {1000 * limits.agree_m:.0f} mm (median)",
-            f"{1000 * median:.0f} mm", "calibrate the cameras against each other, and take the images at one time",
-        )  # fmt: skip
-    if not asked:
-        log.skip("no object is seen well by two cameras", Rule.INSTANCES_AGREE, Rule.CAMERAS_AGREE)
+def _alone(observation: Observation, view: int) -> Observation:
+    return Observation(
+        observation.rgb[[view]], observation.depth_m[[view]], observation.instances[[view]],
+        (observation.cameras[view],), observation.labels,
+    )  # fmt: skip
 
 
 def check_sizes(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> None:
@@ -262,9 +195,9 @@ def check_sizes(log: RuleLog, lifted: LiftedObservation, limits: Tolerances) -> 
     )  # fmt: skip
 
 
-def check_sensors(log: RuleLog, observation: Observation) -> None:
+def check_sensors(log: RuleLog, observation: Observation, limits: Tolerances) -> None:
     """Check what the library checks before anything moves."""
-    findings = check_observation(observation)
+    findings = check_observation(observation, limits.agree_m)
     log.check(
         Rule.SENSORS_PLAUSIBLE, not findings, "an observation that the sensor checks accept",
         "; ".join(f"{each.camera} {each.found}".strip() for each in findings),
@@ -276,56 +209,3 @@ def _own_boxes(observation: Observation, points: FloatArray, owners: npt.NDArray
     """Return instance number -> box (6,) of every object of which a single view shows many points (M, 3)."""
     own = {number: points[owners == number] for number in observation.labels}
     return {number: box_around(points) for number, points in own.items() if len(points) >= _WELL_SEEN}
-
-
-def _exchanged(first: dict[int, FloatArray], second: dict[int, FloatArray], off: list[int], tolerance_m: float) -> bool:
-    """Return whether each object is, in the second view, where another one is in the first."""
-    return len(off) > 1 and all(
-        any(n != m and np.linalg.norm(second[n][:2] - first[m][:2]) < 2 * tolerance_m for m in off) for n in off
-    )
-
-
-def _heights(observation: Observation, view: int, camera: Camera) -> list[tuple[float, float]]:
-    """Return the lowest and highest point of every object in one view, without outliers."""
-    alone = Observation(
-        observation.rgb[[view]], observation.depth_m[[view]], observation.instances[[view]], (camera,),
-        observation.labels,
-    )  # fmt: skip
-    points, owners = lift_points(alone, 0)
-    heights = [points[owners == number, 2] for number in observation.labels]
-    return [(float(np.percentile(own, 2)), float(np.percentile(own, 98))) for own in heights if len(own) >= MIN_PIXELS]
-
-
-def _on_table(heights: list[tuple[float, float]], limits: Tolerances, grounded: bool) -> bool:
-    low, high = min(low for low, _ in heights), max(high for _, high in heights)
-    return low >= -limits.table_m and (low <= limits.table_m or not grounded) and high <= limits.height_m
-
-
-def _unevenness(observation: Observation, view: int) -> tuple[float, float]:
-    """Return the distance of the table's points from a plane, metres: as given, and if depth were along the ray.
-
-    This is the median distance to the best of many planes through three points; (nan, nan) with too few points.
-    """
-    instances, depth_m = observation.instances[view], observation.depth_m[view]
-    reach = max(2, instances.shape[0] // 4)
-    near = ndimage.distance_transform_edt(instances == 0) <= reach
-    # A few pixels away from the objects, because masks and depth may not match exactly.
-    rows, columns = np.nonzero(near & ~ndimage.binary_dilation(instances > 0, iterations=3) & (depth_m > 0))
-    if len(rows) < 200:
-        return math.nan, math.nan
-    rng = np.random.default_rng(0)
-    some = rng.choice(len(rows), size=min(len(rows), 1500), replace=False)
-    rows, columns = rows[some], columns[some]
-    k = observation.cameras[view].intrinsics
-    rays = np.stack([(columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1], np.ones(len(rows))], axis=1)
-    points = rays * depth_m[rows, columns, None]
-    triples = np.array([rng.choice(len(rows), size=3, replace=False) for _ in range(150)])
-    return _off_plane(points, triples), _off_plane(points / np.linalg.norm(rays, axis=1, keepdims=True), triples)
-
-
-def _off_plane(points: Points, triples: npt.NDArray[np.intp]) -> float:
-    a, b, c = (points[triples[:, i]] for i in range(3))
-    normals = np.cross(b - a, c - a)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-    offsets = np.abs(points @ normals.T - np.sum(a * normals, axis=1))
-    return float(np.median(offsets, axis=0).min())

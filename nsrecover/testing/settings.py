@@ -1,7 +1,6 @@
 """Settings of the conformance kit for a domain: actions to try, and their effects."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, UnknownObject, did_you_mean
 from nsrecover.testing.lifted import LiftedObservation, graph_of
 from nsrecover.testing.probe_actions import action_back_to, choose_action, promise_holds, unreachable_action
-from nsrecover.testing.rules import Rule, Tolerances
+from nsrecover.testing.rules import Rule
 from nsrecover.util.english import amount
 
 NOWHERE = "nowhere"
@@ -25,36 +24,32 @@ _AWAY_M = 0.06
 _ON_M, _BESIDE_M = 0.05, 0.03
 """How far the bottom of a thing may be from the top of what it stands on, and its middle outside of its sides."""
 
-_TABLETOP_LIMITS, _HOUSEHOLD_LIMITS = Tolerances(), Tolerances(agree_m=0.04)
-"""Two cameras on one mast see different parts of what stands in between other things."""
-
 Refusal = tuple[Rule, Action, type[Exception]]
 
 
-class Setting(Protocol):
-    """Settings of the kit for the scenes of a domain."""
+@dataclass(frozen=True)
+class TabletopSetting:
+    """Objects on a table, cameras that do not move.
 
-    @property
-    def cameras_move(self) -> bool:
-        """Whether cameras stand somewhere else after an action, because the robot drives."""
+    Attributes:
+        domain: of the table.
+        cameras_move: whether cameras stand somewhere else after an action, because the robot drives.
+        grounded: whether the objects stand on the plane z = 0; otherwise none is below it.
+        state_words: first words of names that would tell a state.
+    """
 
-    @property
-    def grounded(self) -> bool:
-        """Whether the objects stand on the plane z = 0; otherwise none is below it."""
-
-    @property
-    def state_words(self) -> frozenset[str]:
-        """First words of names that would tell a state."""
-
-    @property
-    def limits(self) -> Tolerances:
-        """Tolerances, if none are given."""
+    domain: SpatialDomain
+    cameras_move: bool = False
+    grounded: bool = True
+    state_words: frozenset[str] = frozenset()
 
     def portable(self, name: str) -> bool:
-        """Whether an object can be carried; the others are part of the furniture."""
+        """Everything on the table."""
+        return True
 
     def refused(self, name: str) -> list[Refusal]:
         """Actions about an object that the world has to refuse."""
+        return _refusals(Action(NOWHERE, (name,)), Action(STACK, (name,)), Action(SET_ASIDE, (NOWHERE,)))
 
     def check(self, start: LiftedObservation, action: Action) -> None:
         """Check an action that a user gave.
@@ -63,37 +58,6 @@ class Setting(Protocol):
             InvalidAction: it is malformed, or not feasible.
             UnknownObject: it names an object that is not in sight.
         """
-
-    def choose(self, start: LiftedObservation) -> list[Action]:
-        """Easy actions, and the actions back; empty if there is no room for any."""
-
-    def holds(self, before: LiftedObservation, after: LiftedObservation, action: Action) -> bool:
-        """Whether what an action promises is seen."""
-
-    def impossible(self, start: LiftedObservation) -> Action:
-        """A well-formed action that cannot be carried out."""
-
-
-@dataclass(frozen=True)
-class TabletopSetting:
-    """Objects on a table, cameras that do not move."""
-
-    domain: SpatialDomain
-    cameras_move: bool = False
-    grounded: bool = True
-    state_words: frozenset[str] = frozenset()
-    limits: Tolerances = _TABLETOP_LIMITS
-
-    def portable(self, name: str) -> bool:
-        """Everything on the table."""
-        return True
-
-    def refused(self, name: str) -> list[Refusal]:
-        """See `Setting`."""
-        return _refusals(Action(NOWHERE, (name,)), Action(STACK, (name,)), Action(SET_ASIDE, (NOWHERE,)))
-
-    def check(self, start: LiftedObservation, action: Action) -> None:
-        """See `Setting`."""
         graph = graph_of(start)
         self.domain.check(Plan((action,)), graph)
         if reasons := self.domain.operator_of(action).violated(graph, action):
@@ -107,7 +71,7 @@ class TabletopSetting:
         return [] if action is None else [action, action_back_to(graph, action.arguments[0])]
 
     def holds(self, before: LiftedObservation, after: LiftedObservation, action: Action) -> bool:
-        """See `Setting`."""
+        """Whether what an action promises is seen."""
         moved = action.arguments[0]
         if moved not in after.boxes:
             return False
@@ -133,7 +97,6 @@ class HouseholdSetting:
     domain: Domain
     cameras_move: bool = True
     grounded: bool = False
-    limits: Tolerances = _HOUSEHOLD_LIMITS
     places: dict[str, FloatArray] = field(default_factory=dict)
 
     @property
@@ -146,11 +109,16 @@ class HouseholdSetting:
         return Trait.PORTABLE in traits_of(name)
 
     def refused(self, name: str) -> list[Refusal]:
-        """See `Setting`."""
+        """Actions about an object that the world has to refuse."""
         return _refusals(Action(NOWHERE, (name,)), Action("pick_up", (name, name)), Action("pick_up", (NOWHERE,)))
 
     def check(self, start: LiftedObservation, action: Action) -> None:
-        """See `Setting`."""
+        """Check an action that a user gave.
+
+        Raises:
+            InvalidAction: it is malformed, or not feasible.
+            UnknownObject: it names an object that is not in sight.
+        """
         operator = self.domain.operators.get(action.operator)
         if operator is None:
             raise InvalidAction(
@@ -200,6 +168,9 @@ class HouseholdSetting:
         things = [name for name in start.names if self.portable(name)]
         places = [name for name in start.names if Trait.SURFACE in traits_of(name)]
         return Action("put_on", ((things or [start.names[0]])[0], (places or [start.names[-1]])[0]))
+
+
+Setting = TabletopSetting | HouseholdSetting
 
 
 def setting_of(domain: SpatialDomain | Domain) -> Setting:

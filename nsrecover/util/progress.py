@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
+from rich.progress import track
 
 Item = TypeVar("Item")
 
@@ -23,19 +22,8 @@ def is_quiet() -> bool:
     return bool(os.environ.get(QUIET))
 
 
-class RateColumn(TextColumn):
-    """How many items a second are done."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-
-    def render(self, task: Task) -> Text:
-        """The rate; empty until it is known."""
-        return Text(rate_text(task.speed) if task.speed else "")
-
-
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
-    """Go through items; a terminal shows a bar with rate and time left, other outputs a line after 2 s and every 10 s.
+    """Go through items; a terminal shows a bar with the time left, other outputs a line after 2 s and every 10 s.
 
     Args:
         items: what to go through.
@@ -48,16 +36,7 @@ def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iter
         yield from items
         return
     if sys.stderr.isatty():
-        console = Console(stderr=True)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            RateColumn(),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=console, transient=True) as bar:
-            yield from bar.track(items, total=total, description=what)
+        yield from track(items, what, total, console=Console(stderr=True), transient=True)
         return
     lines = ProgressLines(what, total)
     for done, item in enumerate(items):

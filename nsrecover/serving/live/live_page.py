@@ -43,6 +43,8 @@ NEXT = {
     Answer.LOOK_AGAIN: "It looks again.",
 }
 MOST_DIGITS = 16
+MOST_TALK = 30
+"""Older entries of the conversation are not shown."""
 
 YES, NO, DO, ANOTHER, FIX, LOOK, STOP = "yes", "no", "do", "another", "fix", "look", "stop"
 YES_NO = ((YES, "Yes"), (NO, "No"))
@@ -94,7 +96,7 @@ class LivePage(Supervisor):
         self._show_desk()
         self._show_talk()
         if injector is not None:
-            self._show("faults", lambda: panels.faults(injector))
+            self._show("faults", lambda: panels.render("faults", faults=injector.faults, objects=injector.objects))
         server.command, server.report = self.command, self.report
 
     def close(self) -> None:
@@ -259,7 +261,7 @@ class LivePage(Supervisor):
 
         def paint() -> None:
             self._draft += text
-            self._board.show({"text": panels.draft(self._draft)}, at)
+            self._board.show({"text": panels.render("text", step=None, problem=None, draft=self._draft)}, at)
 
         at = time.time()
         self._work.put(paint)
@@ -363,7 +365,7 @@ class LivePage(Supervisor):
         self._show_state()
         with self._showing:
             decision = self.desk.decision
-            self._show("decision", lambda: panels.decision(decision))
+            self._show("decision", lambda: panels.render("decision", question=decision))
 
     def _show_search(self, recovery: Recovery | None, label: str, over: bool) -> None:
         if (story := self._story) is not None:
@@ -373,7 +375,7 @@ class LivePage(Supervisor):
         with self._showing:
             said, story = tuple(self._said), self._story
             suggestions = () if story is None else story.suggested()
-            self._show("talk", lambda: panels.talk(said, suggestions))
+            self._show("talk", lambda: panels.render("talk", said=said[-MOST_TALK:], suggestions=suggestions))
 
     def _show_cameras(self, observation: Any, found: Any) -> None:
         if isinstance(observation, Observation):

@@ -14,14 +14,13 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.costs import counted_by_costs
 from nsrecover.domains.domain import Domain
-from nsrecover.serving.live.desk import Desk, OpenDecision
-from nsrecover.serving.live.injecting import Injector
+from nsrecover.serving.live.desk import Desk
 from nsrecover.serving.reports.build import curve_of, latest_step
 from nsrecover.serving.reports.media import Clip, Photo
 from nsrecover.serving.reports.model import Image, MarkedAs, Outline, OutlinedPhoto, ReportStep
 from nsrecover.serving.reports.page import environment
 from nsrecover.serving.reports.pictures import View, outlines, outlines_of_masks, stored, view_of
-from nsrecover.serving.reports.scenes.drawing import colour_of
+from nsrecover.serving.reports.scenes import colour_of
 from nsrecover.serving.reports.way import way_of
 from nsrecover.serving.reports.wording import Wording, kinds_of
 
@@ -29,8 +28,6 @@ SPARK = (150, 34)
 """Size of the drawing of a probability over time, units of SVG."""
 SHORTEST = 10
 """Turns that the drawing of a probability has room for, at least."""
-MOST_TALK = 30
-"""Older entries of the conversation are not shown."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +129,6 @@ def state(status: RunStatus, desk: Desk, safety: Sequence[str]) -> str:
     )
 
 
-def decision(asked: OpenDecision | None) -> str:
-    """What the run waits for."""
-    return render("decision", question=asked)
-
-
 def cameras(observation: Observation, found: Any, scenes: Sequence[Any]) -> str:
     """The camera images, with outlines of what is not as expected.
 
@@ -216,11 +208,6 @@ def way(episode: Episode, words: Wording) -> str:
     return render("way", entries=[replace(entry, step=None) for entry in way_of(episode, words)])
 
 
-def draft(text: str) -> str:
-    """Text that a language model is writing."""
-    return render("text", step=None, problem=None, draft=text)
-
-
 def search(recovery: Recovery | None, label: str, over: bool, domain: Domain) -> str:
     """How the search goes.
 
@@ -232,13 +219,3 @@ def search(recovery: Recovery | None, label: str, over: bool, domain: Domain) ->
     """
     curve, unit = curve_of(recovery, label, domain), counted_by_costs(domain)
     return render("search", recovery=recovery, curve=curve, label=label, over=over, unit=unit)
-
-
-def talk(said: Sequence[Utterance], suggestions: Sequence[str]) -> str:
-    """The conversation."""
-    return render("talk", said=said[-MOST_TALK:], suggestions=suggestions)
-
-
-def faults(injector: Injector) -> str:
-    """Faults that viewers can inject."""
-    return render("faults", faults=injector.faults, objects=injector.objects)

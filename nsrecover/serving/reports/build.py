@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, StopCode
@@ -20,7 +20,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.answers.numbering import turns
 from nsrecover.records import episode_log
 from nsrecover.serving.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
-from nsrecover.serving.reports.media import Clip, Extra, GoalJudgement, Media
+from nsrecover.serving.reports.media import Clip, Extra, GoalJudgement, Media, sounds_of
 from nsrecover.serving.reports.model import (
     KIND_WORDS,
     Curve,
@@ -31,14 +31,10 @@ from nsrecover.serving.reports.model import (
     OutlinedPhoto,
     Report,
     ReportStep,
-    Row,
-    SceneView,
     Sound,
 )
 from nsrecover.serving.reports.pictures import Album, data_uri, outlines
-from nsrecover.serving.reports.scenes.box_scenes import BoxScenes
-from nsrecover.serving.reports.scenes.fact_scenes import FactScenes
-from nsrecover.serving.reports.sounds import sounds_of
+from nsrecover.serving.reports.scenes import BoxScenes, FactScenes
 from nsrecover.serving.reports.way import way_of
 from nsrecover.serving.reports.wording import Found, Wording, kind_of, kinds_of
 
@@ -48,16 +44,7 @@ MARKUP_BYTES = 700_000
 """Room for sentences, tables and drawings."""
 
 
-class Scenes(Protocol):
-    """Draws the scenes of an episode and lists its objects."""
-
-    def views(self, found: Any) -> tuple[SceneView, ...]:
-        """The expected and the observed scene."""
-        ...
-
-    def rows(self, found: Any) -> tuple[Row, ...]:
-        """The objects."""
-        ...
+Scenes = BoxScenes | FactScenes
 
 
 def report_of(
@@ -191,7 +178,8 @@ def _step(
     pictures: tuple[OutlinedPhoto, ...],
     sound: Sound | None,
 ) -> ReportStep:
-    moment, found = moments[i], moments[i].found
+    moment = moments[i]
+    found: Any = moment.found
     lines = lines_of(moment.explanation.sentences) if moment.explanation is not None else _as_expected(found)
     before = "Before " if found.phase is Phase.BEFORE else ""
     label = moment.label(len(episode.plan))

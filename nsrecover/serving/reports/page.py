@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nsrecover.serving.reports.curves import chart
-from nsrecover.serving.reports.model import KIND_WORDS, MARK_WORDS, SYMBOLS, Report
+from nsrecover.serving.reports.media import WAVE_SIZE
+from nsrecover.serving.reports.model import KIND_WORDS, MARK_WORDS, SYMBOLS, Curve, Report
 from nsrecover.serving.reports.pictures import data_uri
-from nsrecover.serving.reports.sounds import WAVE_SIZE
 from nsrecover.util.atomic_write import atomic_write_bytes
 from nsrecover.util.extras import needs_extra
 
@@ -54,3 +54,59 @@ def environment(*packages: str) -> Environment:
         "data_uri": data_uri,
     }  # fmt: skip
     return found
+
+
+WIDTH, HEIGHT = 560, 220
+LEFT, RIGHT, TOP, BOTTOM = 52, 16, 14, 40
+"""Margins, units of SVG."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A curve in units of SVG.
+
+    Attributes:
+        line: points of the curve, in steps.
+        points: x, y and title of every way that was found.
+        bound: height of the lower bound; None if there is none.
+        xs: position and text of the ticks of time, seconds.
+        ys: position and text of the ticks of cost.
+    """
+
+    line: str
+    points: tuple[tuple[float, float, str], ...]
+    bound: float | None
+    xs: tuple[tuple[float, str], ...]
+    ys: tuple[tuple[float, str], ...]
+
+
+def chart(curve: Curve) -> Chart:
+    """Lay a curve out."""
+    end_s = max(curve.end_s, 1e-6)
+    values = [*curve.costs, *([curve.lower_bound] if curve.lower_bound is not None else [])]
+    low, high = min(values), max(values)
+    margin = max((high - low) * 0.15, 0.5)
+    low, high = max(0.0, low - margin), high + margin
+
+    def x(seconds: float) -> float:
+        return round(LEFT + seconds / end_s * (WIDTH - LEFT - RIGHT), 1)
+
+    def y(cost: float) -> float:
+        return round(TOP + (high - cost) / (high - low) * (HEIGHT - TOP - BOTTOM), 1)
+
+    corners: list[str] = []
+    for seconds, cost in zip(curve.seconds, curve.costs, strict=True):
+        if corners:
+            corners.append(f"{x(seconds)},{corners[-1].split(',')[1]}")
+        corners.append(f"{x(seconds)},{y(cost)}")
+    corners.append(f"{x(end_s)},{y(curve.costs[-1])}")
+    titles = [
+        f"{cost:g} {curve.unit} after {seconds:.3f} s" for seconds, cost in zip(curve.seconds, curve.costs, strict=True)
+    ]
+    return Chart(
+        " ".join(corners),
+        tuple((x(s), y(c), t) for s, c, t in zip(curve.seconds, curve.costs, titles, strict=True)),
+        y(curve.lower_bound) if curve.lower_bound is not None else None,
+        tuple((x(end_s * share), f"{end_s * share:.3g} s") for share in (0.0, 0.5, 1.0)),
+        tuple((y(cost), f"{cost:g}") for cost in sorted({round(min(curve.costs), 3), round(max(curve.costs), 3)})),
+    )

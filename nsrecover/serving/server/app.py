@@ -15,7 +15,6 @@ from jinja2 import Environment, FileSystemLoader
 
 from nsrecover.serving.server.guard import Guard
 from nsrecover.serving.server.limits import ServerLimits
-from nsrecover.serving.server.messages import FileData
 from nsrecover.serving.server.problems import add_handlers
 from nsrecover.serving.server.routes import router
 from nsrecover.serving.server.service import Service
@@ -90,7 +89,6 @@ def schema_of(app: FastAPI) -> dict[str, Any]:
             routes=app.routes,
             separate_input_output_schemas=False,
         )
-        _document_parts(schema)
         components = schema["components"]
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         # A server on loopback may have no token.
@@ -99,21 +97,6 @@ def schema_of(app: FastAPI) -> dict[str, Any]:
             components["schemas"].pop(unused, None)
         app.openapi_schema = schema
     return app.openapi_schema
-
-
-def _document_parts(schema: dict[str, Any]) -> None:
-    """Describe the JSON that accompanies uploaded files."""
-    data = FileData.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas = schema["components"]["schemas"]
-    schemas |= {name: part for name, part in data.pop("$defs", {}).items() if name not in schemas}
-    schemas["FileData"] = data
-    kinds = {"data": "application/json", **dict.fromkeys(("rgb", "depth", "instances"), "image/png")}
-    for path in schema["paths"].values():
-        for operation in path.values():
-            content = operation.get("requestBody", {}).get("content", {})
-            if "multipart/form-data" in content:
-                encoding = {name: {"contentType": kind} for name, kind in kinds.items()}
-                content["multipart/form-data"]["encoding"] = encoding
 
 
 def page_of(schema: dict[str, Any]) -> str:

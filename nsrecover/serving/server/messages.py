@@ -126,9 +126,19 @@ class CameraMessage(Message):
     name: str = Field(default="camera", max_length=NAME_LENGTH)
 
 
-class ImageData(Message):
-    """Data that accompany the images of one observation."""
+class ViewMessage(Message):
+    """The images of one camera; all images have the same size."""
 
+    rgb_png: Image
+    depth_png: Image = Field(description="16 bits a pixel, along the optical axis; 0 is no reading. Base64.")
+    instances_png: Image = Field(description="8 or 16 bits a pixel: instance numbers, 0 is background. Base64.")
+    camera: CameraMessage
+
+
+class ObservationMessage(Message):
+    """An observation of the robot at one time."""
+
+    views: list[ViewMessage] = Field(min_length=1, max_length=VIEWS)
     labels: dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}$")], Name] = Field(
         max_length=OBJECTS, description="Instance number -> object. Names are used in the first observation only."
     )
@@ -143,27 +153,6 @@ class ImageData(Message):
         description="Whether an instance number means the same object in every view. If not (one detector for each "
         "camera), every number belongs to one view.",
     )
-
-
-class FileData(ImageData):
-    """Data that accompany images sent as files."""
-
-    cameras: list[CameraMessage] = Field(min_length=1, max_length=VIEWS, description="In the order of the images.")
-
-
-class ViewMessage(Message):
-    """The images of one camera; all images have the same size."""
-
-    rgb_png: Image
-    depth_png: Image = Field(description="16 bits a pixel, along the optical axis; 0 is no reading. Base64.")
-    instances_png: Image = Field(description="8 or 16 bits a pixel: instance numbers, 0 is background. Base64.")
-    camera: CameraMessage
-
-
-class ObservationMessage(ImageData):
-    """An observation of the robot at one time."""
-
-    views: list[ViewMessage] = Field(min_length=1, max_length=VIEWS)
     audio_wav: Recording | None = Field(
         default=None, description="What the microphone heard since the last observation: WAV, mono, 16 bits. Base64."
     )

@@ -35,61 +35,44 @@ def plan_of(steps: Sequence[str | messages.ActionMessage]) -> core.Plan:
     )
 
 
-def observation_of(
-    data: messages.ImageData,
-    cameras: Sequence[messages.CameraMessage],
-    images: Sequence[Sequence[bytes]],
-    max_pixels: int,
-    audio_wav: bytes | None = None,
-) -> Observation:
-    """Return an observation.
+def json_observation(message: messages.ObservationMessage, max_pixels: int) -> Observation:
+    """Return an observation whose images and audio were sent as base64.
 
     Args:
-        data: labels, units and times of the images.
-        cameras: V cameras.
-        images: RGB, depth and instances of each view, as PNG files.
+        message: the observation.
         max_pixels: largest number of pixels of all views together.
-        audio_wav: a WAV file with what the microphone heard since the last observation; None without a microphone.
 
     Raises:
         InvalidObservation: the parts are invalid or do not fit together.
     """
-    if len(images) != len(cameras):
-        raise InvalidObservation(f"expected images of {len(cameras)} views for as many cameras, found {len(images)}")
-    most = max_pixels // len(cameras)
-    views = []
-    for number, view in enumerate(images):
-        named = zip(view, IMAGES, strict=True)
-        views.append([read_png(file, f"view {number}, {name}", kinds, most) for file, (name, kinds) in named])
+    most, views = max_pixels // len(message.views), []
+    for number, view in enumerate(message.views):
+        images = []
+        for name, kinds in IMAGES:
+            label = f"view {number}, {name}"
+            images.append(read_png(from_base64(getattr(view, f"{name}_png"), label), label, kinds, most))
+        views.append(images)
     sizes = {image.shape[:2] for view in views for image in view}
     if len(sizes) != 1:
         found = ", ".join(f"{width} x {height}" for height, width in sorted(sizes))
         raise InvalidObservation(f"expected all images of one size, found {found}; scale them and their intrinsics")
-    audio, rate_hz = (None, 0) if audio_wav is None else read_wav(audio_wav, max_s=AUDIO_S)
+    audio, rate_hz = None, 0
+    if message.audio_wav is not None:
+        audio, rate_hz = read_wav(from_base64(message.audio_wav, "audio", "a WAV file"), max_s=AUDIO_S)
     rgb, depth, instances = map(np.stack, zip(*views, strict=True))
     return Observation(
         rgb=rgb.astype(np.uint8, copy=False),
-        depth_m=depth.astype(np.float32) * np.float32(data.depth_unit_m),
+        depth_m=depth.astype(np.float32) * np.float32(message.depth_unit_m),
         instances=instances.astype(np.int32),
-        cameras=tuple(_camera(camera) for camera in cameras),
-        labels={int(number): name.strip() for number, name in data.labels.items()},
-        gripper_opening_m=data.gripper_opening_m,
-        holding=data.holding,
-        time_s=data.time_s,
+        cameras=tuple(_camera(view.camera) for view in message.views),
+        labels={int(number): name.strip() for number, name in message.labels.items()},
+        gripper_opening_m=message.gripper_opening_m,
+        holding=message.holding,
+        time_s=message.time_s,
         audio=audio,
         audio_rate_hz=rate_hz,
-        shared_ids=data.shared_ids,
+        shared_ids=message.shared_ids,
     )
-
-
-def json_observation(message: messages.ObservationMessage, max_pixels: int) -> Observation:
-    """Return an observation whose images and audio were sent as base64."""
-    images = [
-        [from_base64(getattr(view, f"{name}_png"), f"view {number}, {name}") for name, _ in IMAGES]
-        for number, view in enumerate(message.views)
-    ]
-    audio = None if message.audio_wav is None else from_base64(message.audio_wav, "audio", "a WAV file")
-    return observation_of(message, [view.camera for view in message.views], images, max_pixels, audio)
 
 
 def _camera(message: messages.CameraMessage) -> Camera:

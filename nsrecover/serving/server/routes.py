@@ -7,10 +7,8 @@ from functools import partial
 from operator import methodcaller
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
-from fastapi.exceptions import RequestValidationError
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from pydantic import ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nsrecover.core import Cause
@@ -18,9 +16,8 @@ from nsrecover.core.sessions.requests import Unusable
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.serving.server import messages, observations
 from nsrecover.serving.server.answers import episode_answer
-from nsrecover.serving.server.bodies import StrictRoute, json_of
+from nsrecover.serving.server.bodies import StrictRoute
 from nsrecover.serving.server.guard import KNOWN
-from nsrecover.serving.server.limits import VIEWS
 from nsrecover.serving.server.problems import RefusedRequest, refusals
 from nsrecover.serving.server.service import Service
 from nsrecover.serving.server.sessions import SILENCE_S, EventKind, StoredSession
@@ -153,41 +150,6 @@ async def change_plan(report: Report, body: messages.NewPlan) -> Response:
 async def observe(service: Serving, report: Report, body: messages.ObservationMessage) -> Response:
     """Send the observation that was asked for, as JSON with base64 images."""
     return await report(partial(observed, partial(observations.json_observation, body, service.limits.pixels)))
-
-
-@router.post("/sessions/{session}/observations/multipart", tags=["observations"], responses=REPORTED, **state())
-async def observe_files(
-    service: Serving,
-    report: Report,
-    data: Annotated[str, Form(max_length=100_000, description="JSON: cameras, labels and so on (`FileData`).")],
-    rgb: Annotated[list[UploadFile], File(min_length=1, max_length=VIEWS, description="8-bit RGB PNG of each view.")],
-    depth: Annotated[list[UploadFile], File(min_length=1, max_length=VIEWS, description="16-bit PNG of each view.")],
-    instances: Annotated[
-        list[UploadFile], File(min_length=1, max_length=VIEWS, description="8- or 16-bit PNG of each view.")
-    ],
-    audio: Annotated[
-        UploadFile | None, File(description="WAV, mono, 16 bits: what the microphone heard since the last observation.")
-    ] = None,
-) -> Response:
-    """Send the observation that was asked for as files: one image of each kind for each view, in their order."""
-    json_of(data)
-    try:
-        parsed = messages.FileData.model_validate_json(data)
-    except ValidationError as error:
-        details = [{**each, "loc": ("body", "data", *each["loc"])} for each in error.errors(include_url=False)]
-        raise RequestValidationError(details) from None
-    counts = {"rgb": len(rgb), "depth": len(depth), "instances": len(instances), "cameras": len(parsed.cameras)}
-    if len(set(counts.values())) != 1:
-        raise RefusedRequest(
-            422, "invalid_observation", f"expected as many images of each kind as cameras, found {counts}; send one of "
-            "each kind for each view, in the order of the cameras",
-        )  # fmt: skip
-    images = []
-    for view in zip(rgb, depth, instances, strict=True):
-        images.append([await file.read() for file in view])
-    wav = None if audio is None else await audio.read()
-    see = partial(observations.observation_of, parsed, parsed.cameras, images, service.limits.pixels, wav)
-    return await report(partial(observed, see))
 
 
 @router.post("/sessions/{session}/scenes", tags=["observations"], responses=REPORTED, **state())

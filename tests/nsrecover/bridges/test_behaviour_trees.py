@@ -1,12 +1,8 @@
 """The behaviour that drives a session, on tables of boxes and in kitchens of facts."""
 
-import builtins
-import importlib
-import sys
 import threading
 import time
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +17,6 @@ from nsrecover.bridges.behaviour_trees import FollowPlan
 from nsrecover.core import StopCode
 from nsrecover.core.sessions.requests import Answer, Interrupt, Stopped
 from nsrecover.core.sessions.settings import SessionSettings
-from nsrecover.errors import InvalidConfiguration, UnknownObject
 from nsrecover.monitoring.executing import ExecutionFailed
 from nsrecover.monitoring.motion import MotionModel
 from tests.nsrecover.bridges.tree_table import PLAN, SIDE_M, Slow, Table, reader, run
@@ -66,18 +61,6 @@ def test_an_error_is_on_the_blackboard_and_recovered() -> None:
     assert table.done == [*STEPS[:2], *STEPS[1:]]
     assert ("deviating", ("blue",), "misplaced") in seen
     assert (board.culprits, board.causes) == ((), {})
-
-
-def test_no_recovery_is_a_failure_with_the_reason() -> None:
-    table = Table()
-    follow, tree = following(table)
-    table.after = lambda _: table.lose("blue")
-    assert run(tree) is Status.FAILURE
-    board = reader()
-    assert (board.request, board.causes) == ("stopped", {"blue": "missing"})
-    assert "blue" in board.reason
-    assert follow.feedback_message == board.reason
-    assert table.done == STEPS[:1]
 
 
 def searching(table: Table) -> tuple[Slow, FollowPlan, Any]:
@@ -245,32 +228,3 @@ def test_a_session_can_be_stopped() -> None:
     assert run(tree) is Status.FAILURE
     assert reader().reason == "it is lunch time"
     assert table.done == STEPS[:1]
-
-
-def test_two_behaviours_do_not_see_the_data_of_each_other() -> None:
-    for namespace, lost in (("one", "blue"), ("two", "grey")):
-        table = Table()
-        _, tree = following(table, namespace=namespace)
-        table.after = partial(lambda table, lost, _: table.lose(lost), table, lost)
-        run(tree)
-    assert (reader("one").culprits, reader("two").culprits) == (("blue",), ("grey",))
-
-
-def test_mistakes_are_raised_where_the_tree_is_ticked() -> None:
-    follow = FollowPlan(geometric().session(Plan.parse("top(gren, red)")), Table())
-    with pytest.raises(UnknownObject, match="Did you mean 'green'"):
-        run(py_trees.trees.BehaviourTree(follow))
-
-
-def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def absent(name: str, *arguments: Any, **keywords: Any) -> Any:
-        if name.startswith("py_trees"):
-            raise ImportError(name)
-        return real(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
-    monkeypatch.delitem(sys.modules, "nsrecover.bridges.behaviour_trees")
-    with pytest.raises(InvalidConfiguration, match=r"nsrecover\[py-trees\]"):
-        importlib.import_module("nsrecover.bridges.behaviour_trees")

@@ -1,7 +1,5 @@
 """Monitored environments of others."""
 
-import subprocess
-import sys
 from typing import Any
 
 import gymnasium
@@ -13,7 +11,7 @@ import nsrecover
 from nsrecover import Action, Plan
 from nsrecover.bridges.gymnasium import MonitorWrapper, Response
 from nsrecover.core import StopCode
-from nsrecover.core.sessions.requests import Act, Look, Stopped
+from nsrecover.core.sessions.requests import Act, Stopped
 from nsrecover.errors import InvalidConfiguration
 
 SIDE = 0.04
@@ -140,13 +138,6 @@ def test_what_is_asked_for_leads_back() -> None:
     np.testing.assert_allclose(env.unwrapped.places[:, 2], (0.02, 0.06, 0.10), atol=0.005)
 
 
-def test_without_a_way_to_look_the_next_steps_are_looks() -> None:
-    turns = played(watched(Pusher(losses=(2,)), Response.END, look=None))
-    assert [isinstance(turn[3]["request"], Look) for turn in turns[-2:]] == [True, False]
-    assert verdicts(turns) == [("green",)]
-    assert turns[-1][1:3] == (False, True)
-
-
 def test_a_lost_block_can_end_the_episode_and_nothing_is_kept_for_the_next() -> None:
     env = watched(Pusher(losses=(2,)), Response.END)
     first, second = played(env), played(env)
@@ -177,12 +168,6 @@ def test_what_goes_wrong_on_the_recovery_is_repaired_too_but_not_for_ever() -> N
     assert always[-1][3]["repaired"] is False
 
 
-def test_an_end_on_the_recovery_is_never_called_repaired() -> None:
-    turns = played(watched(Pusher(losses=(2,), limit=5), Response.REPAIR))
-    assert turns[-1][2]
-    assert turns[-1][3]["repaired"] is False
-
-
 def test_a_recovery_that_was_not_seen_to_work_is_never_called_repaired() -> None:
     lost = []
 
@@ -201,9 +186,3 @@ def test_settings_of_wrappers_that_make_no_sense_are_refused() -> None:
         watched(Pusher(), Response.REPAIR, carry_out=None)
     with pytest.raises(InvalidConfiguration, match="call reset"):
         watched(Pusher()).step(np.zeros(4))
-
-
-def test_without_gymnasium_the_error_names_the_extra() -> None:
-    program = "import sys; sys.modules['gymnasium'] = None; import nsrecover.bridges.gymnasium"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
-    assert "pip install 'nsrecover[gymnasium]'" in done.stderr.splitlines()[-1]

@@ -5,7 +5,7 @@ import pytest
 import nsrecover
 from nsrecover import Plan
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
-from nsrecover.core import Cause, StateFact
+from nsrecover.core import StateFact
 from nsrecover.core.sessions.requests import Act, Ask, Done, Look
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.domain import Domain
@@ -63,36 +63,6 @@ def test_predicates_become_variables_relations_and_static_facts() -> None:
 def test_names_with_hyphens_are_parsed_and_written() -> None:
     assert str(PLAN[0]) == "open-lid(cf)"
     assert Plan.parse(str(PLAN)) == PLAN
-
-
-def test_a_plan_that_works_is_as_expected_all_along() -> None:
-    _, instance, state, goal = laboratory()
-    monitor = nsrecover.symbolic(instance, goal).monitor(PLAN, state)
-    for action in PLAN:
-        assert monitor.check().as_expected, action
-        state = instance.apply(state, action.operator, action.arguments)
-        assert monitor.step(action, state | instance.static).as_expected, action
-    assert monitor.next_action is None
-
-
-def test_a_tube_in_the_wrong_place_is_named_and_the_way_back_is_explained() -> None:
-    _, instance, state, goal = laboratory()
-    system = nsrecover.symbolic(instance, goal)
-    monitor = system.monitor(PLAN, state)
-    for action in PLAN.actions[:2]:
-        state = instance.apply(state, action.operator, action.arguments)
-        assert monitor.step(action, state).as_expected
-    dropped = (state - {("holding", "t1")}) | {("in", "t1", "r1"), ("hand-empty",)}
-    found = monitor.step(PLAN[2], dropped)
-    assert {each.name: each.cause for each in found.deviations}["t1"] is Cause.MISPLACED
-    recovery = system.planner.recover(found.observed, monitor.trace, found)
-    assert recovery.subgoal is not None
-    way = (*recovery.actions, *PLAN.actions[recovery.subgoal :])
-    for action in way:
-        assert instance.unmet(dropped, action.operator, action.arguments) == [], action
-        dropped = instance.apply(dropped, action.operator, action.arguments)
-    assert all(instance.atom(dropped, fact) for fact in goal)
-    assert "t1" in system.explainer(found, recovery).text
 
 
 def test_a_session_recovers_from_a_drop() -> None:

@@ -1,27 +1,18 @@
 """Repair of unified-planning problems, checked by its validator and the optimum of Fast Downward."""
 
-import builtins
-import importlib
-import sys
-
 import pytest
 
 pytest.importorskip("unified_planning")
 
 import unified_planning as up
-from unified_planning.engines import CompilationKind, PlanGenerationResultStatus, ValidationResultStatus
+from unified_planning.engines import PlanGenerationResultStatus, ValidationResultStatus
 from unified_planning.plans import ActionInstance, SequentialPlan
 from unified_planning.shortcuts import (
     Always,
-    And,
     BoolType,
-    Compiler,
     DurativeAction,
-    Equals,
-    Exists,
     FixedDuration,
     Fluent,
-    Forall,
     InstantaneousAction,
     Int,
     IntType,
@@ -36,13 +27,11 @@ from unified_planning.shortcuts import (
     RealType,
     Sometime,
     UserType,
-    Variable,
     get_environment,
 )
 from unified_planning.test.examples import get_example_problems
 
 from nsrecover.bridges.unified_planning import PlanRepair, repair
-from nsrecover.bridges.unified_planning.grounding import Grounded
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 
@@ -182,13 +171,6 @@ def test_rejoins_where_it_is_cheapest(delivery) -> None:
     assert repair(world.problem, plan, helped, after=2).step == 4
 
 
-def test_a_whole_state_can_be_given(delivery) -> None:
-    world, plan = delivery
-    with up.shortcuts.SequentialSimulator(world.problem) as simulator:
-        state = simulator.apply(simulator.get_initial_state(), plan.actions[0])
-    assert repair(world.problem, plan, state).step == 1
-
-
 def test_facts_that_no_action_changes_may_have_changed(delivery) -> None:
     world, plan = delivery
     shut = {world.next(world.places[1], world.places[2]): False}
@@ -222,60 +204,11 @@ def test_action_costs_are_respected(delivery) -> None:
         repair(free, plan, {})
 
 
-def test_conditional_effects_are_compiled() -> None:
-    on, powered = Fluent("on"), Fluent("powered")
-    press, plug = InstantaneousAction("press"), InstantaneousAction("plug")
-    press.add_effect(on, True, powered)
-    press.add_effect(on, False, Not(powered))
-    plug.add_effect(powered, True)
-    problem = Problem("lamp")
-    problem.add_fluents([on, powered])
-    for fluent in (on, powered):
-        problem.set_initial_value(fluent, False)
-    problem.add_actions([press, plug])
-    problem.add_goal(on)
-    plan = made((plug,), (press,))
-    found = repair(problem, plan, {powered: False}, after=1)
-    assert (found.status, found.step, found.cost) == (RecoveryStatus.ALREADY_AT_SUBGOAL, 0, 2.0)
-    unpowered = repair(problem, made((press,), (plug,), (press,)), {})
-    assert (unpowered.step, unpowered.cost) == (1, 2.0)  # without power, pressing does nothing
-    check(moved(problem, {powered: False}, plan, 1), found, 2)
-    assert repair(problem, plan, {on: True}, after=1).step == 2
-    with pytest.raises(InvalidPlan, match="the goal"):
-        repair(problem, made((press,)), {})
-
-
-def test_object_fluents_quantifiers_and_disjunctions_are_compiled() -> None:
-    robot_at = Fluent("robot_at", LOCATION)
-    clean = Fluent("clean", BoolType(), place=LOCATION)
-    open_ = Fluent("open", BoolType(), a=LOCATION, b=LOCATION)
-    go = InstantaneousAction("go", b=LOCATION)
-    go.add_precondition(Or(open_(robot_at, go.b), open_(go.b, robot_at)))
-    go.add_effect(robot_at, go.b)
-    sweep = InstantaneousAction("sweep", a=LOCATION)
-    sweep.add_precondition(Equals(robot_at, sweep.a))
-    sweep.add_effect(clean(sweep.a), True)
-    problem = Problem("floor")
-    problem.add_fluent(robot_at)
-    for fluent in (clean, open_):
-        problem.add_fluent(fluent, default_initial_value=False)
-    places = [problem.add_object(f"p{i}", LOCATION) for i in range(3)]
-    problem.set_initial_value(robot_at, places[0])
-    problem.set_initial_value(open_(places[0], places[1]), True)
-    problem.set_initial_value(open_(places[2], places[1]), True)
-    problem.add_actions([go, sweep])
-    every = Variable("every", LOCATION)
-    some = Variable("some", LOCATION)
-    problem.add_goal(Forall(clean(every), every))
-    problem.add_goal(Exists(And(Equals(robot_at, some), Not(Equals(some, places[2]))), some))
-    sweeps = [(sweep, places[0]), (go, places[1]), (sweep, places[1]), (go, places[2]), (sweep, places[2])]
-    plan = made(*sweeps, (go, places[1]))
-    changes = {robot_at: places[2], clean(places[0]): False}
-    found = repair(problem, plan, changes, after=3)
-    now = moved(problem, changes, plan, 3)
-    assert found.proven_optimal
-    check(now, found, 4)  # sweep where it is, go through the middle, sweep the first place
-    assert repair(problem, plan, {}).step == 0
+def test_a_whole_state_can_be_given(delivery) -> None:
+    world, plan = delivery
+    with up.shortcuts.SequentialSimulator(world.problem) as simulator:
+        state = simulator.apply(simulator.get_initial_state(), plan.actions[0])
+    assert repair(world.problem, plan, state).step == 1
 
 
 def test_a_goal_with_or() -> None:
@@ -300,16 +233,6 @@ def reducible() -> list[str]:
     names += " basic_with_costs basic_with_default_values robot_fluent_of_user_type robot_loader_adv charge_discharge"
     names += " hierarchical_blocks_world_exists robot_locations_connected_without_battery"
     return (names + " locations_connected_cost_minimize").split()
-
-
-@pytest.mark.parametrize(
-    "kind", ["multi_agent.ma_problem.MultiAgentProblem", "scheduling.scheduling_problem.SchedulingProblem"]
-)
-def test_problems_of_other_classes_are_refused_by_name(kind: str) -> None:
-    module, _, name = kind.rpartition(".")
-    made = getattr(importlib.import_module(f"unified_planning.model.{module}"), name)
-    with pytest.raises(InvalidConfiguration, match=f"found a {name}"):
-        repair(made("p"), SequentialPlan([]), {})
 
 
 def test_conditions_that_cannot_be_written_out_are_refused() -> None:
@@ -379,29 +302,3 @@ def test_mistakes_are_told(delivery) -> None:
         repair(world.problem, SequentialPlan(plan.actions[2:]), {}, after=1)
     with pytest.raises(InvalidConfiguration, match="budgets"):
         repair(world.problem, plan, {}, budget_s=-1.0)
-
-
-def test_a_missing_package_names_the_extra(monkeypatch, delivery) -> None:
-    world, plan = delivery
-    real = builtins.__import__
-
-    def absent(name, *arguments, **keywords):
-        if name.startswith("unified_planning"):
-            raise ImportError(name)
-        return real(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
-    monkeypatch.delitem(sys.modules, "unified_planning.plans")
-    with pytest.raises(InvalidConfiguration, match=r"nsrecover\[up\]"):
-        repair(world.problem, plan, {})
-
-
-def test_grounds_the_same_actions_as_unified_planning() -> None:
-    world = Delivery(places=5, parcels=2)
-    nothing = SequentialPlan([], world.problem.environment)
-    ours = {str(action) for action in Grounded(world.problem, nothing, {}).task.actions}
-    with Compiler(name="fast-downward-reachability-grounder") as grounder:
-        result = grounder.compile(world.problem, CompilationKind.GROUNDING)
-    theirs = {str(result.map_back_action_instance(ActionInstance(action))) for action in result.problem.actions}
-    assert ours == theirs
-    assert len(ours) == 2 * 5 + 2 * 2 * 5

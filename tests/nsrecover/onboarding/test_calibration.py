@@ -52,7 +52,6 @@ def test_small_errors_leave_the_tolerance_to_decide(tmp_path: Path) -> None:
     assert system.model.models.threshold == 0.5
     assert system.calibration is not None
     assert alarms_on_fresh_runs(system, 40) == 0.0
-    assert "<img" in (out / "report.html").read_text()
 
 
 def test_large_errors_lower_the_threshold_until_the_rate_holds(tmp_path: Path) -> None:
@@ -99,24 +98,6 @@ def test_too_few_runs_and_runs_that_failed_are_named(tmp_path: Path) -> None:
     assert "run04.json step 1 (red)" in done.err
     kept = [path.name for path in (tmp_path / "out").iterdir()]
     assert len(kept) == 1, "the runs that were followed, and no bundle"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: d["scenes"].pop(), "one before the first action and one"),
-        (lambda d: d.pop("plan"), "record it again"),
-        (lambda d: d.update(format="other"), "nsrecover boxes"),
-        (lambda d: d["scenes"][0].update(red=[400, 0, 20]), "expected 6 values as scenes"),
-    ],
-)
-def test_recordings_of_boxes_that_cannot_be_used_are_refused(change: Any, message: str, tmp_path: Path) -> None:
-    (file,) = write_runs(tmp_path, 1).glob("*.json")
-    document = json.loads(file.read_text())
-    change(document)
-    file.write_text(json.dumps(document))
-    with pytest.raises(nsrecover.errors.InvalidRecording, match=message):
-        scenes_recording.load(file)
 
 
 def test_recordings_of_boxes_come_back_with_targets(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.scoring import ScoredStep
-from nsrecover.onboarding.training import FINE_TUNING, apply_setting, divided, quality_of, train_on
+from nsrecover.onboarding.training import apply_setting, divided, quality_of, train_on
 from nsrecover.records.runs import RecordedRun, read_run
 from nsrecover.training.settings import DataConfig, TrainSettings
 from tests.commands import run
@@ -67,15 +67,6 @@ def test_too_few_runs_boxes_and_a_missing_trainer_are_named(tmp_path: Path) -> N
 def test_a_wrong_setting_is_named(setting: str, named: str) -> None:
     with pytest.raises(InvalidConfiguration, match=named):
         apply_setting(TrainSettings(DataConfig("a", "b", "c"), "out"), setting)
-
-
-def test_settings_are_changed() -> None:
-    config = TrainSettings(DataConfig("a", "b", "c"), "out")
-    for setting in (*FINE_TUNING, "encoder.learning_rate=1", "weights=imagenet", "trainer.accelerator=cpu"):
-        apply_setting(config, setting)
-    assert config.transition.epochs == 40
-    assert config.encoder.learning_rate == 1.0
-    assert (config.weights, config.trainer) == ("imagenet", {"accelerator": "cpu"})
 
 
 def test_a_folder_belongs_to_its_runs(tmp_path: Path) -> None:

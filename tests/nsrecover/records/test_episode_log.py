@@ -87,16 +87,6 @@ def test_it_is_small_and_has_no_images(reviewed: Episode, tmp_path: Path) -> Non
     assert (tmp_path / "episode.json").stat().st_size < 60_000
 
 
-def test_a_failed_write_leaves_the_old_file(reviewed: Episode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "episode.json"
-    path.write_text("old")
-    monkeypatch.setattr(episode_log, "to_document", lambda *_: {"no": object()})
-    with pytest.raises(TypeError):
-        episode_log.save(reviewed, path)
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [

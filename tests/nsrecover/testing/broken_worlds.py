@@ -19,7 +19,6 @@ SCENE = SceneSpec(
         ObjectSpec("green die", ObjectKind.DIE, "green", (0.038, 0.038, 0.038), (0.62, -0.15), 0.0),
     )
 )
-TURN_AROUND = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
 
 
 class Table(TabletopWorld):
@@ -58,13 +57,6 @@ def shifted(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
     return moved
 
 
-def along_rays(observation: Observation) -> np.ndarray:
-    rows, columns = np.indices(observation.depth_m.shape[1:])
-    k = observation.cameras[0].intrinsics
-    length = np.sqrt(1 + ((columns + 0.5 - k[0, 2]) / k[0, 0]) ** 2 + ((rows + 0.5 - k[1, 2]) / k[1, 1]) ** 2)
-    return (observation.depth_m * length).astype(np.float32)
-
-
 def with_k(observation: Observation, **entries: float) -> Observation:
     cameras = []
     for camera in observation.cameras:
@@ -73,13 +65,6 @@ def with_k(observation: Observation, **entries: float) -> Observation:
             k[int(place[1]), int(place[2])] *= factor
         cameras.append(replace(camera, intrinsics=k))
     return replace(observation, cameras=tuple(cameras))
-
-
-def swapped_in_second_view(observation: Observation) -> Observation:
-    instances = observation.instances.copy()
-    second = observation.instances[1]
-    instances[1] = np.where(second == 1, 2, np.where(second == 2, 1, second))
-    return replace(observation, instances=instances)
 
 
 def spilling(observation: Observation) -> Observation:
@@ -120,18 +105,12 @@ CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.GRIPPER_FIELDS, lambda seen: replace(seen, holding="no")),
     (Rule.AUDIO_COVERS_TIME, lambda seen: replace(seen, audio=np.zeros(16_000, np.float32), audio_rate_hz=16_000)),
     (Rule.NO_READING_IS_ZERO, holed),
-    (Rule.DEPTH_IN_METRES, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
-    (Rule.DEPTH_ALONG_AXIS, lambda seen: replace(seen, depth_m=along_rays(seen))),
+    (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
     (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k02=2.0, k12=2.0, k00=2.0, k11=2.0)),
     (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k00=0.0)),
     (Rule.OBSERVATION_VALID, lambda seen: posed(seen, lambda pose: pose @ np.diag([1.1, 1.1, 1.1, 1.0]))),
     (Rule.OBSERVATION_VALID, lambda seen: posed(seen, lambda pose: pose @ np.diag([-1.0, 1.0, 1.0, 1.0]))),
-    (Rule.CAMERA_CONVENTION, lambda seen: posed(seen, lambda pose: pose @ TURN_AROUND)),
-    (Rule.CAMERA_CONVENTION, lambda seen: posed(seen, np.linalg.inv)),
-    (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: shifted(z=0.75) @ pose)),
-    (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: np.eye(4)[[1, 2, 0, 3]] @ pose)),
-    (Rule.INSTANCES_AGREE, swapped_in_second_view),
-    (Rule.CAMERAS_AGREE, lambda seen: posed(seen, lambda pose: shifted(x=0.03) @ pose, (1,))),
+    (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: shifted(z=0.028) @ pose)),
     (Rule.SIZES_PLAUSIBLE, spilling),
     (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, cameras=seen.cameras[::-1])),
 ]
@@ -219,14 +198,6 @@ class OneBuffer(Table):
         return replace(observation, rgb=self.buffer)
 
 
-@breaks(Rule.LOOKING_CHANGES_NOTHING)
-class Nudges(Table):
-    def seen(self, observation: Observation) -> Observation:
-        x, y, z = self.pose("red cube")[0]
-        self.external_agent.carry("red cube", (x + 0.02, y, z))
-        return observation
-
-
 @breaks(Rule.UNKNOWN_OPERATOR_REFUSED)
 class AnyOperator(Table):
     def execute(self, action: Action) -> None:
@@ -304,13 +275,6 @@ class DoesNothing(Table):
         self.time_s = time_s
 
 
-@breaks(Rule.PROMISE_KEPT)
-class MissesItsPlace(Table):
-    def execute(self, action: Action) -> None:
-        super().execute(action)
-        self.external_agent.carry(action.arguments[0], (0.40, 0.27, 0.02))
-
-
 @breaks(Rule.OTHERS_STAY)
 class Clumsy(Table):
     def execute(self, action: Action) -> None:
@@ -360,11 +324,6 @@ class ClosesOnce(Table):
 @breaks(Rule.HAS_METHODS)
 class NoObserve:
     def execute(self, action: Action) -> None: ...
-
-
-@breaks(Rule.HAS_METHODS)
-class OddExecute(Table):
-    def execute(self, operator: str, arguments: tuple[str, ...]) -> None: ...  # type: ignore[override]
 
 
 @breaks(Rule.OBSERVATION_VALID)

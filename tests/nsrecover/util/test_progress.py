@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsrecover.util.progress import QUIET, ProgressLines, left_text, progress, rate_text
+from nsrecover.util.progress import QUIET, ProgressLines, progress, rate_text
 
 
 class Clock:
@@ -48,17 +48,3 @@ def test_quick_work_and_quiet_work_say_nothing(
     lines.show(3)
     assert list(progress(range(3), "quiet")) == [0, 1, 2]
     assert capsys.readouterr().err == ""
-
-
-def test_work_that_goes_on_in_the_middle_is_timed_from_there(capsys: pytest.CaptureFixture[str]) -> None:
-    clock = Clock()
-    lines = ProgressLines("encoder", 8, clock)
-    lines.show(4)
-    clock.now = 110.0
-    lines.show(6)
-    assert capsys.readouterr().err == "encoder: 6 of 8, 12 a minute, 10 s left\n"
-
-
-def test_long_times_are_in_minutes() -> None:
-    assert left_text(119) == "119 s left"
-    assert left_text(600) == "10 min left"

@@ -88,5 +88,4 @@ def test_nothing_in_the_library_reads_json_otherwise() -> None:
         "nsrecover/util/untrusted_json.py",
         "nsrecover/serving/client.py",
         "nsrecover/records/hdf5_probe.py",  # what its own parent has written
-        "nsrecover/serving/server/routes.py",  # after bodies.json_of has accepted it
     }

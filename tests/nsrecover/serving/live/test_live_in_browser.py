@@ -90,46 +90,6 @@ def test_an_episode_is_watched_to_its_end_and_two_viewers_see_the_same(browser: 
             viewer.context.close()
 
 
-def test_a_veto_with_the_keyboard_alone(browser: Any) -> None:
-    robot = agent()
-    with at_once(robot, approve=True) as page:
-        viewer = Viewer(browser, page.url)
-        running = Running(robot, PLAN)
-        viewer.wait_for("decision", "Take this way back?")
-        for _ in range(12):
-            viewer.page.keyboard.press("Tab")
-            if viewer.page.evaluate("document.activeElement.id") == "choice-another":
-                break
-        viewer.page.keyboard.press("Enter")
-        viewer.wait_for("decision", "a person vetoed the recovery, and no other one exists")
-        viewer.page.click("#choice-stop")
-        assert running.episode().status is EpisodeStatus.ASKED_FOR_HELP
-        viewer.nothing_wrong()
-        viewer.context.close()
-
-
-def test_a_question_of_the_robot_is_answered(browser: Any) -> None:
-    with nsrecover.serving.live.page() as page:
-        viewer, answers = Viewer(browser, page.url), list[str]()
-
-        class Asking:
-            """Asks in place of an agent."""
-
-            def run(self, plan: Any) -> Any:
-                answers.append(page.ask("Which mug do you mean?"))
-                return answers
-
-        running = Running(Asking(), PLAN)  # type: ignore[arg-type]
-        viewer.wait_for("decision", "Which mug do you mean?")
-        viewer.page.fill("#answer", "the red one")
-        viewer.page.press("#answer", "Enter")
-        running.episode()
-        viewer.wait_for("talk", "the red one")
-        assert answers == ["the red one"]
-        assert viewer.page.locator("#decision").inner_text().strip() == ""
-        viewer.context.close()
-
-
 @contextmanager
 def frozen() -> Iterator[None]:
     """The process of the page does nothing."""
@@ -221,7 +181,9 @@ def test_a_veto_and_a_repair_by_hand_with_right_answers_at_every_point(browser: 
         assert "emergency stop" in ann.page.locator("#state").inner_text()
         assert "It was not carried out." in answer_to(ann, "What did you do about it?")
         assert "was not carried out" in answer_to(ann, "Why did you move the red cube?")
-        ann.page.click("#choice-another")
+        ann.page.focus("#choice-do")
+        ann.page.keyboard.press("Tab")
+        ann.page.keyboard.press("Enter")
         ann.wait_for("decision", "no other one exists")
         assert "A person vetoed it" in answer_to(ann, "What did you do about it?")
         assert "emergency stop" in answer_to(ann, "Is it safe to reach in?")
@@ -235,17 +197,6 @@ def test_a_veto_and_a_repair_by_hand_with_right_answers_at_every_point(browser: 
         decided = [(each.answer, each.by) for record in episode.records for each in record.decided]
         assert decided == [("no", "Ann"), ("look_again", "Ann")]
         ann.nothing_wrong()
-
-
-def test_a_person_repairs_instead_of_the_robot(browser: Any) -> None:
-    with asking(browser) as (ann, running, world, _):
-        ann.page.click("#choice-fix")
-        ann.wait_for("decision", "Put it right now")
-        move(world.boxes, "red cube", "blue cube")
-        ann.page.click("#choice-look")
-        ann.wait_for("state", "The robot completed the plan.")
-        assert running.episode().status is EpisodeStatus.COMPLETED
-        assert world.done == list(PLAN)
 
 
 def test_a_lost_network_moves_nothing_and_the_page_comes_back(browser: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import nsrecover
 import nsrecover.serving.live
-from nsrecover.core import EpisodeStatus, Phase, Recovery
+from nsrecover.core import EpisodeStatus, Phase
 from nsrecover.core.episode import Decided
 from nsrecover.core.sessions.settings import SessionSettings
 from nsrecover.errors import InvalidConfiguration
@@ -97,15 +97,6 @@ def test_a_run_is_shown_while_it_goes_on_and_who_comes_late_sees_all_of_it() -> 
             assert list(until(changes, "One thing more.")[0]) == ["talk"]  # only what is new
         with late.changes(after="99999") as changes:  # has seen another run of the server
             assert len(until(changes, "One thing more.")[0]) == len(seen)
-
-
-def test_every_better_way_back_is_announced_while_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    agent, found = agent_on(BoxTable(pushed)), list[Recovery]()
-    with nsrecover.serving.live.page(agent) as page:
-        monkeypatch.setattr(page, "improves", found.append)
-        episode = agent.run(PLAN)
-    taken = next(record.recovery for record in episode.records if record.recovery)
-    assert found[-1].actions == taken.actions
 
 
 def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
@@ -302,31 +293,3 @@ def test_nothing_of_the_page_is_fetched_from_elsewhere() -> None:
     folder = Path(nsrecover.serving.live.__file__).parent / "templates"
     for file in folder.iterdir():
         assert not re.search(r"https?://|url\((?!#)|@import", file.read_text()), file.name
-
-
-def test_a_thread_that_is_late_does_not_show_an_older_decision(monkeypatch: pytest.MonkeyPatch) -> None:
-    choices, goes_on = (("yes", "Yes"),), threading.Event()
-    with at_once() as page:
-        draw = page._show_state
-
-        def slow() -> None:
-            if threading.current_thread().name == "late":
-                goes_on.wait(20)
-            draw()
-
-        monkeypatch.setattr(page, "_show_state", slow)
-        run = threading.Thread(target=lambda: [page.desk.decide(text, choices) for text in ("first", "second")])
-        run.start()
-        viewer = Client(page.url)
-        with viewer.changes() as changes:
-            until(changes, "first")
-            late = threading.Thread(target=page.desk.answer, args=(1, "yes"), name="late")
-            late.start()
-            until(changes, "second")
-            goes_on.set()
-            late.join()
-            page.tell("afterwards")
-            shown, _ = until(changes, "afterwards")
-        assert "second" in shown.get("decision", "second")
-        page.desk.answer(2, "yes")
-        run.join()

@@ -98,15 +98,6 @@ def test_the_answer_about_safety_uses_every_state_that_was_read() -> None:
     assert "hot or broken: not read" in answers(report_of(flawless(), "Good"))["safe"]
 
 
-def test_length_and_lost_time_come_from_the_records_or_are_said_not_to() -> None:
-    told = answers(report_of(fallen(), "Fallen"))["long"]
-    assert "39 s" in told
-    assert "15 s" in told
-    assert "No time was lost" in answers(report_of(flawless(), "Good"))["long"]
-    records = tuple(replace(each, time_s=0.0) for each in fallen().records)
-    assert "not recorded" in answers(report_of(replace(fallen(), records=records, start_s=0.0), "Fallen"))["long"]
-
-
 def with_search(episode: Episode[Any]) -> Episode[Any]:
     """An episode whose recoveries were found by a search with two answers."""
     found = (Improvement(0.1, 3, 7.0), Improvement(0.4, 9, 4.0))
@@ -147,9 +138,3 @@ def test_help_that_needs_no_recovery_shows_no_search_for_one() -> None:
     assert "recovery was found" not in html_of(report)
     recovery = with_search(helped()).records[0].recovery
     assert "Found" not in panels.search(recovery, "Step 2", over=True, domain=TABLETOP)
-
-
-def test_headlines_name_their_objects() -> None:
-    report = report_of(fallen(), "Fallen")
-    for text in (report.summary, first(report, "what")):
-        assert all(name in text for name in ("green die", "blue cube", "white lego"))

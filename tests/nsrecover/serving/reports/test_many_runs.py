@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from nsrecover.cli.app import app
 from nsrecover.core.episode import Decided, EpisodeStatus, StopCode
-from nsrecover.errors import InvalidConfiguration, InvalidRecording
+from nsrecover.errors import InvalidRecording
 from nsrecover.records import episode_log
 from nsrecover.serving.reports.many_runs import FEW, write_runs
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
@@ -72,5 +72,3 @@ def test_the_command_takes_several_runs_or_a_folder(runs: Path, tmp_path: Path) 
     assert json.loads(done.stdout)["runs"] == 2
     one = CliRunner().invoke(app, ["report", str(runs / "b.json"), "--out", str(out), "--json"])
     assert json.loads(one.stdout)["errors"] == 1
-    with pytest.raises(InvalidConfiguration, match="--rerun"):
-        CliRunner().invoke(app, ["report", str(runs), "--rerun", str(tmp_path / "x.rrd")], catch_exceptions=False)

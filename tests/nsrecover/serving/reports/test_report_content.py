@@ -8,12 +8,11 @@ import pytest
 from nsrecover.core import Action, Cause, Episode, EpisodeStatus, Improvement, Plan, Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.serving.reports.build import report_of
-from nsrecover.serving.reports.curves import HEIGHT, WIDTH, chart
 from nsrecover.serving.reports.media import GoalJudgement, Media
 from nsrecover.serving.reports.model import Mark, MarkedAs, Report
-from nsrecover.serving.reports.page import html_of
+from nsrecover.serving.reports.page import HEIGHT, WIDTH, chart, html_of
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
-from tests.nsrecover.kitchen_facts import HOME, START, WATERED, WINE, FactWorld, after
+from tests.nsrecover.kitchen_facts import HOME, START, WINE, FactWorld, after
 from tests.nsrecover.serving.reports.shown_reports import carried_out, in_kitchen, instructed
 from tests.nsrecover.test_another_way import Blocked, Stuck, Toppled
 
@@ -83,22 +82,6 @@ def test_the_way_shows_what_is_skipped_and_where_the_plan_is_rejoined() -> None:
     ]  # fmt: skip
     assert next(entry for entry in report.way if entry.mark is Mark.REJOIN).text == "The plan continues with step 5"
     assert [entry.step for entry in report.way if entry.mark is Mark.DONE] == [0, 1, 2, 3]
-
-
-def test_a_step_that_is_done_again_and_a_way_that_is_replaced() -> None:
-    episode = carried_out(FactWorld(START | {WINE}))
-    report = report_of(episode, "Wine", domain=HOME.domain)
-    assert way(report)[:5] == [
-        (Mark.STOPPED, 1), (Mark.RECOVERY, None), (Mark.RECOVERY, None), (Mark.SKIPPED, 1), (Mark.REJOIN, None),
-    ]  # fmt: skip
-    assert report.steps[0].label == "Before step 1 of 6"
-    assert [step.label for step in report.steps[1:4]] == ["Recovery, action 1", "Recovery, action 2", "Step 2 of 6"]
-    # the rest of the plan is left when the robot asks for help
-    hook = after(1, ("filled", "house plant", "wine"))
-    lost = report_of(
-        carried_out(FactWorld(hook=hook), goal=(*WATERED, ("at", "mug", "sink"))), "Lost", domain=HOME.domain
-    )
-    assert way(lost)[-1] == (Mark.PROPOSED, None)
 
 
 @pytest.mark.parametrize(

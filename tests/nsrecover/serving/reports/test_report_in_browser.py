@@ -16,7 +16,7 @@ from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.media import Extra
 from nsrecover.serving.reports.page import write_page
 from tests.nsrecover.explanation.made_episodes import fallen
-from tests.nsrecover.kitchen_facts import START, WINE, FactWorld, after
+from tests.nsrecover.kitchen_facts import WINE, FactWorld, after
 from tests.nsrecover.serving.reports.shown_reports import in_kitchen, instructed, recorded
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
@@ -29,8 +29,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     write_page(recorded(), folder / "recorded.html")
     write_page(in_kitchen(FactWorld(hook=after(1, WINE))), folder / "kitchen.html")
     write_page(instructed(), folder / "instructed.html")
-    write_page(in_kitchen(FactWorld(START | {WINE})), folder / "skipping.html")
-    return {kind: folder / f"{kind}.html" for kind in (*KINDS, "skipping")}
+    return {kind: folder / f"{kind}.html" for kind in KINDS}
 
 
 class Opened:
@@ -177,64 +176,6 @@ def test_the_five_answers_are_on_the_first_screen(
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= size["width"]
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-
-
-SHOWN = {
-    "what": ".step:visible .scenes .wrong, .step:visible .place.error",
-    "when": ".track .current.error",
-    "why": ".step:visible .scenes figcaption",
-    "done": "ol.way .recovery, ol.way .proposed",
-    "worked": ".outcome .mark",
-}
-"""Question -> what shows its answer, besides the sentences; docs/reports.md names it for readers."""
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_shows_an_answer_is_on_the_first_screen(browser: Any, pages: dict[str, Path], kind: str) -> None:
-    with Opened(browser, pages[kind]) as opened:
-        for question, selector in SHOWN.items():
-            parts = [part for part in opened.page.locator(selector).all() if part.is_visible()]
-            assert parts, question
-            boxes = [part.bounding_box() for part in parts]
-            assert any(box["y"] >= 0 and box["y"] + box["height"] <= DESKTOP["height"] for box in boxes), question
-        if kind == "recorded":
-            outlined = opened.page.locator(".step:visible .photo .outline").first.bounding_box()
-            assert outlined["y"] + outlined["height"] <= DESKTOP["height"]
-
-
-@pytest.mark.parametrize("kind", [*KINDS, "skipping"])
-def test_the_way_back_is_on_the_first_screen(browser: Any, pages: dict[str, Path], kind: str) -> None:
-    with Opened(browser, pages[kind]) as opened:
-        entries = opened.page.locator(".way li").all()
-        marks = [str(entry.get_attribute("class")).split()[0] for entry in entries]
-        first = next(i for i, entry in enumerate(entries) if entry.get_attribute("aria-current"))
-        assert marks[first] in ("failed", "stopped")
-        wanted = range(first, marks.index("rejoin", first) + 1)
-        shown = {marks[i] for i in wanted}
-        assert shown >= {"recovery", "rejoin"} or shown >= {"proposed", "rejoin"}
-        assert "skipped" in shown or kind != "skipping"
-        frame = opened.page.locator("ol.way").bounding_box()
-        assert frame["y"] + frame["height"] <= DESKTOP["height"]
-        for i in wanted:
-            box = entries[i].bounding_box()
-            assert frame["y"] - 1 <= box["y"], entries[i].inner_text()
-            assert box["y"] + box["height"] <= frame["y"] + frame["height"] + 1, entries[i].inner_text()
-
-
-def test_the_list_of_a_long_way_back_follows_the_slider(browser: Any, pages: dict[str, Path]) -> None:
-    with Opened(browser, pages["instructed"], viewport={"width": 1280, "height": 520}) as opened:
-        page = opened.page
-        for key in ("End", "Home"):
-            page.focus("#slider")
-            page.keyboard.press(key)
-            opened.wait(
-                """() => {
-                  const list = document.querySelector("ol.way"), frame = list.getBoundingClientRect();
-                  const box = list.querySelector("[aria-current]").getBoundingClientRect();
-                  return box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1;
-                }"""
-            )
-        assert page.evaluate("window.scrollY") == 0
 
 
 def test_without_scripts_every_step_is_shown(browser: Any, pages: dict[str, Path]) -> None:

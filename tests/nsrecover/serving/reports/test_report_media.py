@@ -11,9 +11,10 @@ from PIL import Image
 from nsrecover.core import Camera, SceneGraph
 from nsrecover.records.recording import example
 from nsrecover.records.wav import read_wav
-from nsrecover.serving.reports import pictures, sounds
+from nsrecover.serving.reports import media as media_module
+from nsrecover.serving.reports import pictures
 from nsrecover.serving.reports.build import report_of
-from nsrecover.serving.reports.media import Clip, Extra, Media, Photo
+from nsrecover.serving.reports.media import Clip, Extra, Media, Photo, sounds_of
 from nsrecover.serving.reports.model import MarkedAs
 from nsrecover.serving.reports.page import html_of
 from nsrecover.serving.reports.pictures import Album, outline_of_box, outlines, outlines_of_masks, view_of
@@ -97,20 +98,20 @@ def test_photographs_are_stored_once_and_get_smaller_until_they_fit(monkeypatch:
 
 
 def test_sounds_are_played_as_they_were_or_left_out_where_nothing_happened() -> None:
-    (short,) = sounds.sounds_of([tone(0.5, 440.0)], [MarkedAs.OK])
+    (short,) = sounds_of([tone(0.5, 440.0)], [MarkedAs.OK])
     samples, rate_hz = read_wav(short.wav)
     assert rate_hz == 16_000
     assert np.abs(np.fft.rfft(samples)).argmax() / 0.5 == 440
     assert short.seconds == 0.5
     kinds = [MarkedAs.OK, MarkedAs.ERROR, *[MarkedAs.OK] * 6]
-    found = sounds.sounds_of([tone(20.0, 440.0)] * 8, kinds)
+    found = sounds_of([tone(20.0, 440.0)] * 8, kinds)
     kept = [sound.wav is not None for sound in found]
     assert kept[1]
     assert not kept[-1]
-    assert sum(len(sound.wav or b"") for sound in found) <= sounds.BUDGET_BYTES + 8 * 100
+    assert sum(len(sound.wav or b"") for sound in found) <= media_module.BUDGET_BYTES + 8 * 100
     assert all(sound.loudness for sound in found)
     assert read_wav(found[1].wav)[1] == 8_000
-    assert sounds.sounds_of([None, Clip(np.zeros(0, np.float32), 16_000)], kinds[:2])[1].wav is None
+    assert sounds_of([None, Clip(np.zeros(0, np.float32), 16_000)], kinds[:2])[1].wav is None
 
 
 def test_the_page_stays_below_its_limit_whatever_it_is_given() -> None:

@@ -40,7 +40,7 @@ def test_who_has_used_least_goes_first() -> None:
 
     async def ask() -> None:
         turns = Turns(1, 1)
-        greedy = [asyncio.create_task(_waits(turns, "greedy", 0.02, order)) for _ in range(12)]
+        greedy = [asyncio.create_task(_waits(turns, "greedy", 0.3, order)) for _ in range(3)]
         await asyncio.sleep(0.01)
         await asyncio.gather(_waits(turns, "polite", 0.0, order), *greedy)
         assert not turns.running

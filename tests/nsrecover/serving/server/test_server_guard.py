@@ -6,7 +6,6 @@ import json
 import struct
 import zlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from nsrecover.errors import InvalidConfiguration, InvalidObservation
 from nsrecover.serving.client import png
 from nsrecover.serving.server import ServerLimits, serve
 from nsrecover.serving.server.images import DEPTH, INSTANCES, RGB, Kinds, read_png
-from tests.commands import run
 from tests.nsrecover.serving.server.conftest import BOXES, LOCAL, application, opened, scene
 
 TOKEN = "a-token-of-twenty-chars"
@@ -32,20 +30,6 @@ MIRRORED = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, 0.5], [0, 0, 0, 1]]
 def test_an_address_that_others_can_reach_needs_a_token(host: str) -> None:
     with pytest.raises(InvalidConfiguration, match="expected a token for"):
         serve(host, port=0)
-
-
-def test_the_command_says_so_in_one_line() -> None:
-    done = run("nsrecover.cli.app", "serve", "--host", "0.0.0.0")
-    assert done.code == 2
-    assert done.err.startswith("error: expected a token")
-    assert done.err.count("\n") == 1
-
-
-def test_a_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
-    done = run("nsrecover.cli.app", "serve", "--port", "0", "--system", f"mine={tmp_path}")
-    assert done.code == 2
-    assert done.err.startswith("error: expected a checkpoint")
-    assert done.err.count("\n") == 1
 
 
 def test_a_short_token_is_refused() -> None:
@@ -203,13 +187,6 @@ IMAGES: list[tuple[Kinds, np.ndarray]] = [
     (INSTANCES, np.arange(30, dtype=np.uint8).reshape(5, 6)),
     (INSTANCES, np.arange(300, 330, dtype=np.uint16).reshape(5, 6)),
 ]
-
-
-@pytest.mark.parametrize(("kinds", "pixels"), IMAGES)
-def test_what_the_client_packs_the_server_unpacks(kinds: Kinds, pixels: np.ndarray) -> None:
-    found = read_png(png(pixels), "image", kinds, 30)
-    assert found.dtype == pixels.dtype
-    np.testing.assert_array_equal(found, pixels)
 
 
 def test_palettes_are_read_as_instance_numbers() -> None:

@@ -15,7 +15,6 @@ from urllib import request
 
 import pytest
 
-from eval.checks.fleet import FleetConfig, table_of, under_load
 from eval.checks.fuzz.server import fuzz
 from eval.common.served import Served, served
 from nsrecover.records.recording import Recording
@@ -101,11 +100,6 @@ def test_a_report_whose_answer_was_lost_is_sent_again(server: Served, monkeypatc
     client.close()
 
 
-def test_the_client_tells_what_the_server_does_not_take(server: Served) -> None:
-    with pytest.raises(ServerRefused, match="expected an action like"):
-        Client(["top"], server.url)
-
-
 def test_a_search_is_watched_stopped_and_holds_up_nobody(server: Served) -> None:
     client, answers, asking = searching(server)
     with pytest.raises(ServerRefused, match=r"409.*busy"):
@@ -167,17 +161,6 @@ def test_the_curl_commands_of_the_page_work(server: Served, tmp_path: Path, monk
     (turn,) = found["turns"]
     assert {each["cause"] for each in turn["discrepancy"]["deviations"]} == {"toppled", "dropped", "moved"}
     assert turn["recovery"]["status"] == "recovered"
-
-
-def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
-    """Runs `python -m eval.checks.fleet` briefly."""
-    metrics = under_load(server, FleetConfig(robots=4, seconds=4, every_s=0.7))
-    assert metrics["first_errors"] == []
-    assert metrics["errors"] == 0
-    assert metrics["observations"] >= 4 * 5
-    assert metrics["latency_s"]["look and recover"]["count"] >= 4
-    assert metrics["memory_mb"]["most"] > 0
-    assert "4 robots with images for 4 s" in table_of(metrics)
 
 
 def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:

@@ -36,20 +36,6 @@ from tests.nsrecover.serving.server.conftest import (
 )
 
 
-def as_files(message: dict[str, Any]) -> dict[str, Any]:
-    """Return an observation as a multipart request."""
-    data = {key: value for key, value in message.items() if key not in ("views", "audio_wav")}
-    data["cameras"] = [view["camera"] for view in message["views"]]
-    files = [
-        (kind, (f"{kind}.png", base64.b64decode(view[f"{kind}_png"]), "image/png"))
-        for kind in ("rgb", "depth", "instances")
-        for view in message["views"]
-    ]
-    if "audio_wav" in message:
-        files.append(("audio", ("audio.wav", base64.b64decode(message["audio_wav"]), "audio/wav")))
-    return {"data": {"data": json.dumps(data)}, "files": files}
-
-
 def test_images_are_judged_as_the_library_judges_them(
     cameras: TestClient, system: System, episode: Recording, plan: list[str], seen: list[dict[str, Any]]
 ) -> None:
@@ -74,39 +60,7 @@ def test_images_are_judged_as_the_library_judges_them(
     assert len(episode_log.from_document(log).records) == len(plan)
 
 
-def test_every_camera_may_number_its_own_masks(cameras: TestClient, episode: Recording, plan: list[str]) -> None:
-    path = opened(cameras, plan)
-    for number, seen in enumerate(episode.observations):
-        instances = seen.instances.copy()
-        instances[1][instances[1] > 0] += 100
-        own = replace(seen, instances=instances, labels=seen.labels if number == 0 else {}, shared_ids=False)
-        answer = cameras.post(f"{path}/observations", json=observation_message(own))
-        assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert found["discrepancy"]["verdict"] == "deviating"
-    assert {each["name"] for each in found["objects"]} == {
-        name for seen in episode.observations for name in seen.labels.values()
-    }
-
-
-def test_files_say_the_same_as_json(cameras: TestClient, plan: list[str], seen: list[dict[str, Any]]) -> None:
-    answers = []
-    for files in (False, True):
-        path = opened(cameras, plan[3:])
-        for message in seen[3:]:
-            answer = (
-                cameras.post(f"{path}/observations/multipart", **as_files(message))
-                if files
-                else cameras.post(f"{path}/observations", json=message)
-            )
-            assert answer.status_code == 200, answer.text
-        answers.append(answer.json())
-    assert answers[0]["discrepancy"] == answers[1]["discrepancy"]
-    assert answers[0]["discrepancy"]["deviations"]
-
-
-@pytest.mark.parametrize("files", [False, True])
-def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episode: Recording, files: bool) -> None:
+def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episode: Recording) -> None:
     audio = (np.arange(-800, 800) / 800).astype(np.float32)
     message = observation_message(replace(episode.observations[0], audio=audio, audio_rate_hz=16_000))
     decoded = json_observation(messages.ObservationMessage.model_validate(message), 10**9)
@@ -114,10 +68,7 @@ def test_audio_comes_with_the_images(cameras: TestClient, plan: list[str], episo
     assert decoded.audio_rate_hz == 16_000
 
     def send(message: dict[str, Any]) -> Any:
-        path = opened(cameras, plan)
-        if files:
-            return cameras.post(f"{path}/observations/multipart", **as_files(message))
-        return cameras.post(f"{path}/observations", json=message)
+        return cameras.post(f"{opened(cameras, plan)}/observations", json=message)
 
     assert send(message).status_code == 200
     refused = send({**message, "audio_wav": base64.b64encode(b"no sound").decode()})
@@ -283,14 +234,6 @@ def test_a_refused_observation_changes_nothing(
     kind = cameras.post(f"{path}/scenes", json=scene(BOXES)).json()
     assert kind["problem"].startswith("expected camera images, found SceneGraph")
     assert cameras.post(f"{path}/observations", json=seen[1]).json()["request"]["code"] == "act"
-
-
-def test_an_object_that_the_plan_needs_is_asked_for_three_times(http: TestClient) -> None:
-    path = opened(http, ["top(a, missing)"])
-    for _ in range(2):
-        assert "found 'missing'" in reported(http, path, BOXES)["problem"]
-    refused = http.post(f"{path}/scenes", json=scene(BOXES))
-    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_object")
 
 
 def test_there_are_only_so_many() -> None:

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +24,10 @@ from nsrecover.core.sessions.requests import Act
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.serving.client import Client
 from nsrecover.serving.server import ServerLimits, create_app, observations
-from nsrecover.serving.server.work.jobs import Job, Jobs, observed, restored, stored
+from nsrecover.serving.server.work.jobs import restored, stored
 from nsrecover.system import System
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
-from tests.nsrecover.serving.server.conftest import AWAY, BOXES, LOCAL, STACKED, opened, reported, scene, started
+from tests.nsrecover.serving.server.conftest import BOXES, LOCAL, STACKED, opened, reported, scene, started
 from tests.nsrecover.serving.server.test_server_process import swapped
 
 PLAN = ["top(a, b)"]
@@ -121,37 +119,6 @@ def test_images_that_share_memory_are_stored_once() -> None:
     again["views"][1] = 7
     assert (again["each"][1] == 7).all()
     assert (again["each"][0] == views[0]).all()
-
-
-def test_an_observation_is_judged_once_and_searched_for_elsewhere() -> None:
-    systems: dict[str, System[Any]] = {"boxes": nsrecover.geometric()}
-    session = systems["boxes"].session(nsrecover.Plan.parse("top(a, b)"), BOXES)
-    session.observed(AWAY)
-    state, seen = stored(session, systems), list[int]()
-
-    def see() -> Any:
-        seen.append(1)
-        return AWAY
-
-    def done(job: Job, longest_s: float | None) -> tuple[list[Any], Any]:
-        sent = queue.Queue[Any]()
-        Jobs(systems, lambda _, item: sent.put(item), longest_s).take(1, job)
-        events = list[Any]()
-        while isinstance(item := sent.get(timeout=30), tuple):
-            events.append(item)
-        return events, item
-
-    judged = Job(partial(observed, see), state)
-    whole, answer = done(judged, None)
-    told, needed = done(judged, 30)
-    rest, outcome = done(needed.args[0], None)
-    assert len(seen) == 2, "once each"
-    for events in (whole, told + rest):
-        kinds = [kind for kind, _ in events]
-        assert (kinds.count("compared"), kinds.count("turn"), kinds[0], kinds[-1]) == (1, 1, "compared", "turn")
-    for each in (answer.answer, outcome.answer):
-        del each["turns"][0]["recovery"]["seconds"]
-    assert outcome.answer == answer.answer
 
 
 def test_a_session_that_is_deleted_during_its_search_is_answered() -> None:

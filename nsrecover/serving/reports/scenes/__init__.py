@@ -1,1 +1,0 @@
-"""Scenes in a report: drawings and tables."""
