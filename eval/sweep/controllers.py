@@ -16,7 +16,7 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.scene import SceneGraph
 from nsrecover.core.traces import Trace
 from nsrecover.errors import InvalidConfiguration, require_known
 from nsrecover.explanation.facts import violated_texts
