@@ -82,7 +82,7 @@ def test_a_recording_is_explained_with_the_models() -> None:
     assert report["errors"][0]["step"] == 4
     assert report["verified"]
     assert "the blue die toppled" in report["answers"][0]["text"]
-    assert "no recovery" in report["answers"][1]["text"]
+    assert "plan needs it on the cyan die" in report["answers"][1]["text"]
 
 
 def test_a_file_of_no_known_kind_is_refused(tmp_path: Path) -> None:
