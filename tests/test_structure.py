@@ -29,6 +29,7 @@ NOT_YET_FEW_PARAMETERS = {
     "eval/displacement.py::looks_at": 9,
     "eval/checks/soak/episodes.py::_run": 10,
     "nsrecover/bridges/unified_planning/__init__.py::repair": 9,
+    "nsrecover/cli/app.py::explain": 9,
     "nsrecover/serving/live/__init__.py::page": 9,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 10,
     "sim/kitchen/observing.py::observe": 9,
