@@ -26,6 +26,7 @@ NOT_YET_LONG = {
 NOT_YET_FEW_PARAMETERS = {
     "eval/checks/soak/episodes.py::_run": 10,
     "nsrecover/bridges/unified_planning/__init__.py::repair": 9,
+    "nsrecover/cli/app.py::explain": 9,
     "nsrecover/serving/live/__init__.py::page": 9,
     "nsrecover/planning/symbolic/compiled_cut.py::_rounds": 10,
     "sim/kitchen/observing.py::observe": 9,

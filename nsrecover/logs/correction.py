@@ -124,7 +124,10 @@ def _in_order(
 ) -> tuple[Action, ...]:
     """The same steps in the order of the original plan, doors closed and switches turned off early, where possible."""
     rank = {step: number for number, step in reversed(list(enumerate(plan)))}
-    kept = list(steps)
+    # Something is put on or into a place as the plan does it.
+    meant = {step.arguments: step for step in plan if scene.puts(step)}
+    alike = [meant.get(step.arguments, step) if scene.puts(step) else step for step in steps]
+    kept = alike if reaches(start, alike, conditions, scene) else list(steps)
     for _ in steps:
         for i in range(len(kept) - 1):
             first, second = kept[i : i + 2]

@@ -112,7 +112,8 @@ def _finding(run: LogRun) -> tuple[Finding, int]:
     if vague is not None:
         return vague, 0
     editor = Editor(run.believer, course.start, run.goal, first, tuple(run.steps))
-    edits = editor.edits() if run.subgoals and run.wanted else []
+    # A plan that would succeed needs no edit.
+    edits = editor.edits() if run.subgoals and run.wanted and not editor.succeeds(editor.steps) else []
     if edits:
         return _in_plan(run, edits[0], first, plain), len({(e.kind, e.steps, e.names) for e in edits})
     if first < len(run.subgoals):

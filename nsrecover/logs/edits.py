@@ -15,6 +15,8 @@ from nsrecover.logs.correction import correct
 from nsrecover.logs.courses import Believer
 from nsrecover.logs.roles import RoledScene
 
+_SWITCHED = {"door", "lid", "switch"}
+"""Traits of what is opened or switched, if an operator does not say which objects it takes."""
 _PROMISING = 4
 """Edits that come nearer to the goal, after which another one is tried."""
 
@@ -259,7 +261,8 @@ class Editor:
         operators = [one for one in scene.instance.domain.operators.values() if one.effects]
         for name in known:
             for one in operators:
-                if len(one.parameters) == 1 and scene.has(name, one.parameters[0].trait):
+                switched = one.name not in scene.switches or one.parameters[0].trait or objects[name] & _SWITCHED
+                if len(one.parameters) == 1 and switched and scene.has(name, one.parameters[0].trait):
                     yield Action(one.name, (name,))
         for one in operators:
             if len(one.parameters) > 1 and len(known) ** len(one.parameters) < 4000:

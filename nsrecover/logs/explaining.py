@@ -95,6 +95,9 @@ def explain_run(run: LogRun, until: float = float("inf"), cut: str = "") -> LogE
     start = _start(run, finding)
     if finding.cause is not RootCause.NONE:
         correction = correct(start, conditions, run.home, run.steps, until=until) if conditions else None
+    if not correction and finding.step in run.steps and run.scene.opaque(finding.step):
+        # What the failed step should have done is not known: the plan goes on from it.
+        correction = tuple(run.steps[run.steps.index(finding.step) :])
     succeeds = (
         correction is not None
         and bool(conditions or not correction)

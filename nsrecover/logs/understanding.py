@@ -47,6 +47,8 @@ _VERBS = {
     "move_to": "move_to go_to goto navigate navigate_to navigate_to_obj navigate_to_pose drive_to walk_to approach go "
     "move",
 }
+_EITHER = {"put", "place", "putobject", "placeobject", "put_object", "place_object", "release", "load", "drop_off"}
+"""Verbs that leave open whether something is put on or into a place: its kind says so."""
 _OPERATOR_OF = {verb: operator for operator, verbs in _VERBS.items() for verb in verbs.split()}
 _PREDICATES: dict[str, tuple[str, bool]] = {
     word: (predicate, value)
@@ -141,13 +143,18 @@ def _in_common_words(raw: RawTrace) -> RawTrace:
         return given if given == "*" else _plain(normal(given))
 
     def action(step: Action) -> Action:
-        operator, arguments = step.operator if own else operator_of(step.operator), tuple(map(name, step.arguments))
+        operator, arguments = (
+            step.operator if own else operator_of(step.operator),
+            tuple(map(name, filter(str.strip, step.arguments))),
+        )
         if operator == "pick_up":
             arguments = arguments[:1]
         if operator in ("put_in", "put_on") and len(arguments) == 3:
             arguments = arguments[:2]
         if operator == "pour" and len(arguments) == 1:
             operator = "pour_out"
+        if len(arguments) == 2 and operator == "put_on" and step.operator.lower() in _EITHER:
+            operator = "put_in" if Trait.HOLLOW in traits_of(arguments[1]) else operator
         known = HOUSEHOLD.operators.get(operator)
         if known is not None and len(known.parameters) != len(arguments):
             operator = f"{operator}_{len(arguments)}"
@@ -159,12 +166,16 @@ def _in_common_words(raw: RawTrace) -> RawTrace:
         predicate = "running" if (word, len(given)) == ("on", 2) else predicate
         if own and given[0] in (*HOUSEHOLD.predicates,):
             predicate, value = given[0], True
-        terms = given[1:] if predicate == "filled" and len(given) == 3 else tuple(map(name, given[1:]))
+        terms = tuple(map(name, given[1:]))
         if predicate == "hand_free":
             return ("holding", "*"), False
         if predicate == "holding":
             terms = terms[-1:] if len(terms) < 2 or terms[-1] != "gripper" else terms[:1]
-        changed = (predicate, *(terms if predicate != "filled" else (name(terms[0]), *terms[1:])))
+        if predicate == "filled":
+            terms = (*terms[:1], *(given[2:] or ("water",)))
+        if HOUSEHOLD.arities.get(predicate, len(terms)) != len(terms):
+            return (f"{predicate}_{len(terms)}", *terms), value
+        changed = (predicate, *terms)
         if predicate in PLACING and len(changed) == 3 and changed[2] in ("gripper", "robot gripper", "hand"):
             changed = ("holding", changed[1])
         found, positive = literal(changed, HOUSEHOLD)
@@ -206,7 +217,7 @@ def _plain(name: str) -> str:
     """A name that an object, and its slices, can have."""
     if not problem_of(f"{name} slice"):
         return name
-    return " ".join(plain_name(name).split()[:6])[:60].strip()
+    return " ".join(plain_name(name).split()[:6])[:60].strip() or "thing"
 
 
 # -- objects
@@ -266,9 +277,8 @@ def _merged(raw: RawTrace, goal: Iterable[StateFact]) -> RawTrace:
     """
     said = {name for step in raw.plan for name in step.arguments} | {name for fact in goal for name in _terms(fact)}
     seen, renamed = _seen_names(raw), dict[str, str]()
-    pairs = [
-        fact[1:] for event in _observed(raw) for claim in event.claims for fact in claim.facts if fact[0] in PLACING
-    ]
+    facts = [fact for event in _observed(raw) for claim in event.claims for fact in claim.facts]
+    pairs = [fact[1:] for fact in facts if fact[0] in PLACING and len(fact) == 3]
     nested = {noun(one) for one, other in pairs if noun(one) == noun(other)}
     for name in seen:
         if noun(name) != name and name not in said and (noun(name) in seen or noun(name) in nested):

@@ -76,8 +76,10 @@ def action_of(given: Parsed, arguments: Sequence[Parsed] = ()) -> Action:
         verb = "_".join(words[:count]).lower()
         if operator_of(verb) != verb or count == 1:
             parts = [part for part in _PLACES.split(" " + " ".join(words[count:])) if part.strip()]
-            inside = bool(re.search(r" (?:into|inside|in) ", f" {text} ")) and operator_of(verb) == "put_on"
-            return Action("put_in" if inside else _plain(verb), tuple(map(name_of, parts)))
+            how = re.search(r" (into|inside|in|on|onto|on top of) ", f" {text.replace('in/on', 'in')} ")
+            if how and operator_of(verb) == "put_on":
+                verb = "put_on" if how[1].startswith("on") else "put_in"
+            return Action(_plain(verb), tuple(map(name_of, parts)))
     return Action(_plain(text), ())
 
 
