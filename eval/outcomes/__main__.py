@@ -195,11 +195,11 @@ def judge_trial(
 
 
 def _first(examples: Sequence[OutcomeExample], count: int) -> list[OutcomeExample]:
-    """The first examples of every operator."""
+    """The first examples of every operator; pushes of boxes are pushes and rolls."""
     seen, found = Counter[str](), []
     for each in examples:
         seen[each.action.operator] += 1
-        if seen[each.action.operator] <= count:
+        if seen[each.action.operator] <= count * (2 if each.action.operator == "push_boxes" else 1):
             found.append(each)
     return found
 

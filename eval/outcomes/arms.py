@@ -42,7 +42,7 @@ class FixedRule:
         drops = np.repeat(nodes.operators == "drop_into", nodes.counts)
         pushed = nodes.target & ~drops & ~np.repeat(nodes.operators == "topple", nodes.counts)
         expected[pushed] = np.column_stack([nodes.distances[pushed], np.zeros((int(pushed.sum()), 2))])
-        return np.linalg.norm(nodes.moved - expected, axis=1), nodes.target * 1.0
+        return np.linalg.norm(nodes.moved - expected, axis=1), nodes.target.astype(np.float64)
 
 
 @dataclass

@@ -171,10 +171,16 @@ class Comparison:
     def _pushed(
         self, models: PushOutcomes, graph: SceneGraph, before: SceneGraph, action: Action, otherwise: np.ndarray
     ) -> np.ndarray:
-        """P(as expected) of the objects that are seen after a push, by the distribution of its outcomes."""
+        """P(as expected) of the objects that are seen after a push, by the distribution of its outcomes.
+
+        The pushed object also has to be as far as its operator promises: the good pushes of the training were.
+        """
         if before.names != graph.names or action.target is None:
             return otherwise
-        found = models.push_as_expected(before.boxes, moved_object(before, action), action.target, graph.boxes)
+        moved = moved_object(before, action)
+        found = np.array(models.push_as_expected(before.boxes, moved, action.target, graph.boxes))
+        if not self.domain.operator_of(action).achieved(before, graph, action):
+            found[moved] = 0.0
         return np.where(graph.seen & before.seen, found, otherwise)
 
 

@@ -20,7 +20,7 @@ from nsrecover.models.outcomes.calibration import ClassCalibration
 from nsrecover.models.outcomes.episode import GOOD, ContactEpisode
 from nsrecover.models.outcomes.features import NodeFeatures, node_features, parity
 from nsrecover.models.outcomes.model import OutcomeModel, edges_within, node_classes
-from nsrecover.models.outcomes.network import UNIT_M
+from nsrecover.models.outcomes.network import UNIT_M, OutcomeNetwork
 from nsrecover.models.outcomes.scene import Array, ContactAction
 from nsrecover.training.schedule import Batch, CosineModule
 
@@ -102,16 +102,16 @@ class OutcomeModule(CosineModule):
     """Trains one network of an outcome model: negative log-likelihood of the seen displacements.
 
     Args:
-        model: the outcome model.
-        number: of its network.
+        network: of an outcome model.
+        variance: (3,) of the model's sensor.
         learning_rate: at the start.
     """
 
     stage = "outcomes"
 
-    def __init__(self, model: OutcomeModel, number: int, learning_rate: float) -> None:
+    def __init__(self, network: OutcomeNetwork, variance: Tensor, learning_rate: float) -> None:
         super().__init__(learning_rate)
-        self.network, self._variance = model.networks[number], model.variance
+        self.network, self._variance = network, variance
 
     def measure(self, batch: Batch, training: bool) -> dict[str, Tensor]:
         """Mean negative log-likelihood of an object that can move, nats."""
@@ -153,6 +153,7 @@ def train_outcomes(model: OutcomeModel, examples: Sequence[OutcomeExample], budg
     values = torch.as_tensor(np.concatenate([each.nodes.values for each in training]))
     found = {}
     for number, network in enumerate(model.networks):
+        assert isinstance(network, OutcomeNetwork)
         seed = budget.seed + 1000 * number
         lightning.seed_everything(seed, workers=True, verbose=False)
         network.middle.copy_(values.mean(dim=0))
@@ -161,7 +162,7 @@ def train_outcomes(model: OutcomeModel, examples: Sequence[OutcomeExample], budg
             DataLoader(OutcomeBatches(part, budget.batch_size, seed, chosen), batch_size=None)
             for part, chosen in ((training, True), (examples[:held_out], False))
         ]
-        module = OutcomeModule(model, number, budget.learning_rate)
+        module = OutcomeModule(network, model.variance, budget.learning_rate)
         best = KeepBest(network)
         trainer = lightning.Trainer(
             max_epochs=budget.epochs,
@@ -178,7 +179,7 @@ def train_outcomes(model: OutcomeModel, examples: Sequence[OutcomeExample], budg
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module.train()
-            trainer.fit(module, *loaders)
+            trainer.fit(module, loaders[0], loaders[1])
         found[f"network_{number}"] = round(best.best, 4)
     model.eval()
     return found

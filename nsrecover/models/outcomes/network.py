@@ -70,7 +70,8 @@ def _gaussian(away: Tensor, factor: Tensor, variance: Tensor) -> Tensor:
     second = (away[..., 1] - c10 * first) / c11
     third = (away[..., 2] - c20 * first - c21 * second) / c22
     squares = first * first + second * second + third * third
-    return -0.5 * squares - (c00 * c11 * c22).log() - 1.5 * math.log(2 * math.pi)
+    found: Tensor = -0.5 * squares - (c00 * c11 * c22).log() - 1.5 * math.log(2 * math.pi)
+    return found
 
 
 class OutcomeNetwork(nn.Module):
