@@ -173,9 +173,13 @@ class Tracker:
         self._looks.append(reads)
 
     def doubt(self, props: Iterable[Property], times: float) -> None:
-        """Take properties to be otherwise than believed so many times more likely: what rests on them has failed."""
+        """Take properties to be otherwise than believed so many times more likely: what rests on them has failed.
+
+        What observations since the last action have shown counts as it did before.
+        """
+        shown = set[Property]().union(*self._looks)
         for prop in props:
-            self._doubts[prop] = max(self._doubt(prop), STRAY) * times
+            self._doubts[prop] = max(self._doubt(prop), 0.0 if prop in shown else STRAY) * times
 
     def _reads(self, look: FactScene) -> Reads:
         now = by_property(look.facts, self._domain)
