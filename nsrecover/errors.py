@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 LONGEST_ERROR = 400
 """Characters of the text of an error; what is longer is left out in its middle."""
 
-LONGEST_LIST = 160
+LONGEST_LIST = 120
 """Characters of a list of known names; of a longer one the closest names are said."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

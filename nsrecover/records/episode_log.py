@@ -41,6 +41,8 @@ FORMAT = "nsrecover episode"
 
 SCHEMA = 2
 """Version of the file format; readers refuse any other."""
+GONE = frozenset({"cause"})
+"""Fields of a discrepancy that earlier logs of this version have."""
 
 WHAT = "the log of an episode"
 DIGITS = 5
@@ -135,10 +137,17 @@ def from_document(document: object, source: str = "log") -> AnyEpisode:
             return scenes[number]
 
         fields = {name: value for name, value in known.items() if name not in ("format", "schema", "scenes", "domain")}
+        fields["records"] = [_without_gone(record) for record in fields["records"]]
         readers: Readers = {SceneGraph: scene, AnyDeviation: lambda data: from_json(Deviation[value], data)}
         episode = from_json(Episode[SceneGraph], fields, readers)
         check_consistent(episode)
         return episode
+
+
+def _without_gone(record: Parsed) -> Parsed:
+    """A record without fields of discrepancies that are written no more."""
+    found = record.get("discrepancy")
+    return record if found is None else {**record, "discrepancy": {k: v for k, v in found.items() if k not in GONE}}
 
 
 def _words_of(domain: Domain | None) -> Json:

@@ -9,6 +9,7 @@ import numpy as np
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.outcomes.scene import Array, ContactAction, ContactScene
+from nsrecover.util.untrusted_json import parse_json
 
 SCHEMA = 1
 """Version of the line and of the generation from numbers; increase it when either changes."""
@@ -83,7 +84,7 @@ class ContactEpisode:
             InvalidConfiguration: the line is not an episode of this schema.
         """
         try:
-            data = json.loads(line)
+            data = parse_json(line)
             if (data["schema"], data["dataset"]) != (SCHEMA, "XI"):
                 raise ValueError(f"schema {data['schema']} of dataset {data['dataset']}")
             array = {

@@ -96,6 +96,21 @@ def _check_headers(scope: Scope) -> None:
         )  # fmt: skip
 
 
+def _without_body(send: Send) -> Send:
+    """Return a sender that leaves out the body: an answer ends with its headers, and so does a stream."""
+    ended = False
+
+    async def sent(message: Message) -> None:
+        nonlocal ended
+        if message["type"] != "http.response.body":
+            await send(message)
+        elif not ended:
+            ended = True
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    return sent
+
+
 class Guard:
     """Middleware that refuses unauthorised callers, and requests that are too many, too large or too slow.
 
@@ -129,6 +144,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "HEAD":  # answered as GET, without the body
+            scope, send = {**scope, "method": "GET"}, _without_body(send)
         headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
         started = False
 

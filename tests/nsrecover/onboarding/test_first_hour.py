@@ -69,12 +69,6 @@ def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: 
     assert "0 of 3 steps" in nsr("check", str(runs / "run000.json"), "--checkpoint", str(out)).out
 
 
-def test_telling_a_robot_without_a_checkout_says_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nsrecover.cli.tell.find_spec", lambda name: None)
-    done = nsr("tell", "bring me an apple")
-    assert (done.code, "--world" in done.err, "PYTHONPATH" in done.err) == (2, True, False)
-
-
 def test_what_was_found_is_drawn_over_the_images(tmp_path: Path) -> None:
     done = nsr("check-setup", "example", "--out", str(tmp_path))
     assert done.code == 0, done.err

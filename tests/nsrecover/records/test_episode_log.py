@@ -118,6 +118,13 @@ def _later(document: Any, key: str, value: Any) -> None:
     document["records"][1][key] = value
 
 
+def test_fields_that_are_written_no_more_are_left_out(reviewed: Episode, tmp_path: Path) -> None:
+    document = json.loads(json.dumps(episode_log.to_document(reviewed)))
+    document["records"][-1]["discrepancy"]["cause"] = []
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    assert episode_log.load(tmp_path / "old.json").records[-1].discrepancy is not None
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
