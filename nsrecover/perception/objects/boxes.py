@@ -7,14 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.transform import Rotation
 
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.entrance import check_frame, check_kind
 from nsrecover.core.protocols import Reported
 from nsrecover.core.scene import FloatArray, SceneGraph, Visibility
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.objects.orientations import changed_stance
+from nsrecover.perception.objects.orientations import changed_stance, rotation_of
 
 Boxes = Mapping[str, npt.ArrayLike | None]
 """Name -> centre and size (6,), metres; with the turn about the vertical (7,), radians; or with a quaternion
@@ -72,9 +71,9 @@ def oriented_box(name: str, box: npt.ArrayLike) -> tuple[FloatArray, FloatArray]
         )
     if len(given) == 6:
         return given, np.full(7, np.nan, np.float32)
-    rotation = Rotation.from_euler("z", given[6]) if len(given) == 7 else Rotation.from_quat(given[6:])
-    around = np.concatenate([given[:3], np.abs(rotation.as_matrix()) @ given[3:6]]).astype(np.float32)
-    return around, np.concatenate([rotation.as_quat(), given[3:6]]).astype(np.float32)
+    quaternion = (0.0, 0.0, np.sin(given[6] / 2), np.cos(given[6] / 2)) if len(given) == 7 else given[6:]
+    around = np.concatenate([given[:3], np.abs(rotation_of(np.array(quaternion))) @ given[3:6]]).astype(np.float32)
+    return around, np.concatenate([quaternion, given[3:6]]).astype(np.float32)
 
 
 def _no_numbers(box: npt.ArrayLike) -> bool:

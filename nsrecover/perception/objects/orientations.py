@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.scene import FloatArray
@@ -11,6 +10,17 @@ from nsrecover.perception.objects.stances import RULES
 
 SQUARE = 0.15
 """A footprint whose sides differ by a smaller share counts as square or round: its turn means nothing."""
+
+
+def rotation_of(quaternion: FloatArray) -> FloatArray:
+    """The rotation matrix (3, 3) of a quaternion x, y, z, w of any length but 0."""
+    x, y, z, w = np.asarray(quaternion, np.float64) / np.linalg.norm(quaternion)
+    rows = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
+    return np.array(rows, np.float32)
 
 
 def changed_stance(before: FloatArray, now: FloatArray, placed: bool) -> Cause | None:
@@ -23,7 +33,7 @@ def changed_stance(before: FloatArray, now: FloatArray, placed: bool) -> Cause |
         now: (7,) the same as it stands.
         placed: whether an action has put it there, which may turn it about the vertical.
     """
-    first, second = (Rotation.from_quat(each[:4]).as_matrix() for each in (before, now))
+    first, second = (rotation_of(each[:4]) for each in (before, now))
     upright, up = (int(np.abs(each[2]).argmax()) for each in (first, second))
     if _degrees(second[2, up]) > _degrees(first[2, upright]) + RULES.tilt_deg:
         return Cause.LEANING
