@@ -148,7 +148,8 @@ class Episode(Generic[SceneT_co]):
         left: list[int | None] = list(range(len(record.recovery.actions)))
         left.extend([None] * (len(record.plan) - record.recovery.resumes_at(len(record.plan))))
         for later in self.records[number + 1 :]:
-            own = left[later.discrepancy.step]
+            step = later.discrepancy.step
+            own = left[step] if step < len(left) else None  # at the end only the goal is looked at
             if later.action is not None and own is not None:
                 done.add(own)
             if later.fate is Fate.ACCEPTED and later.recovery is not None:

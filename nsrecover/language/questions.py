@@ -161,7 +161,7 @@ def _said(
         return said
     said = replace(said, negated=said.negated ^ subj.negates, unknown=(*said.unknown, *subj.unknown))
     if subj.who is not Who.NONE:
-        return None if said.predicate in ("at", "state") or said.who else replace(said, who=subj.who)
+        return None if said.predicate in ("where", "state") or said.who else replace(said, who=subj.who)
     if said.predicate in _OF_RUN:
         return said
     if said.names or said.things is not Things.NAMED:
@@ -200,7 +200,7 @@ def _gap(gap: str, said: Proposition | None = None, aux: str | None = None, **no
 
 def _be(gap: str, subj: _Subject, aux: tuple[str, ...], no: str | None) -> AskedQuestion | None:
     """Where, why or how a thing is."""
-    whole = _said(Proposition("at"), subj, aux, no)
+    whole = _said(Proposition("where"), subj, aux, no)
     return None if whole is None else AskedQuestion(Gap(gap), whole)
 
 
@@ -294,7 +294,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "do": lambda how=None: Proposition(how or "do"),
     "verb_about": lambda verb, about: replace(about, predicate="noticed") if verb in ("noticed", "plan") else None,
     "do_with": lambda obj: _with_object(Proposition("act", (GENERIC,)), obj),
-    "at": lambda at: _with_object(Proposition("at"), None, at),
+    "at": lambda at: _with_object(Proposition("where"), None, at),
     "state": _state,
     "quality": _quality,
     "risk": _risk,

@@ -112,6 +112,12 @@ def _logs() -> list[bytes]:
     return [*ours, *ours, *sorted(others, key=len)[:4]]
 
 
+def _changed_logs(examples: Sequence[bytes]) -> SearchStrategy[bytes]:
+    """Changed logs of episodes, which are documents, and changed traces, which are lines."""
+    traces = [each for each in examples if b"\n" in each]
+    return documents([each for each in examples if each not in traces]) | edited(traces)
+
+
 def read_log(path: Path) -> None:
     """Explain a log to one of the audiences, with questions and its page."""
     explain_file(path, Audience.ENGINEER if path.stat().st_size % 2 else Audience.LAY, QUESTIONS)
@@ -316,7 +322,7 @@ def _name(data: bytes) -> str:
 TARGETS = {
     target.name: target
     for target in (
-        Target("log", _logs, documents, read_log, lambda _: "log.json"),
+        Target("log", _logs, _changed_logs, read_log, lambda _: "log.json"),
         Target("plan", lambda: list(_PLANS), edited, read_any_plan),
         Target("domain", _domains, _changed_domains, read_domain, lambda _: "home.yaml"),
         Target("sentence", _sentences, _changed_sentences, read_sentence),

@@ -72,7 +72,7 @@ def discrepancy_fields(record: StepRecord[object], domain: Domain, stages: Seque
     found: Discrepancy[object] = record.discrepancy
     return {
         "verdict": found.verdict.value, "phase": found.phase.value, "step": found.step,
-        "action": action_fields(found.action, stages[found.step] if stages else ""),
+        "action": action_fields(found.action, stages[found.step] if found.step < len(stages) else ""),
         "deviations": [_deviation(each, isinstance(found.observed, FactScene)) for each in found.deviations],
         "unmet": list(violated_texts(found, domain)), "missing": list(missing_texts(found)), "text": _text(record),
         "looks": found.looks,

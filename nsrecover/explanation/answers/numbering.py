@@ -43,7 +43,7 @@ def turns(episode: Episode) -> Iterator[Turn]:
     for index, record in enumerate(episode.records):
         carried_out = episode.carried_out(index)
         found, recovery = record.discrepancy, record.recovery
-        number = numbers[found.step]
+        number = numbers[found.step] if found.step < len(numbers) else None  # in the end only the goal is looked at
         if number is not None:
             found, recovery = _shifted(found, recovery, number - 1 - found.step)
         yield Turn(record, number, found, recovery, carried_out, by_hand)

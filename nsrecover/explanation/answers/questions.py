@@ -28,7 +28,7 @@ _WORD = re.compile(r"[a-z]{3,}")
 _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
     "act": lambda run, asked: (events.acted if asked.gap is not Gap.WHERE else scene.placed)(run, asked),
     "happen": events.happened,
-    "at": scene.placed,
+    "where": scene.placed,
     "state": scene.in_state,
     "hazard": scene.hazard,
     "right": scene.right,
@@ -134,7 +134,7 @@ def ask(
 def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> AskedQuestion:
     """A question in which "it" is the object that was spoken of."""
     said = asked.said
-    needs_object = said.predicate in ("act", "at", "state", "happen") or (asked.gap is Gap.IF and not said.names)
+    needs_object = said.predicate in ("act", "where", "state", "happen") or (asked.gap is Gap.IF and not said.names)
     if said.things is Things.IT and about and needs_object:
         said = replace(said, names=about, things=Things.NAMED)
     elif asked.gap is Gap.IF and said.who is Who.ROBOT and not said.names:
@@ -175,7 +175,7 @@ def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) 
     known = {*run.names, *(supposing.instance.objects if supposing else ())}
     nowhere = said.place and said.place[1] not in (*known, "table", "gripper")
     about = said.names or said.things or said.place or asked.gap in (Gap.WHICH, Gap.IF)
-    wanting = said.predicate in ("at", "state", "about") and not about
+    wanting = said.predicate in ("where", "state", "about") and not about
     if said.unknown or nowhere or wanting or not set(said.names) <= known:
         return None
     if asked.gap is Gap.IF:
@@ -208,7 +208,7 @@ def _supposed(run: AskedRun, said: Proposition, supposing: FactModel | None) -> 
         )
     if said.predicate in ("act", "happen") and said.negated and said.who is not Who.ROBOT:
         return events.what_if_it_had_not_happened(run, said)
-    if said.predicate in ("at", "state") and isinstance(run.scene, FactScene):
+    if said.predicate in ("where", "state") and isinstance(run.scene, FactScene):
         return "What would be different cannot be computed from a log of facts: ask while the robot is running."
     if said.predicate == "wrong" and said.negated and run.decisive is not None:
         return events.what_if_it_had_not_happened(run, Proposition("happen", ("change",)))

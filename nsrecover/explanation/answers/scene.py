@@ -262,7 +262,7 @@ def _what_is_at(run: AskedRun, said: Proposition) -> RunAnswer:
     if isinstance(scene, FactScene):
         facts = [fact for fact in sorted(scene.facts) if name in fact[1:] and len(fact) > 1]
         texts = [run.domain.text(fact) for fact in facts if run.domain.relations.get(fact[0]) is not Role.STATIC]
-        there = any(fact[2:] == (name,) or fact[0] == "filled" for fact in facts)
+        there = any(fact[2:] == (name,) or (len(fact) == 3 and fact[0] in run.domain.variables) for fact in facts)
         return RunAnswer(f"{capital(listed(texts))}." if texts else f"Nothing special is known of {the(name)}.", there)
     if name == TABLE:
         on_it = [

@@ -110,7 +110,7 @@ def _change(said: Proposition, state: State, instance: Instance) -> SupposedChan
                 if change is not None:
                     return change
         return None
-    if not said.names or said.predicate not in ("at", "hold"):
+    if not said.names or said.predicate not in ("where", "hold"):
         return None
     name = said.names[0]
     places = tuple(fact for fact in sorted(state) if property_of(fact, domain) == (PLACE, name))

@@ -64,7 +64,9 @@ def test_the_agent_asks_for_help_if_a_brick_lands_on_its_side_again_and_again(mo
     found = run(recovering("ours", {}), episode)
     assert found.status == "asked_for_help"
     assert "white lego" in found.reason
-    assert 4 <= [action.action for action in found.actions].count("restore(white lego)") <= 8
+    tries = [action for action in found.actions if action.action == "restore(white lego)"]
+    assert 4 <= len(tries) <= 10  # trying again is hopeless with 95 %
+    assert {cause for action in tries for cause in action.culprits.values()} <= {"lying", "leaning"}
 
 
 @pytest.mark.parametrize("name", ["original", "relations", "replan"])

@@ -85,6 +85,7 @@ def domain_of(domain: Domain) -> Domain:
         tuple(replace(law, effect=effect_of(law.effect)) for law in domain.laws),
         {named(key) if key in domain.predicates else key: words for key, words in domain.words.items()},
         domain.traits,
+        enclosed=named(domain.enclosed),
     )
 
 

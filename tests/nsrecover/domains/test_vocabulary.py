@@ -16,6 +16,7 @@ APPLICATIONS = (
     "language/goals.py",  # goals of logs of households
     "perception/household.py",
     "perception/objects/support.py",
+    "testing/simulated_home.py",  # the world of commands
     "testing/settings.py",  # the kitchen and the table of the conformance tests
 )
 """What is made for one domain."""
