@@ -1,4 +1,8 @@
-"""What the robot believes during a task: where things and people are or may be, by experience, answers and priors."""
+"""What the robot believes during a task: where things and people are or may be, by experience, answers and priors.
+
+This is where to search next: a prior over places that looks and answers narrow. What came of the actions of a stage is
+believed by `nsrecover.belief`, in the session that carries the stage out.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
 A course of events says for each step when it was tried and what came of it. A beam search goes through the events of a
 trace, simulates the steps with the domain, and keeps the courses that explain the claims best. The initial state is
-part of a course. How often a channel (a state variable, places, the gripper) is misread is estimated from the trace
-itself.
+part of a course. It is smoothed over the whole trace, with steps that have no line of their own and other starts, which
+`nsrecover.belief` does not need while a run goes on. How often a channel (a state variable, places, the gripper) is
+misread is estimated from the trace itself.
 """
 
 from __future__ import annotations
