@@ -167,6 +167,8 @@ class HouseholdPerceiver:
         for name, (found, sure) in places.items():
             facts |= found
             certainty[PLACE, name] = sure
+            if ("holding", name) in found:  # in the hand nothing tells how it stands
+                chances.pop(("toppled", name), None)
         self._pieces(observation, facts, certainty)
         self._listen(chances, self._events({name: found for name, (found, _) in places.items()}))
         for prop, each in chances.items():
