@@ -114,6 +114,30 @@ def texts(session: AnySession) -> str:
     return " ".join(each.explanation.text for each in session.records if each.explanation is not None)
 
 
+class Tilted(Scene):
+    """The same, but whatever is seen of the bowl reads as toppled, as a pot does that is tilted in the hand."""
+
+    def weighed(self, crops: StateCrops) -> dict[str, ObjectStates]:
+        """The readings."""
+        return {name: {"toppled": {"upright": 0.03, "toppled": 0.97}} for name in crops.names if name == "bowl"}
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_in_the_hand_nothing_tells_how_a_thing_stands(held: bool) -> None:
+    scene = Tilted()
+    perceiver = HouseholdPerceiver(HOME, scene)  # type: ignore[arg-type]
+    perceiver._support = scene  # type: ignore[assignment]
+    before = scene.state
+    if held:
+        scene.execute(Action.parse("pick_up(bowl)"))
+    perceiver.expect(before, scene.state)
+    seen = perceiver(scene.observe())
+    assert (("holding", "bowl") in seen.facts) == held
+    assert (("toppled", "bowl") in seen.facts, seen.knows(("toppled", "bowl"))) == (
+        (False, False) if held else (True, True)
+    )
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_put_in_front_of_a_door_that_somebody_has_closed_is_not_behind_it(place: str) -> None:
     scene = Scene()
