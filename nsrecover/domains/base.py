@@ -316,11 +316,6 @@ class Words:
     def _texts(self) -> tuple[str, ...]:
         return (self.imperative, self.past, self.unkept, *self.logged, *self.if_last.values())
 
-    @property
-    def takes_two(self) -> bool:
-        """Whether the instruction names two objects."""
-        return self.imperative.count("{") == 2
-
 
 @dataclass(frozen=True)
 class Price:

@@ -487,7 +487,7 @@ class Simulator:
         return (self.trace.scene.settle(state) if why else self.after(state, step, number)), why
 
     def unusual(self, start: State) -> float:
-        """The cost of an initial state: what plans do not reckon with."""
+        """The cost of an initial state: what is unusual in it."""
         variables, found = self.trace.scene.domain.variables, 0.0
         for fact in start:
             found += _UNUSUAL * (fact[0] in variables and fact[0] != "sliced")

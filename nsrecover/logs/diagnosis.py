@@ -250,10 +250,10 @@ def _obstacle(run: LogRun, number: int, thing: str) -> str:
 
 
 def _in_scene(run: LogRun, course: Course) -> Finding | None:
-    """What the plan did not reckon with: an obstacle, a running machine, an object that is not suitable.
+    """What is unexpected: an obstacle, a running machine, an object that is not suitable.
 
-    A fact is to blame for a condition if the condition holds without it. One that was there at the start is what the
-    plan did not reckon with.
+    A fact is to blame for a condition if the condition holds without it. One that was there at the start is
+    unexpected.
     """
     scene, start = run.scene, course.start
     number = min(course.refused, default=len(run.subgoals))

@@ -209,9 +209,3 @@ def shut_in(state: State, thing: str, home: HouseholdScene) -> str | None:
         if outer := shut_in(state, place, home):
             return outer
     return None
-
-
-def occupant(state: State, place: str, thing: str, home: HouseholdScene) -> str | None:
-    """Objects that occupy a place with room for one."""
-    inside = contents(state, place)
-    return next((o for o in inside if home.holds(state, Atom("taking_room", (o, place, thing)))), None)

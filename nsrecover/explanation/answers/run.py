@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from nsrecover.core.actions import Action
@@ -62,7 +63,7 @@ class AskedRun:
         """Has the words of facts and actions."""
         return self.phrasing.domain
 
-    @property
+    @cached_property
     def scenes(self) -> list[SceneGraph | FactScene]:
         """The scenes, from the first to that of the last turn."""
         return [self.episode.start, *(turn.record.graph for turn in self.every)]
@@ -72,7 +73,7 @@ class AskedRun:
         """As it was seen last."""
         return self.scenes[-1]
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """All objects that were seen, or that the plan needs."""
         planned = {name for action in self.episode.plan for name in action.arguments}
@@ -83,20 +84,21 @@ class AskedRun:
         """The objects that the plan moves."""
         return list(dict.fromkeys(action.arguments[0] for action in self.episode.plan if action.arguments))
 
-    @property
+    @cached_property
     def deeds(self) -> list[Deed]:
         """The executed actions."""
         return [Deed(turn, turn.record.action) for turn in self.every if turn.record.action is not None]
 
-    @property
+    @cached_property
     def happenings(self) -> list[Happening]:
         """What happened to objects, each time it was new."""
-        found: list[Happening] = []
-        for turn in distinct_errors(self.every):
-            found += [Happening(turn, each, agent_of(each, turn.by_hand)) for each in turn.discrepancy.deviations]
-        return found
+        return [
+            Happening(turn, each, agent_of(each, turn.by_hand))
+            for turn in self.errors
+            for each in turn.discrepancy.deviations
+        ]
 
-    @property
+    @cached_property
     def errors(self) -> list[Turn]:
         """The turns at which something was wrong that was not wrong before."""
         return distinct_errors(self.every)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
@@ -34,6 +35,9 @@ _FAILED = {
     "6",
 }
 
+_NAMED = ("name", "skill", "action", "operator", "type")
+_ARGUMENTS = ("args", "arguments", "parameters", "params", "objects", "object", "target")
+
 
 def name_of(text: str) -> str:
     """A name as logs write it: `red_cube`, `mug 1`, `Mug|+01.2|…` -> `red cube`, `mug-1`, `Mug`."""
@@ -45,20 +49,7 @@ def name_of(text: str) -> str:
 def action_of(given: Parsed, arguments: Sequence[Parsed] = ()) -> Action:
     """An action: `pick(cube)`, `(pick cube)`, `pick cube from table`, `PickCube`, a list, or a name with arguments."""
     if isinstance(given, Mapping):
-        name = next((given[key] for key in ("name", "skill", "action", "operator", "type") if key in given), "")
-        return action_of(
-            name,
-            _values(
-                next(
-                    (
-                        given[key]
-                        for key in ("args", "arguments", "parameters", "params", "objects", "object", "target")
-                        if key in given
-                    ),
-                    (),
-                )
-            ),
-        )
+        return action_of(_first(given, _NAMED, ""), _values(_first(given, _ARGUMENTS, ())))
     if isinstance(given, list | tuple):
         return action_of(str(given[0]), given[1:])
     text, names = printable(str(given)).strip().rstrip("."), tuple(name_of(str(each)) for each in arguments)
@@ -81,6 +72,11 @@ def action_of(given: Parsed, arguments: Sequence[Parsed] = ()) -> Action:
                 verb = "put_on" if how[1].startswith("on") else "put_in"
             return Action(_plain(verb), tuple(map(name_of, parts)))
     return Action(_plain(text), ())
+
+
+def _first(given: Mapping[str, Parsed], keys: Sequence[str], otherwise: Parsed) -> Parsed:
+    """The value of the first of some keys that is there."""
+    return next((given[key] for key in keys if key in given), otherwise)
 
 
 def _plain(name: str) -> str:
@@ -174,21 +170,7 @@ def timed(events: Sequence[TraceEvent]) -> tuple[TraceEvent, ...]:
     first = min((event.seconds for event in events), default=0)
     if first < 1e6:
         return tuple(events)
-    return tuple(_moved(event, first) for event in events)
-
-
-def _moved(event: TraceEvent, first: int) -> TraceEvent:
-    return TraceEvent(
-        clock(event.seconds - first),
-        event.action,
-        event.phase,
-        event.result,
-        event.message,
-        event.claims,
-        event.seen,
-        event.heard,
-        event.text,
-    )
+    return tuple(replace(event, time=clock(event.seconds - first)) for event in events)
 
 
 def ended(

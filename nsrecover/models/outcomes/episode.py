@@ -47,11 +47,6 @@ class ContactEpisode:
         """(N, 3) seen displacements in the axes of the action, metres."""
         return self.action.to_action(self.after - self.scene.centres)
 
-    @property
-    def moved_truth(self) -> Array:
-        """(N, 3) true displacements in the axes of the action, metres."""
-        return self.action.to_action(self.after_truth - self.before_truth)
-
     def to_json(self) -> str:
         """One line of JSON, without a line feed."""
         scene, action = self.scene, self.action
