@@ -7,12 +7,17 @@ import pytest
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.outcomes.episode import GOOD, ContactEpisode
-from nsrecover.models.outcomes.scene import DRAWN, Shape
+from nsrecover.models.outcomes.scene import DRAWN, Array, Shape
 from sim.datasets.build import DatasetsConfig, build
 from sim.datasets.contact.drawing import draw
 from sim.tabletop.contact import ContactTable
 
 SEED = 71
+
+
+def _moved(episode: ContactEpisode) -> Array:
+    """(N, 3) true displacements in the axes of the action, metres."""
+    return episode.action.to_action(episode.after_truth - episode.before_truth)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +29,7 @@ def good() -> list[ContactEpisode]:
 def test_good_actions_do_what_they_are_for(good: list[ContactEpisode]) -> None:
     assert {each.action.operator for each in good} == set(DRAWN)
     for each in good:
-        target, moved = each.action.target, each.moved_truth[each.action.target]
+        target, moved = each.action.target, _moved(each)[each.action.target]
         assert each.kind == GOOD
         assert not each.culprits
         if each.action.operator in ("push", "roll"):
@@ -51,11 +56,11 @@ def test_pushes_move_neighbours_and_errors_are_what_they_are_called() -> None:
     with ContactTable() as table:
         pushes = [draw(table, SEED, number, 0.0, ("push",)) for number in range(12)]
         faulty = [draw(table, SEED, number, 1.0, ("push",)) for number in range(24)]
-    others = [np.delete(np.linalg.norm(each.moved_truth, axis=1), each.action.target) for each in pushes]
+    others = [np.delete(np.linalg.norm(_moved(each), axis=1), each.action.target) for each in pushes]
     assert sum((each > 0.01).any() for each in others) >= 3
     by_kind = {each.kind: each for each in faulty}
     assert len(by_kind) == 5
-    assert np.linalg.norm(by_kind["missed"].moved_truth[by_kind["missed"].action.target]) < 0.002
+    assert np.linalg.norm(_moved(by_kind["missed"])[by_kind["missed"].action.target]) < 0.002
     wrong = by_kind["wrong_object"]
     assert len(wrong.culprits) == 2
     (neighbour,) = by_kind["neighbour_moved"].culprits
