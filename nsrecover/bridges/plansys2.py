@@ -154,8 +154,8 @@ def sequential(items: Sequence[PlanItem], instance: Instance, state: State) -> t
         if not left:
             return tuple(done)
     raise InvalidPlan(
-        f"expected actions that can be done one after the other, found {problem}: what one of them needs does not hold, "
-        "or holds only while another one runs; join the two in one action"
+        f"expected actions that can be done one after the other, found {problem}: what one of them needs does not "
+        "hold, or holds only while another one runs; join the two in one action"
     )
 
 

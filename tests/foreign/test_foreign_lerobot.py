@@ -131,7 +131,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         r"depth_unit_m=1\.0",
     ),
     "whole metres": (
-        {"depth": lambda folder, n: {"bytes": image(np.full(SIZE[::-1], 1, np.uint16), "PNG"), "path": None}}, "at most 0.001 m",
+        {"depth": lambda folder, n: {"bytes": image(np.full(SIZE[::-1], 1, np.uint16), "PNG"), "path": None}},
+        "at most 0.001 m",
     ),
     "another version": ({"version": "v1.6"}, r"v1\.6"),
 }  # fmt: skip

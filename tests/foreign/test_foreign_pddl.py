@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 
 import pytest
-
 from unified_planning.plans import SequentialPlan
 
 import nsrecover

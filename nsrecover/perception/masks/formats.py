@@ -162,8 +162,8 @@ def _check_percent(found: Sequence[_Detection]) -> None:
     if max(rows[-1] - rows[0], columns[-1] - columns[0]) > PERCENT / 2:
         height, width = seen.shape
         raise InvalidObservation(
-            f"expected polygons in pixels of an image of {width} x {height}, found those of {len(found)} objects within "
-            f"{PERCENT} pixels of its corner, as if in percent; multiply x by {width / PERCENT:g} and y by "
+            f"expected polygons in pixels of an image of {width} x {height}, found those of {len(found)} objects "
+            f"within {PERCENT} pixels of its corner, as if in percent; multiply x by {width / PERCENT:g} and y by "
             f"{height / PERCENT:g}"
         )
 
