@@ -43,7 +43,8 @@ def segment(
     away from the camera, its middle at x = 0.5 m. Of a recorded run, whose masks are not used, the observations are
     segmented in turn, and objects keep their numbers. A bag (ROS 2 or ROS 1) needs no more than what a camera's driver
     and tf publish; x and y are then those of the robot's base, and z = 0 is on the table. Masks are written as images
-    with the number of its object in every pixel, 0 for the background. The drawings of the last observation show masks, boxes and the table's plane.
+    with the number of its object in every pixel, 0 for the background. The drawings of the last
+    observation show masks, boxes and the table's plane.
     Exits with 1 if nothing is found, or the unit of depth cannot be right.
     """
     from nsrecover.onboarding.setup_check import draw_views
