@@ -172,7 +172,8 @@ def tag_boxes(
 ) -> dict[str, Box | None]:
     """Boxes of tagged objects in the robot's frame, from the detections of `pupil_apriltags` or a compatible library.
 
-    Of several detections of an object the one counts with the fewest corrected bits, then with the largest margin.
+    Of several detections of a tag, or tags of an object, the one counts with the fewest corrected bits, then with the
+    largest margin.
 
     Args:
         detections: each with `tag_id`, `decision_margin`, `pose_R` (3, 3) and `pose_t` (3, 1): the tag in the camera's
@@ -186,7 +187,8 @@ def tag_boxes(
         Name -> centre and size, metres; None for an object whose tag was not seen.
 
     Raises:
-        InvalidObservation: a detection has no pose or one behind the camera, or a tag is seen as well in two places.
+        InvalidObservation: a detection has no pose or one behind the camera, a tag is seen as well in two places, or
+            two tags of an object disagree about its place.
     """
     best: dict[str, tuple[int, float, Found]] = {}
     usable = [
@@ -286,12 +288,12 @@ def _check_one_object(name: str, seen: Sequence[tuple[Found, TaggedObject]], cam
     """Refuse two tags of one object that see it in two places.
 
     Raises:
-        InvalidObservation: both were seen as well.
+        InvalidObservation: they do.
     """
     low, high = sorted(float(detection.decision_margin) for detection, _ in seen)
     one, other = (np.array(_tag_box(detection, camera, tagged)[:3]) for detection, tagged in seen)
     apart = float(np.linalg.norm(one - other))
-    if apart > SAME_TAG_M and low >= SAME_MARGIN * high:
+    if apart > SAME_TAG_M:
         raise InvalidObservation(
             f"expected {name!r} in one place, found its tags {seen[1][0].tag_id} and {seen[0][0].tag_id} "
             f"{100 * apart:.0f} cm apart, with margins {high:.0f} and {low:.0f}; check where they are on the object "
@@ -320,6 +322,6 @@ def _tag_box(detection: Found, camera: Camera, tagged: TaggedObject) -> Box:
 
 
 def _field(mask: JsonMapping, name: str) -> Found:
-    if name not in mask:
-        raise InvalidObservation(f"expected `{name}` in every mask of SAM 2, found {sorted(mask)}")
+    if mask.get(name) is None:
+        raise InvalidObservation(f"expected `{name}` in every mask of SAM 2, found {sorted(mask)} and no value of it")
     return mask[name]

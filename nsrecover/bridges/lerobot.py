@@ -350,9 +350,9 @@ def _depth(image: npt.NDArray[np.generic], view: LeRobotView, shape: tuple[int, 
             f"{image.dtype}"
         )
     metres: npt.NDArray[np.float32] = depth.astype(np.float32) * np.float32(view.depth_unit_m)
-    if depth.dtype.kind == "f" and view.depth_unit_m < 1 and 0 < float(np.max(metres, initial=0)) < NEAREST_M:
+    if 0 < (most := float(np.max(metres, initial=0))) < NEAREST_M:
         raise InvalidRecording(
-            f"expected depth in steps of {view.depth_unit_m:g} m as {view.depth}, found decimals up to "
-            f"{float(np.max(depth)):.3g}; give depth_unit_m=1.0 if they are metres"
+            f"expected depth in steps of {view.depth_unit_m:g} m as {view.depth}, found at most {most:.3g} m from "
+            f"values up to {float(np.max(depth)):.3g}; give depth_unit_m=1.0 if they are metres"
         )
     return np.where(np.isfinite(metres), metres, np.float32(0.0))

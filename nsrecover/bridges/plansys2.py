@@ -7,13 +7,16 @@ have no blanks; `PlanVocabulary` translates.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from nsrecover.core.actions import Action, Plan
+from nsrecover.domains.base import State
+from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidPlan, did_you_mean, require_known
 
 _NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _LINE = re.compile(
-    rf"\s*(?:(?P<time>{_NUMBER})\s*:?)?\s*\((?P<action>[^()]+)\)"
+    rf"\s*(?:(?:step\s+)?(?P<time>{_NUMBER})\s*:?)?\s*\((?P<action>[^()]+)\)"
     rf"\s*(?:\[\s*(?:d:\s*)?(?P<duration>{_NUMBER})\s*(?:;[^\]]*)?\]|(?P<bare>{_NUMBER}))?\s*(?:;.*)?",
     re.IGNORECASE,
 )
@@ -48,6 +51,11 @@ class PlanItem:
     time_s: float
     action: tuple[str, ...]
     duration_s: float = 0.0
+
+    @property
+    def end_s(self) -> float:
+        """When it ends."""
+        return self.time_s + self.duration_s
 
     def __str__(self) -> str:
         return f"{self.time_s:.3f}: ({' '.join(self.action)}) [{self.duration_s:.3f}]"
@@ -90,7 +98,7 @@ def read_plan(text: str) -> tuple[PlanItem, ...]:
     """Read the text of a plan: of PlanSys2 (`get plan` and its files), POPF, LPG, ENHSP, FF or Fast Downward.
 
     A planner's report around the plan is left out; of several plans the last counts, which is the best. Lines without
-    times follow one another. Actions that overlap come in the order of their ends, as their results do.
+    times follow one another. Actions that overlap come in the order of their ends; `sequential` finds one that works.
 
     Raises:
         InvalidPlan: a line is no item, or there is none.
@@ -116,7 +124,39 @@ def read_plan(text: str) -> tuple[PlanItem, ...]:
         raise InvalidPlan(f"expected lines like '0.000: (stack green red) [1.000]', found {wrong[:120]!r}")
     if not items:
         raise InvalidPlan("expected a plan with at least one line, found none; ask the planner's log")
-    return tuple(sorted(items, key=lambda item: (item.time_s + item.duration_s, item.time_s)))
+    return tuple(sorted(items, key=lambda item: (item.end_s, item.time_s)))
+
+
+def sequential(items: Sequence[PlanItem], instance: Instance, state: State) -> tuple[PlanItem, ...]:
+    """Actions that overlap in an order in which each can be done after the ones before.
+
+    Args:
+        items: the lines, of a domain that was read from PDDL with `in_sequence`.
+        instance: the scene.
+        state: before the plan.
+
+    Raises:
+        InvalidPlan: there is none: an action needs what holds only while another one runs.
+        InvalidAction: the domain has no such action.
+    """
+    problem = ""
+    for first in (attrgetter("end_s", "time_s"), attrgetter("time_s", "end_s")):
+        left, done, now = sorted(items, key=first), list[PlanItem](), state
+        while left:
+            due = [each for each in left if not any(other.end_s <= each.time_s for other in left if other != each)]
+            able = (each for each in due or left[:1] if not instance.unmet(now, each.action[0], each.action[1:]))
+            if (chosen := next(able, None)) is None:
+                problem = problem or " and ".join(f"({' '.join(each.action)})" for each in due)
+                break
+            now = instance.apply(now, chosen.action[0], chosen.action[1:])
+            done.append(chosen)
+            left.remove(chosen)
+        if not left:
+            return tuple(done)
+    raise InvalidPlan(
+        f"expected actions that can be done one after the other, found {problem}: what one of them needs does not "
+        "hold, or holds only while another one runs; join the two in one action"
+    )
 
 
 def translate(items: Sequence[PlanItem], vocabulary: PlanVocabulary | None = None) -> TranslatedPlan:

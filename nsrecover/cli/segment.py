@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +10,10 @@ import numpy as np
 import typer
 from PIL import Image
 
-from nsrecover.cli.options import AsJson, show, spread
+from nsrecover.cli.options import AsJson, reads_bags, show, spread
 from nsrecover.core import FloatArray, Observation
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.records.runs import read_run
+from nsrecover.records.runs import LAYOUT, is_bag, read_run
 from nsrecover.util.atomic_write import atomic_path
 from nsrecover.util.english import amount
 
@@ -31,6 +31,7 @@ class Segmented:
     as_json: AsJson = False
 
 
+@reads_bags
 @spread
 def segment(
     place: Annotated[str, typer.Argument(metavar="COLOUR|RUN", help="A colour image, or a recorded run.")],
@@ -40,8 +41,10 @@ def segment(
 
     A colour image needs `--depth` and `--intrinsics`; the pose of the camera follows from the table: z = 0 on it, x
     away from the camera, its middle at x = 0.5 m. Of a recorded run, whose masks are not used, the observations are
-    segmented in turn, and objects keep their numbers. Masks are written as images with the number of its object in
-    every pixel, 0 for the background. The drawings of the last observation show masks, boxes and the table's plane.
+    segmented in turn, and objects keep their numbers. A bag (ROS 2 or ROS 1) needs no more than what a camera's driver
+    and tf publish; x and y are then those of the robot's base, and z = 0 is on the table. Masks are written as images
+    with the number of its object in every pixel, 0 for the background. The drawings of the last
+    observation show masks, boxes and the table's plane.
     Exits with 1 if nothing is found, or the unit of depth cannot be right.
     """
     from nsrecover.onboarding.setup_check import draw_views
@@ -84,7 +87,27 @@ def segment(
         raise typer.Exit(1)
 
 
+def _of_bag(place: Path) -> list[Observation]:
+    """Observations of what a driver has recorded, with the table at z = 0."""
+    from nsrecover.perception.masks.table import find_table
+    from nsrecover.records.bags.reading import read_images
+
+    seen = read_images(place, LAYOUT.get())
+    first, tops = seen[0], list[float]()
+    for depth_m, camera in zip(first.depth_m, first.cameras, strict=True):
+        middle = np.append(find_table(depth_m, camera).middle, 1.0)
+        tops.append(float((camera.world_from_camera @ middle)[2]))
+    down = np.zeros((4, 4), np.float32)
+    down[2, 3] = np.median(tops)
+    return [
+        replace(each, cameras=tuple(replace(c, world_from_camera=c.world_from_camera - down) for c in each.cameras))
+        for each in seen
+    ]
+
+
 def _of_run(place: str) -> list[Observation]:
+    if is_bag(Path(place)):
+        return _of_bag(Path(place))
     observations = [each for each in read_run(place).observations if isinstance(each, Observation)]
     if not observations:
         raise InvalidConfiguration(f"expected a run with camera images, found none in {place}; record one with cameras")

@@ -89,6 +89,7 @@ class Recovery(Generic[SceneT_co]):
             achieve any longer.
         closest: if there is no way, the way to as much of the goal as can be reached; to be confirmed by a person.
         improvements: every way that the search found, each cheaper than the one before; the last one is this recovery.
+        exchanged: object of the plan, and the one that takes its part from now on, in the goal, too.
     """
 
     status: RecoveryStatus
@@ -108,6 +109,7 @@ class Recovery(Generic[SceneT_co]):
     lost: tuple[tuple[str, ...], ...] = ()
     closest: Recovery[SceneT_co] | None = None
     improvements: tuple[Improvement, ...] = ()
+    exchanged: tuple[tuple[str, str], ...] = ()
 
     @property
     def found(self) -> bool:

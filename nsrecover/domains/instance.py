@@ -17,6 +17,8 @@ from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 from nsrecover.util.english import amount
 
 _MOST_VIEWS = 5000
+PDDL_OBJECT = "object"
+"""The trait of every object of PDDL, where an object and an action may have the same name."""
 
 
 Index = dict[tuple[object, ...], list[StateFact]]
@@ -78,7 +80,7 @@ class Instance:
                     f"expected object names of {problem}, found {name!r}; rename the object, for instance with "
                     "nsrecover.core.names.plain_name"
                 )
-            if name.startswith("?") or (name in self.domain.operators and not traits & SAID):
+            if name.startswith("?") or (name in self.domain.operators and not traits & {*SAID, PDDL_OBJECT}):
                 means = "a variable" if name.startswith("?") else f"an operator of the domain {self.domain.name}"
                 raise InvalidConfiguration(
                     f"expected other object names than {name!r}, which is {means}; rename the object"

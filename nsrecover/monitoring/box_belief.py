@@ -203,6 +203,9 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
         now = self._now
         now.expected.set(rejoined(now.graph, now.expected.complete(), recovery))
         now.goal = now.goal.without(recovery.lost)
+        if recovery.exchanged:
+            now.goal = now.goal.exchanged(dict(recovery.exchanged))
+            now.doubts = now.goal.believed({}, (), [now.graph], self._newcomers(now.graph))
 
     def _believe(self, judged: JudgedBoxes) -> None:
         """Take over what the looks at a step or check say of the goal."""

@@ -58,6 +58,18 @@ class GoalScene:
         kept = {name: tuple(fact for fact in facts if fact not in conditions) for name, facts in self.relations.items()}
         return replace(self, relations={name: facts for name, facts in kept.items() if facts or not conditions})
 
+    def exchanged(self, parts: Mapping[str, str]) -> GoalScene:
+        """The goal in which objects take the parts of others: object of the plan -> the one that takes its part."""
+        boxes, said = self.scene.boxes.copy(), {name: name for name in (*self.scene.names, TABLE)} | dict(parts)
+        rows, players = ([self.scene.index(name) for name in names] for names in (parts, parts.values()))
+        boxes[players, :3] = self.scene.boxes[rows, :3]
+        relations = {
+            said[name]: tuple((fact[0], *(said[term] for term in fact[1:])) for fact in facts)
+            for name, facts in self.relations.items()
+        }
+        targets = {said[name]: box for name, box in self.targets.items()}
+        return GoalScene(replace(self.scene, boxes=boxes), relations, targets)
+
     def unmet(self, graph: SceneGraph, name: str) -> Fact | None:
         """The first condition of an object that does not hold in a scene; None if all do."""
         if name not in graph.names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -24,6 +24,7 @@ from nsrecover.models.free_place import within_reach
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.monitoring.imagination import ModelAndDomain
 from nsrecover.planning.alternative_trace import alternative_trace
+from nsrecover.planning.exchange import exchange, exchanged, over_to
 from nsrecover.planning.making_room import with_room
 from nsrecover.planning.neural_model import Means, Move, NeuralModel, State, Untouched
 from nsrecover.planning.order import recovery_order
@@ -60,6 +61,9 @@ class Rejoin(StrEnum):
     RELATIONS = "relations"
     """Every relation holds that the rest of the plan and its goal depend on: displaced objects may stay if they do no
     harm, and what refers to them follows. Never needs more actions than `POSE`, whose subgoals are kept."""
+    ALIKE = "alike"
+    """As `RELATIONS`, and objects whose names differ in a number at the end only, of the same size and looks, may take
+    each other's parts: in what is left of the plan, and in its goal."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +122,15 @@ class RecoveryPlanner:
             InvalidPlan: the trace is over other objects than the scene.
             InvalidConfiguration: `subgoals` is less than 1, a budget is negative, or an action's cost is not positive.
         """
-        began = time.perf_counter()
         _check(graph, trace, subgoals)
+        alike = self.rejoin is Rejoin.ALIKE and discrepancy.deviates
+        if alike and (parts := exchange(graph, trace, steps_expected(discrepancy), self.models)):
+            plain = replace(self, rejoin=Rejoin.RELATIONS)
+            search_to = partial(
+                plain.recover, graph, max_expansions=max_expansions, subgoals=subgoals, cancelled=cancelled
+            )
+            return _cheaper(search_to, trace, parts, discrepancy, budget_s, on_improvement)
+        began = time.perf_counter()
         missing = _missing(graph, discrepancy)
         in_the_way = {name for fact in discrepancy.unmet for name in fact.arguments if name in discrepancy.newcomers}
         needed = {*trace.named, *(name for action in trace.plan for name in action.arguments)}
@@ -277,6 +288,27 @@ class RecoveryPlanner:
             extra = (LOOK_BACK if subgoal.step < done else 0.0) + (LEAVE_DISPLACED if subgoal.trace else 0.0)
             costs.append(left[len(model.plan) - subgoal.step] + (extra if misplaced > 0 else 0.0))
         return costs
+
+
+def _cheaper(
+    search_to: Callable[..., Recovery],
+    trace: Trace,
+    parts: Mapping[str, str],
+    discrepancy: Discrepancy,
+    budget_s: float | None,
+    on_improvement: Callable[[Recovery], None] | None,
+) -> Recovery:
+    """The recovery to the trace, or to the one with exchanged parts if that costs less."""
+    began, other = time.perf_counter(), exchanged(trace, parts)
+    found = search_to(other, discrepancy, None if budget_s is None else budget_s / 2)
+    left_s = None if budget_s is None else max(budget_s - (time.perf_counter() - began), 0.0)
+    own = search_to(trace, discrepancy, left_s, on_improvement=on_improvement)
+    if not found.found or own.cost <= found.cost:
+        return own
+    bound = min(found.lower_bound, own.lower_bound)
+    proven = found.proven_optimal and bound + ROUNDING >= found.cost
+    found = replace(found, lower_bound=bound, proven_optimal=proven, seconds=time.perf_counter() - began)
+    return over_to(trace.plan, found, other, parts)
 
 
 def _check(graph: SceneGraph, trace: Trace, subgoals: Subgoals | int) -> None:

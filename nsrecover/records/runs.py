@@ -38,7 +38,7 @@ def kind_of(observation: object) -> SceneKind:
 
 
 BAGS = (".mcap", ".db3", ".mcap.zstd", ".db3.zstd", ".bag")
-"""Ends of names of data files of bags; those of ROS 1 are refused with advice."""
+"""Ends of names of data files of bags; those of ROS 1 end in .bag."""
 
 LAYOUT: ContextVar[Layout] = ContextVar("layout of bags", default=Layout())  # noqa: B039
 """The robot's base, the cameras and the topics of the bags that are read."""

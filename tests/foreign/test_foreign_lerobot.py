@@ -130,6 +130,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"depth": lambda folder, n: {"bytes": image(np.full(SIZE[::-1], 0.6, np.float32), "TIFF"), "path": None}},
         r"depth_unit_m=1\.0",
     ),
+    "whole metres": (
+        {"depth": lambda folder, n: {"bytes": image(np.full(SIZE[::-1], 1, np.uint16), "PNG"), "path": None}},
+        "at most 0.001 m",
+    ),
     "another version": ({"version": "v1.6"}, r"v1\.6"),
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from PIL import Image
 
 from nsrecover.bridges.detectors import (
     TaggedObject,
+    sam2_detections,
     sam2_track_detections,
     tag_boxes,
 )
@@ -174,6 +175,34 @@ def test_an_object_is_found_once_and_has_pixels(given: list[dict[str, Any]], exp
     assert sorted(np.unique(instances[instances > 0])) == sorted(labels)
 
 
+PERCENT = [[[10, 20, 60, 20, 60, 80, 10, 80]], [[70, 20, 95.5, 20, 95.5, 80, 70, 80]]]
+
+
+def test_polygons_in_percent_of_a_large_image_are_refused() -> None:
+    given = [{"name": name, "segmentation": corners} for name, corners in zip("ab", PERCENT, strict=True)]
+    with pytest.raises(InvalidObservation, match=r"in percent; multiply x by 6\.4 and y by 4\.8"):
+        instances_of(given, 480, 640)
+    assert len(instances_of(given, 100, 120)[1]) == 2  # the image is that small
+    assert len(instances_of(given[:1], 480, 640)[1]) == 1  # one object may be in the corner
+    far = {"name": "c", "segmentation": [[200, 200, 300, 200, 300, 300]]}
+    assert len(instances_of([*given, far], 480, 640)[1]) == 3
+    masks = [{**each, "segmentation": mask_of(each["segmentation"], 480, 640)} for each in given]
+    assert len(instances_of(masks, 480, 640)[1]) == 2
+
+
+def sam2(mask: np.ndarray, **more: Any) -> dict[str, Any]:
+    return {"segmentation": mask, "area": int(mask.sum()), "stability_score": 0.9, **more}
+
+
+def test_sam2_leaves_out_the_background_and_no_large_object() -> None:
+    tray, table = np.zeros((2, 1080, 1920), np.bool_)
+    tray[100:700, 100:700], table[:, :1900] = True, True
+    assert [each["name"] for each in sam2_detections([sam2(tray), sam2(table)])] == ["object 1"]
+    for lost in ("area", "stability_score"):
+        with pytest.raises(InvalidObservation, match=lost):
+            sam2_detections([sam2(tray, **{lost: None})])
+
+
 def test_sam2_probabilities_are_refused() -> None:
     with pytest.raises(InvalidObservation, match=r"0\.05 to 0\.9"):
         sam2_track_detections({1: np.where(SQUARE, 0.9, 0.05)}, {1: "cup"})
@@ -183,7 +212,7 @@ def test_sam2_probabilities_are_refused() -> None:
 
 
 CAMERA = Camera(np.diag([500.0, 500, 1]).astype(np.float32), np.eye(4, dtype=np.float32))
-TAGGED = {3: TaggedObject("red", (0.05, 0.05, 0.05)), 4: TaggedObject("red", (0.05, 0.05, 0.05))}
+TAGGED = dict.fromkeys((3, 4, 5), TaggedObject("red", (0.05, 0.05, 0.05)))
 
 
 def tag(margin: float, x: float, number: int = 3, z: float = 0.6, **more: Any) -> Any:
@@ -197,7 +226,12 @@ TAGS: dict[str, tuple[list[Any], Any]] = {
     "two margins, the better one last": ([tag(30, 0.2), tag(90, 0.0)], 0.0),
     "the better one has corrected bits": ([tag(90, 0.2, hamming=2), tag(40, 0.0, hamming=0)], 0.0),
     "only corrected bits": ([tag(90, 0.2, hamming=1)], None),
-    "two tags of one object": ([tag(50, 0.2, 4), tag(90, 0.0, 3)], 0.0),
+    "two tags of one object, one less sharp": ([tag(50, 0.2, 4), tag(90, 0.0, 3)], "20 cm apart"),
+    "three tags of one object, two of which agree": (
+        [tag(90, 0.0, 3), tag(89, 0.001, 4), tag(30, 0.2, 5)],
+        "its tags 3 and 5 20 cm apart",
+    ),
+    "two tags of one object, one with corrected bits": ([tag(50, 0.2, 4, hamming=1), tag(90, 0.0, 3)], 0.0),
     "the same tag from two families of threads": ([tag(90, 0.0), tag(89, 0.001)], 0.0),
     "two tags of one object that disagree": ([tag(88, 0.2, 4), tag(90, 0.0, 3)], "its tags 4 and 3 20 cm apart"),
     "two tags of one object that agree": ([tag(88, 0.001, 4), tag(90, 0.0, 3)], 0.0),

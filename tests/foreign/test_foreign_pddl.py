@@ -6,13 +6,18 @@ import time
 from collections.abc import Callable
 
 import pytest
+from unified_planning.plans import SequentialPlan
 
 import nsrecover
-from nsrecover import Act, Action, Done, Look
+from nsrecover import Act, Action, Done, Look, Plan
 from nsrecover.bridges.pddl import domain_from_pddl, scene_from_pddl
+from nsrecover.bridges.plansys2 import read_plan, sequential, translate
+from nsrecover.bridges.unified_planning.export import steps_of, to_unified_planning
+from nsrecover.bridges.unified_planning.reduction import instance_of
+from nsrecover.core import FactScene
 from nsrecover.domains.base import Role, State
 from nsrecover.domains.instance import Instance
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.planning.symbolic.solving import Solution, solve
 
 PUSH = "(:action push :parameters (?b - box) :precondition () :effect (done ?b))"
@@ -262,9 +267,33 @@ def test_what_is_not_read_in_a_problem_is_refused_too(init: str, goal: str, more
     assert " in line " in str(refused.value)
 
 
-def test_an_object_with_the_name_of_an_action_is_refused_with_its_line() -> None:
-    with pytest.raises(InvalidConfiguration, match="found push in line 1 of the problem"):
-        scene(of(PUSH), "", "(done push)", objects="push - box")
+@pytest.mark.parametrize("name", ["push", "done", "box"])
+def test_an_object_may_have_the_name_of_something_else(name: str) -> None:
+    problem = f"(define (problem p) (:domain d) (:objects {name} - box) (:init) (:goal (done {name})))"
+    instance, state, goal = scene_from_pddl(domain_from_pddl(of(PUSH)), of(PUSH), problem)
+    session = nsrecover.symbolic(instance, goal).session(Plan((Action("push", (name,)),)), FactScene(state))
+    assert session.request.action.arguments == (name,)
+    while not session.request.final:
+        session.observed(FactScene(frozenset({("done", name)})))
+    assert isinstance(session.request, Done)
+    up = to_unified_planning(instance, state, goal)
+    said = next(each.name for each in up.all_objects if each.name.startswith(name))
+    (step,) = steps_of(instance.domain, SequentialPlan([instance_of(up, "push", (said,))]))
+    assert step == Action("push", (name,))
+
+
+def test_a_domain_may_use_the_objects_of_its_problem() -> None:
+    text = of("(:action open :parameters () :precondition (not (done boot)) :effect (done boot))")
+    problem = "(define (problem p) (:domain d) (:objects boot - box) (:init) (:goal (done boot)))"
+    with pytest.raises(InvalidConfiguration, match="give one as problem="):
+        domain_from_pddl(text)
+    instance, state, _ = scene_from_pddl(domain_from_pddl(text, problem=problem), text, problem)
+    assert instance.apply(state, "open", ()) == {("done", "boot")}
+
+
+@pytest.mark.parametrize("given", ["- box a - box", "a - box - box", "- box - box a - box"])
+def test_a_list_of_objects_may_have_empty_parts(given: str) -> None:
+    assert set(scene(of(PUSH), "", "(done a)", objects=given)[0].objects) == {"a"}
 
 
 def test_durative_actions_can_be_read_in_sequence() -> None:
@@ -296,6 +325,44 @@ def test_actions_that_have_to_overlap_are_said_to() -> None:
     with pytest.raises(InvalidConfiguration, match="mend, which needs lit and overlaps light"):
         domain_from_pddl(of(MATCH, predicates=LIT), in_sequence=True)
     assert domain_from_pddl(of(MATCH + LAMP, predicates=LIT), in_sequence=True).operators["light"].cost == 8
+
+
+GATE = """(:durative-action pass :parameters (?b - box ?p ?q - place) :duration (= ?duration 10)
+  :condition (and (at start (at ?b ?p)) (at start (empty ?q)))
+  :effect (and (at start (not (at ?b ?p))) (at start (empty ?p)) (at start (not (empty ?q))) (at end (at ?b ?q))))"""
+
+
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        ("0: (pass a p q) [10]\n0.1: (pass b o p) [5]\n", "pass(a, p, q); pass(b, o, p)"),
+        ("0: (pass a p q) [10]\n10: (pass b o p) [5]\n", "pass(a, p, q); pass(b, o, p)"),
+        (
+            "0: (pass a p q) [10]\n0.1: (pass b o p) [9]\n0.2: (pass a q o) [3]\n",
+            "pass(a, p, q); pass(b, o, p); pass(a, q, o)",
+        ),
+        ("0: (pass b o p) [10]\n", ""),
+    ],
+)
+def test_what_overlaps_comes_in_an_order_that_works(text: str, plan: str) -> None:
+    """What the first frees at its start the second one enters before the first has ended."""
+    domain = of(GATE, predicates="(:predicates (at ?b - box ?p - place) (empty ?p - place) (done ?b - box))")
+    problem = """(define (problem r) (:domain d) (:objects a b - box o p q - place)
+      (:init (at a p) (at b o) (empty q)) (:goal (at b p)))"""
+    instance, state, _ = scene_from_pddl(domain_from_pddl(domain, in_sequence=True), domain, problem)
+    if plan:
+        assert str(translate(sequential(read_plan(text), instance, state)).plan) == plan
+        return
+    with pytest.raises(InvalidPlan, match=r"\(pass b o p\): what one of them needs does not hold"):
+        sequential(read_plan(text), instance, state)
+
+
+def test_a_match_that_burns_while_the_fuse_is_mended_is_said_to_overlap() -> None:
+    text = of(MATCH + LAMP, predicates=LIT)
+    problem = "(define (problem r) (:domain d) (:objects a - box) (:init) (:goal (done a)))"
+    instance, state, _ = scene_from_pddl(domain_from_pddl(text, in_sequence=True), text, problem)
+    with pytest.raises(InvalidPlan, match="only while another one runs"):
+        sequential(read_plan("0: (light a) [8]\n0.1: (mend a) [5]\n"), instance, state)
 
 
 @pytest.mark.parametrize(

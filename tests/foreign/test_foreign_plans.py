@@ -62,6 +62,7 @@ PLANS = {
         "0.000: (stack r1 green red) [10.000]\n0.001: (stack r2 blue yellow) [2.000]\n",
         "stack(r2, blue, yellow); stack(r1, green, red)",
     ),
+    "steps with brackets": ("step 0: (a x)\nstep 1: (b x)\n", "a(x); b(x)"),
     "lines out of order": ("5.0: (b x) [1]\n0.0: (a x) [1]\n", "a(x); b(x)"),
     "actions without objects": ("0.0: (wait) [1]\n", "wait()"),
     "a byte order mark and carriage returns": ("\ufeff0.0: (a x) [1]\r\n1.0: (b x) [1]\r\n", "a(x); b(x)"),

@@ -26,6 +26,7 @@ def domain_from_pddl(
     words: WordTable | str | Path | None = None,
     roles: Mapping[str, Role] | None = None,
     in_sequence: bool = False,
+    problem: str | Path | None = None,
 ) -> Domain:
     """A domain from PDDL.
 
@@ -39,12 +40,13 @@ def domain_from_pddl(
         words: how to say operators (parameters in braces) and predicates ({0}, {1}); a table, or a JSON file with one.
         roles: predicate -> its role as a relation, such as `{"on": Role.LOCATION, "holding": Role.HELD}`.
         in_sequence: read durative actions as actions that run one after the other and cost their duration.
+        problem: of a domain that uses objects which its problems declare.
 
     Raises:
         InvalidConfiguration: the text is not PDDL of this kind, or a word or role is for nothing.
     """
     form = read(domain, "domain")
-    reader = DomainReader(form, in_sequence)
+    reader = DomainReader(form, in_sequence, None if problem is None else read(problem, "problem"))
     said, given = _words(words or {}), {name.lower(): role for name, role in (roles or {}).items()}
     for what, names, known in (
         ("words for an action or a predicate", said, (*reader.operators, *reader.names.predicates)),
@@ -61,6 +63,7 @@ class DomainReader:
     Args:
         form: the domain.
         sequential: whether durative actions are read as actions that run one after the other.
+        problem: with objects that the domain may use, too.
 
     Attributes:
         names: types, predicates, functions and constants.
@@ -68,7 +71,7 @@ class DomainReader:
         derived: derived predicates by name.
     """
 
-    def __init__(self, form: Form, sequential: bool) -> None:
+    def __init__(self, form: Form, sequential: bool, problem: Form | None = None) -> None:
         self.names, self._sequential = Names(), sequential
         self.operators: dict[str, base.Operator] = {}
         self.derived: dict[str, base.Derived] = {}
@@ -77,6 +80,9 @@ class DomainReader:
             for section in sections:
                 if section.head == name:
                     getattr(self, f"_{name[1:]}")(section)
+        for section in () if problem is None else list(problem.forms)[1:]:
+            if section.head == ":objects":
+                self._constants(section)
         rules = [section for section in sections if section.head == ":derived"]
         self.names.derived |= {
             section[1].head for section in rules if len(section) > 1 and isinstance(section[1], Form)
@@ -135,7 +141,18 @@ class DomainReader:
                 raise section.wrong("types without a circle", f"{name} and {circle}", "take one out")
 
     def _constants(self, section: Form) -> None:
-        declare_objects(self.names, section)
+        names = self.names
+        for name, kind in typed(section, 1):
+            if not isinstance(name, str):
+                raise name.wrong("names of objects", str(name), "leave out the brackets")
+            if name.startswith("?"):
+                raise section.wrong("names of objects", repr(name), "only variables begin with ?")
+            names.checked_type(kind, section)
+            known = names.objects.setdefault(checked_name(name, section), kind)
+            if known != kind:
+                raise section.wrong(
+                    f"one type of {name}", f"{names.trait(known)} and {names.trait(kind)}", "rename one"
+                )
 
     def _predicates(self, section: Form) -> None:
         self._declare(section, self.names.predicates, list(section.forms))
@@ -250,19 +267,6 @@ class DomainReader:
             derived=self.derived,
             words={name: said for name, said in words.items() if name not in operators},
         )
-
-
-def declare_objects(names: Names, section: Form) -> None:
-    """Add the constants or objects of a section."""
-    for name, kind in typed(section, 1):
-        if not isinstance(name, str):
-            raise name.wrong("names of objects", str(name), "leave out the brackets")
-        if name.startswith("?"):
-            raise section.wrong("names of objects", repr(name), "only variables begin with ?")
-        names.checked_type(kind, section)
-        known = names.objects.setdefault(checked_name(name, section), kind)
-        if known != kind:
-            raise section.wrong(f"one type of {name}", f"{names.trait(known)} and {names.trait(kind)}", "rename one")
 
 
 def _plain(form: Form, terms: Iterable[str] = ()) -> Form:

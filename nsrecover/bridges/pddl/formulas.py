@@ -155,7 +155,8 @@ class Names:
         known: Collection[str] = scope if term.startswith("?") else self.objects
         if term not in known:
             what = "a variable in scope" if term.startswith("?") else "a declared object"
-            raise form.wrong(what, repr(term), f"declare it.{did_you_mean(term, known)}")
+            fix = "" if term.startswith("?") or known else " If problems declare it, give one as problem=."
+            raise form.wrong(what, repr(term), f"declare it.{did_you_mean(term, known)}{fix}")
         said, own = scope[term] if term.startswith("?") else (term, self.objects[term])
         if kind is not ANY and not self._related(own, kind):
             error = form.wrong(f"{self.trait(kind)!r} in {form}", f"{term}, a {self.trait(own)!r}", "change its type")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from operator import add, mul, sub, truediv
 from pathlib import Path
 
-from nsrecover.bridges.pddl.domain import DomainReader, declare_objects
+from nsrecover.bridges.pddl.domain import DomainReader
 from nsrecover.bridges.pddl.formulas import NO_SCOPE, Names, number, refused, variables_of
 from nsrecover.bridges.pddl.text import Form, read
 from nsrecover.core.facts import StateFact
@@ -40,8 +40,8 @@ def scene_from_pddl(
     Raises:
         InvalidConfiguration: the text is not PDDL of this kind.
     """
-    names = DomainReader(read(domain_source, "domain"), sequential=True).names
     form = read(problem, "problem")
+    names = DomainReader(read(domain_source, "domain"), True, form).names
     sections = {section.head: section for section in list(form.forms)[1:]}
     for head, section in sections.items():
         if head not in (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length"):
@@ -49,12 +49,6 @@ def scene_from_pddl(
     for needed in (":init", ":goal"):
         if needed not in sections:
             raise form.wrong(f"({needed} …)", "none", "add it")
-    if ":objects" in sections:
-        declare_objects(names, sections[":objects"])
-    if both := sorted(names.objects.keys() & domain.operators.keys()):
-        raise sections.get(":objects", form).wrong(
-            "objects with other names than actions", both[0], "rename one of them"
-        )
     facts, values = _initial(names, sections[":init"])
     static = frozenset(fact for fact in facts if domain.relations.get(fact[0]) is Role.STATIC)
     goal, derived = list[StateFact](), dict(domain.derived)

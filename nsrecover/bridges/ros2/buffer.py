@@ -216,7 +216,7 @@ class MessageBuffer:
         if missing:
             return Incomplete(tuple(missing))
         seen = [
-            shown(view, messages, info, self._frames, moment, far_s)
+            shown(view, messages, (info, None), self._frames, moment, far_s)
             for view, messages, info in zip(views, parts, infos, strict=True)
         ]
         pictures, cameras = [each for each, _ in seen], tuple(camera for _, camera in seen)

@@ -9,7 +9,7 @@ docs/domains.md shows a whole program. Needs unified-planning: `pip install 'nsr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from nsrecover.bridges.unified_planning.reduction import instance_of
@@ -57,7 +57,10 @@ def to_unified_planning(instance: Instance, state: base.State, goal: base.Formul
 def steps_of(domain: Domain, plan: SequentialPlan) -> list[Action]:
     """The actions of a plan that are operators of the domain."""
     return [
-        Action(taken.action.name, tuple(argument.object().name for argument in taken.actual_parameters))
+        Action(
+            taken.action.name,
+            tuple(_own(argument.object().name, domain.operators) for argument in taken.actual_parameters),
+        )
         for taken in plan.actions
         if taken.action.name in domain.operators
     ]
@@ -92,7 +95,8 @@ class _Export:
         self._anything = up.UserType("anything")
         self._thing = up.UserType("thing", self._anything)
         constants = {term for _, *terms in facts for term in terms if term != "*" and not term.startswith("?")}
-        self._objects = {name: up.Object(name, self._thing) for name in instance.objects}
+        names = {name: name + "_" if name in domain.operators else name for name in instance.objects}
+        self._objects = {name: up.Object(said, self._thing) for name, said in names.items()}
         self._objects |= {n: up.Object(n, self._anything) for n in sorted(constants) if n not in self._objects}
         self.problem.add_objects(self._objects.values())
         traits |= frozenset().union(*instance.objects.values())
@@ -303,6 +307,11 @@ class _Export:
     def _equal(self, some: Sequence[str], others: Sequence[str], at: Terms) -> FNode:
         pairs = zip(some, others, strict=True)
         return up.And(*(up.Equals(self._term(one, at), self._term(other, at)) for one, other in pairs))
+
+
+def _own(name: str, operators: Collection[str]) -> str:
+    """The name of an object whose name in a problem may be longer, as an action has it."""
+    return name[:-1] if name.endswith("_") and name[:-1] in operators else name
 
 
 def _number(value: float) -> FNode:

@@ -56,8 +56,8 @@ AGREE_M = 0.07
 SETUP_AGREE_M = 0.03
 """The same when a robot is set up: what was placed well is at most 2 cm off."""
 
-DARK = 8
-"""A colour image without a brighter pixel is black."""
+FLAT = 16
+"""A colour image whose values differ by less, but for 1 % at either end, shows nothing."""
 
 WIDE_M = 0.25
 """An object whose upper end is wider is furniture: two views may show different parts of it."""
@@ -122,8 +122,10 @@ def _broken_views(observation: Observation) -> Iterator[SensorFinding]:
         if readings < READINGS:
             yield SensorFinding(SensorProblem.NO_DEPTH, camera.name, f"{readings} depth readings")
     for camera, colour in zip(observation.cameras, observation.rgb, strict=True):
-        if colour.max() < DARK:
-            yield SensorFinding(SensorProblem.COVERED, camera.name, "a black colour image")
+        low, high = np.quantile(colour.reshape(-1, 3), (0.01, 0.99), axis=0)
+        if (high - low).max() < FLAT:
+            found = "black" if high.max() < FLAT else "one"
+            yield SensorFinding(SensorProblem.COVERED, camera.name, f"a colour image of {found} colour")
     if not (observation.instances > 0).any():
         yield SensorFinding(SensorProblem.NO_MASKS, "", "no instance mask")
 
@@ -314,8 +316,9 @@ def _tops(observation: Observation, view: int) -> dict[int, tuple[FloatArray, bo
         if len(rows) >= MIN_PIXELS:
             points = to_world(observation, view, rows, columns)
             high = points[points[:, 2] > np.quantile(points[:, 2], 0.9) - 0.01]
-            wide = float(np.ptp(np.quantile(high[:, :2], (0.05, 0.95), axis=0), axis=0).max())
-            found[number] = np.median(high, axis=0), number not in edges and wide < WIDE_M
+            # between the ends: each view sees more of the side that it looks at
+            ends = np.quantile(high, (0.05, 0.95), axis=0)
+            found[number] = ends.mean(axis=0), number not in edges and float(np.ptp(ends[:, :2], axis=0).max()) < WIDE_M
     return found
 
 

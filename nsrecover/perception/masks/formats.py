@@ -17,6 +17,9 @@ __all__ = ["Mask", "instances_of", "mask_of", "run_lengths"]
 SAME_OBJECT = 0.6
 """Masks that share this part of their pixels (intersection over union) show one object, as detectors suppress them."""
 
+PERCENT = 100
+"""Largest coordinate of polygons in percent of the image."""
+
 LARGEST = int(np.iinfo(np.int32).max)
 """Largest number of a detection."""
 
@@ -127,6 +130,8 @@ def instances_of(
     if not isinstance(detections, Sequence) or isinstance(detections, str | bytes):
         raise InvalidObservation(f"expected a list of detections, found {type(detections).__name__}")
     found = [_detection(each, place, height, width) for place, each in enumerate(detections, start=1)]
+    if len(found) > 1 and not any(hasattr(each["segmentation"], "__array__") for each in detections):
+        _check_percent(found)
     numbers = [each.number for each in found]
     if len(set(numbers)) < len(numbers) or min(numbers, default=1) < 1 or max(numbers, default=1) > LARGEST:
         raise InvalidObservation(
@@ -142,6 +147,25 @@ def instances_of(
         )
     seen = set(np.unique(instances).tolist())
     return instances, {each.number: each.name for each in found if each.number in seen}
+
+
+def _check_percent(found: Sequence[_Detection]) -> None:
+    """Refuse polygons of several objects that all are in one corner of a large image: they are in percent.
+
+    Raises:
+        InvalidObservation: they are.
+    """
+    seen = np.any([each.mask for each in found], axis=0)
+    rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
+    if min(seen.shape) < 2 * PERCENT or not len(rows) or max(rows[-1], columns[-1]) > PERCENT:
+        return
+    if max(rows[-1] - rows[0], columns[-1] - columns[0]) > PERCENT / 2:
+        height, width = seen.shape
+        raise InvalidObservation(
+            f"expected polygons in pixels of an image of {width} x {height}, found those of {len(found)} objects "
+            f"within {PERCENT} pixels of its corner, as if in percent; multiply x by {width / PERCENT:g} and y by "
+            f"{height / PERCENT:g}"
+        )
 
 
 def _detection(given: JsonMapping, place: int, height: int, width: int) -> _Detection:

@@ -9,6 +9,8 @@ from nsrecover.core import FloatArray
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.bags.images import Message
 
+Floats = npt.NDArray[np.float64]
+
 FISHEYE = ("equidistant", "fisheye")
 """Models whose images are none of a pinhole even with coefficients of 0."""
 
@@ -21,6 +23,11 @@ class Infos:
 
     def __init__(self) -> None:
         self._spans: list[tuple[float, float, Message]] = []  # of equal ones: first and last stamp
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a message."""
+        return bool(self._spans)
 
     def add(self, stamp_s: float, message: Message) -> None:
         """Take in a message."""
@@ -68,13 +75,36 @@ def distorts(message: Message) -> bool:
 
 
 def rectified_pixels(message: Message, topic: str, k: FloatArray, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
-    """Where each pixel of a pinhole's image with the same K is in the raw one: row and column (2, H, W); -1 outside.
+    """Where each pixel of a pinhole's image with the same K is in the raw one; as `pixels_of`."""
+    rows, columns = np.indices(shape[:2], np.float64)
+    return pixels_of((columns - k[0, 2]) / k[0, 0], (rows - k[1, 2]) / k[1, 1], message, topic, k, shape)
+
+
+def pixels_of(
+    x: Floats, y: Floats, message: Message, topic: str, k: FloatArray, shape: tuple[int, ...], raw: bool = True
+) -> npt.NDArray[np.intp]:
+    """Where an image shows rays: row and column (2, H, W); -1 outside.
+
+    Args:
+        x: (H, W) of the rays at a depth of 1.
+        y: (H, W).
+        message: the CameraInfo of the image.
+        topic: its topic, for errors.
+        k: its intrinsics (3, 3).
+        shape: of the image.
+        raw: whether the image has the distortion of its lens.
 
     Raises:
         InvalidRecording: the model of the distortion is not known.
     """
-    rows, columns = np.indices(shape[:2], np.float64)
-    x, y = (columns - k[0, 2]) / k[0, 0], (rows - k[1, 2]) / k[1, 1]
+    x, y = _bent(x, y, message, topic) if raw and distorts(message) else (x, y)
+    place = np.rint([y * k[1, 1] + k[1, 2], x * k[0, 0] + k[0, 2]]).astype(np.intp)
+    outside = (place < 0) | (place >= np.reshape(shape[:2], (2, 1, 1)))
+    return np.where(outside.any(0), -1, place)
+
+
+def _bent(x: Floats, y: Floats, message: Message, topic: str) -> tuple[Floats, Floats]:
+    """Rays behind the lens of a camera."""
     r2, d = x * x + y * y, np.asarray(message.d, np.float64)
     if message.distortion_model in FISHEYE and len(d) in (0, 4):
         angle = np.arctan(np.sqrt(r2))
@@ -91,9 +121,7 @@ def rectified_pixels(message: Message, topic: str, k: FloatArray, shape: tuple[i
             f"expected distortion of {', '.join((*BROWN[1:], *FISHEYE))} on {topic}, found "
             f"{message.distortion_model!r} with {len(d)} coefficients; record color/image_rect with its depth and masks"
         )
-    place = np.rint([y * k[1, 1] + k[1, 2], x * k[0, 0] + k[0, 2]]).astype(np.intp)
-    outside = (place < 0) | (place >= np.reshape(shape[:2], (2, 1, 1)))
-    return np.where(outside.any(0), -1, place)
+    return x, y
 
 
 def intrinsics_of(message: Message, topic: str, shape: tuple[int, ...], rectified: bool = False) -> FloatArray:

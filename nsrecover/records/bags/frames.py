@@ -19,8 +19,8 @@ STILL_M = 0.005
 """A frame that moves by more from its last known pose to a moment, at its last speed, is not known then: metres, or
 metres at a distance of 1 m if it turns."""
 
-UPWARDS = 0.5
-"""A camera that looks up by more than this (sine of the angle) sees no table."""
+UPWARDS = 0.2
+"""A camera that looks up by more than this (sine of the angle) sees no table: its frame is that of the body."""
 
 
 class TransformTree:
@@ -71,8 +71,10 @@ class TransformTree:
     def optical_pose(self, frame: str, moment: float, slop_s: float) -> FloatArray:
         """Pose (4, 4) of a camera's optical frame (x right, y down, z forward) in the base frame.
 
+        A frame whose z axis points up is that of the camera's body, as some drivers name it.
+
         Raises:
-            InvalidRecording: no transforms lead to it, they are not of this moment, or z does not point forward.
+            InvalidRecording: no transforms lead to it, or they are not of this moment.
         """
         pose, age = self.pose_and_age(frame, moment)
         if age > slop_s:
@@ -80,29 +82,20 @@ class TransformTree:
                 f"expected transforms to {frame} within {slop_s:g} s of the moment {moment:.3f} s, found the nearest "
                 f"transform {age:.3g} s away; record /tf for the whole run, or publish what does not move on /tf_static"
             )
-        turned = {child: step[:3, :3] for child, (parent, step) in self._fixed.items() if parent == frame.lstrip("/")}
-        optical = next((child for child, turn in turned.items() if np.abs(turn - BODY_TO_OPTICAL).max() < 0.05), None)
-        if optical is not None or pose[2, 2] > UPWARDS:
-            name = optical or "its optical frame (x right, y down, z forward)"
-            raise InvalidRecording(
-                f"expected an optical frame in the header of the CameraInfo, found {frame}, which is not the optical "
-                f"frame: its z axis points up or sideways; publish {name} as frame_id"
-            )
+        steps = [step for parent, step in self._fixed.values() if parent == frame.lstrip("/")]
+        optical = [step for step in steps if np.abs(step[:3, :3] - BODY_TO_OPTICAL).max() < 0.05]
+        if optical or pose[2, 2] > UPWARDS:
+            turn = np.eye(4)
+            turn[:3, :3] = BODY_TO_OPTICAL
+            pose = (pose @ (optical[0] if optical else turn)).astype(np.float32)
         return pose
 
-    def check_aligned(self, frame: str, colour: str, pose: FloatArray, moment: float, topic: str) -> None:
-        """Check that depth in a frame is seen from where colour is seen; an unknown frame is that of colour.
-
-        Raises:
-            InvalidRecording: it is seen from elsewhere.
-        """
-        if frame.lstrip("/") in (*self._fixed, *self._moving):
-            apart = float(np.abs(self.pose(frame, moment) - pose).max())
-            if apart > STILL_M:
-                raise InvalidRecording(
-                    f"expected depth that is aligned to colour ({colour}) on {topic}, found the frame {frame}, "
-                    f"which is elsewhere ({apart:.3f}); record aligned depth, such as aligned_depth_to_color"
-                )
+    def elsewhere(self, frame: str, pose: FloatArray, moment: float, slop_s: float) -> FloatArray | None:
+        """The optical pose of a frame if it is not at a pose; an unknown frame is there."""
+        if frame.lstrip("/") not in (*self._fixed, *self._moving):
+            return None
+        other = self.optical_pose(frame, moment, slop_s)
+        return other if float(np.abs(other - pose).max()) > STILL_M else None
 
     def pose_and_age(self, frame: str, moment: float) -> tuple[FloatArray, float]:
         """As `pose`, and how far in time the transforms of moving frames are from the moment, seconds."""

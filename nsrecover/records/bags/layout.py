@@ -75,7 +75,7 @@ class ViewTopics:
         colour: of colour images.
         depth: of depth images.
         info: of the CameraInfo.
-        masks: of label images or detections.
+        masks: of label images or detections; empty: there are none.
     """
 
     prefix: str
@@ -85,14 +85,19 @@ class ViewTopics:
     masks: str
 
     @property
+    def depth_info(self) -> str:
+        """The topic that a CameraInfo of depth has, which is needed if it is seen from elsewhere than colour."""
+        return self.depth.rpartition("/")[0] + "/camera_info"
+
+    @property
     def rectified(self) -> bool:
         """Whether the colour images are rectified."""
         return "rect" in self.colour.removeprefix(self.prefix)
 
     @property
-    def pictures(self) -> tuple[str, str, str]:
+    def pictures(self) -> tuple[str, ...]:
         """The topics of images."""
-        return self.colour, self.depth, self.masks
+        return self.colour, self.depth, *([self.masks] if self.masks else [])
 
 
 @dataclass(frozen=True)
@@ -157,8 +162,12 @@ class Layout:
             )
         return others[0] if others else None
 
-    def views(self, topics: set[str]) -> tuple[ViewTopics, ...]:
-        """The cameras that are whole, or the chosen ones, by prefix; one without masks is left out.
+    def views(self, topics: set[str], masked: bool = True) -> tuple[ViewTopics, ...]:
+        """The cameras that are whole, or the chosen ones, by prefix.
+
+        Args:
+            topics: all of them.
+            masked: whether cameras without masks are left out; else the masks of none are read.
 
         Raises:
             InvalidRecording: there is none, or one that was chosen, or that has masks, lacks a topic.
@@ -174,7 +183,7 @@ class Layout:
         }
         views = {}
         for prefix, found in whole.items():
-            masks = found["masks"] or (_only_masks(topics) if len(whole) == 1 else None)
+            masks = (found["masks"] or (_only_masks(topics) if len(whole) == 1 else None)) if masked else ""
             if masks is not None:
                 views[prefix] = ViewTopics(prefix, masks=masks, **{kind: str(found[kind]) for kind in KINDS[:3]})
         if len(views) > 1 and (bare := sorted({*KINDS} & self.roles.keys())):
@@ -182,7 +191,9 @@ class Layout:
                 f"expected the camera in --topic {self.roles[bare[0]]}=..., found {', '.join(sorted(views))}; write "
                 f"{min(views)[1:]}/{bare[0]}, or choose one with --cameras"
             )
-        meant = chosen or {prefix for prefix, _ in parts if any(prefix + ending in topics for ending in MASKS)}
+        meant = chosen or {
+            prefix for prefix, _ in parts if any(prefix + ending in topics for ending in MASKS) and masked
+        }
         for prefix in sorted(meant - views.keys()) or (() if views else (_nearest(parts, topics),)):
             _refuse(prefix, [found for name, found in parts if name == prefix], topics)
         return tuple(views[prefix] for prefix in sorted(views))

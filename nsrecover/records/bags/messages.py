@@ -15,7 +15,7 @@ import numpy.typing as npt
 from nsrecover.core import Camera, FloatArray, Observation, Plan
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.masks.formats import instances_of
-from nsrecover.records.bags.camera_info import distorts, intrinsics_of, rectified_pixels
+from nsrecover.records.bags.camera_info import distorts, intrinsics_of, pixels_of, rectified_pixels
 from nsrecover.records.bags.frames import TransformTree
 from nsrecover.records.bags.images import Message, colour_of, depth_of, labels_of
 from nsrecover.records.bags.layout import MASKS, ViewTopics
@@ -47,6 +47,7 @@ _TYPES = {
     ROBOT: "nsrecover_interfaces/msg/RobotState", **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
 }  # fmt: skip
 
+CLOUD = "sensor_msgs/msg/PointCloud2"
 READABLE = {*_TYPES.values(), *(f"sensor_msgs/msg/{kind}" for kind in ("CameraInfo", "CompressedImage", "Image"))}
 """Types of messages that are read."""
 
@@ -80,36 +81,60 @@ class Pictures:
 
 
 def shown(
-    view: ViewTopics, images: Sequence[Message], info: Message, frames: TransformTree, moment: float, slop_s: float
+    view: ViewTopics,
+    images: Sequence[Message],
+    infos: tuple[Message, Message | None],
+    frames: TransformTree,
+    moment: float,
+    slop_s: float,
 ) -> tuple[Pictures, Camera]:
     """What one camera shows at a moment, without distortion, and the camera.
+
+    Depth that is seen from elsewhere than colour has the colours that its points have there.
 
     Args:
         view: its topics.
         images: the messages of its `pictures`.
-        info: its CameraInfo.
+        infos: the CameraInfo of colour, and of depth, if there is one.
         frames: the transforms.
         moment: seconds.
         slop_s: how far a transform of a moving frame may be from the moment, seconds.
 
     Raises:
         InvalidRecording: sizes differ, an encoding is not known, data are damaged, the CameraInfo is not of this
-            image, transforms are missing, or depth is not aligned to colour.
+            image, transforms are missing, or depth is not aligned to colour and has no CameraInfo.
     """
+    info, own = infos
     pose = frames.optical_pose(info.header.frame_id, moment, slop_s)
-    frames.check_aligned(images[1].header.frame_id, info.header.frame_id, pose, moment, view.depth)
+    apart = frames.elsewhere(images[1].header.frame_id, pose, moment, slop_s)
+    if apart is not None and own is None:
+        raise InvalidRecording(
+            f"expected depth that is aligned to colour ({info.header.frame_id}) on {view.depth}, or its CameraInfo on "
+            f"{view.depth_info}, found neither; record aligned depth, such as aligned_depth_to_color"
+        )
     colours, metres = colour_of(images[0], view.colour), depth_of(images[1], view.depth)
-    if metres.shape != colours.shape[:2]:
+    name = view.prefix.lstrip("/") or "camera"
+    if apart is None and metres.shape != colours.shape[:2]:
         raise InvalidRecording(
             f"expected depth of the size of the colour image, {colours.shape[:2]}, on {view.depth}, found "
             f"{metres.shape}; record depth that is aligned to colour (aligned_depth_to_color)"
         )
-    if view.masks.endswith(MASKS[1]) or (hasattr(images[2], "data") and isinstance(images[2].data, str)):
+    names: dict[int, str] = {}
+    if not view.masks:
+        instances = np.zeros(colours.shape[:2], np.int32)
+    elif view.masks.endswith(MASKS[1]) or isinstance(getattr(images[2], "data", None), str):
         found = json_of(images[2].data, view.masks)
         instances, names = instances_of(found.get("detections", ()), *colours.shape[:2])
     else:
-        instances, names = labels_of(images[2], view.masks), {}
+        instances = labels_of(images[2], view.masks)
     k = intrinsics_of(info, view.info, colours.shape, view.rectified)
+    if apart is not None and own is not None:
+        own_k = intrinsics_of(own, view.depth_info, metres.shape, "rect" in view.depth)
+        if distorts(own) and "rect" not in view.depth:
+            metres = _moved(metres, rectified_pixels(own, view.depth_info, own_k, metres.shape))
+        x, y = _rays_from(metres, own_k, np.linalg.inv(pose) @ apart)
+        place = pixels_of(x, y, info, view.info, k, colours.shape, raw=not view.rectified)
+        return Pictures(_moved(colours, place), metres, _moved(instances, place), names), Camera(own_k, apart, name)
     if distorts(info) and view.rectified and "rect" not in view.depth:
         raise InvalidRecording(
             f"expected depth of the rectified images {view.colour}, found {view.depth}, which is aligned to the raw "
@@ -119,7 +144,60 @@ def shown(
     if distorts(info) and not view.rectified:
         place = rectified_pixels(info, view.info, k, colours.shape)
         colours, metres, instances = _moved(colours, place), _moved(metres, place), _moved(instances, place)
-    return Pictures(colours, metres, instances, names), Camera(k, pose, view.prefix.lstrip("/") or "camera")
+    return Pictures(colours, metres, instances, names), Camera(k, pose, name)
+
+
+def _rays_from(
+    metres: FloatArray, k: FloatArray, turn: npt.NDArray[np.floating]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Where another camera sees the points of a depth image, at a depth of 1; a pixel without depth as the others."""
+    rows, columns = np.indices(metres.shape, np.float64)
+    usual = float(np.median(metres[metres > 0])) if (metres > 0).any() else 1.0
+    z = np.where(metres > 0, metres, usual)
+    points = np.stack([(columns - k[0, 2]) / k[0, 0] * z, (rows - k[1, 2]) / k[1, 1] * z, z, np.ones_like(z)])
+    x, y, far, _ = np.einsum("ij,jhw->ihw", turn, points)
+    far = np.maximum(far, 1e-3)
+    return x / far, y / far
+
+
+def cloud_pictures(message: Message, topic: str) -> tuple[Pictures, FloatArray]:
+    """What an organised PointCloud2 with colours shows in its frame (x right, y down, z forward), and intrinsics.
+
+    Raises:
+        InvalidRecording: it is not organised, or lacks points or colours.
+    """
+    fields = {each.name: int(each.offset) for each in message.fields}
+    height, width = int(message.height), int(message.width)
+    colour = fields.get("rgb", fields.get("rgba"))
+    if height < 2 or colour is None or not {"x", "y", "z"} <= fields.keys() or message.is_bigendian:
+        raise InvalidRecording(
+            f"expected an organised cloud with x, y, z and rgb on {topic}, found {height} x {width} points with "
+            f"{', '.join(fields)}; record images of colour and depth"
+        )
+    rows = np.frombuffer(bytes(message.data), np.uint8)[: height * message.row_step].reshape(height, message.row_step)
+    cells = rows[:, : width * message.point_step].reshape(height, width, message.point_step)
+    x, y, z = (
+        np.ascontiguousarray(cells[..., fields[name] : fields[name] + 4]).view("<f4")[..., 0].astype(np.float64)
+        for name in "xyz"
+    )
+    there = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & (z > 0)
+    if there.mean() < 0.1:
+        raise InvalidRecording(
+            f"expected points in the cloud on {topic}, found them in {there.mean():.0%} of its pixels"
+        )
+    v, u = np.indices((height, width))
+    k = np.eye(3, dtype=np.float32)
+    for axis, pixel, value in ((0, u, x), (1, v, y)):  # the points of a pinhole lie on the rays of their pixels
+        slope, middle = np.polyfit(value[there] / z[there], pixel[there], 1)
+        off = np.abs(slope * value[there] / z[there] + middle - pixel[there])
+        if not slope > 0 or np.quantile(off, 0.9) > 2.0:
+            raise InvalidRecording(
+                f"expected a cloud in the order of the pixels of a pinhole on {topic}, found another"
+            )
+        k[axis, axis], k[axis, 2] = slope, middle
+    rgb = np.ascontiguousarray(cells[..., colour : colour + 3][..., ::-1])
+    metres = np.where(there, z, 0).astype(np.float32)
+    return Pictures(rgb, metres, np.zeros((height, width), np.int32), {}), k
 
 
 def _moved(image: npt.NDArray[Pixel], place: npt.NDArray[np.intp]) -> npt.NDArray[Pixel]:

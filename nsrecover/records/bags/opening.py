@@ -1,4 +1,4 @@
-"""Reader of the topics of a ROS 2 bag that are needed; whatever else a bag holds is not looked at."""
+"""Reader of the topics of a bag that are needed, of ROS 2 or ROS 1; whatever else a bag holds is not looked at."""
 
 import sys
 from collections.abc import Iterator
@@ -46,6 +46,7 @@ class Bag:
     reader: Any
     kinds: dict[str, str]
     _store: Any
+    _ros1: bool = False
 
     @property
     def topics(self) -> set[str]:
@@ -65,8 +66,9 @@ class Bag:
             self._learn(connection)
         with readable("messages in a ROS 2 bag", "it is damaged: fetch it again"):
             for connection, time_ns, data in self.reader.messages(connections=chosen):
-                message = self._store.deserialize_cdr(data, connection.msgtype)
-                yield connection.topic, time_ns / 1e9, message
+                read = self._store.deserialize_ros1 if self._ros1 else self._store.deserialize_cdr
+                message = read(data, connection.msgtype)
+                yield connection.topic, time_ns / 1e9, _with_small_letters(message) if self._ros1 else message
 
     def _learn(self, connection: Any) -> None:
         """Take in the definition of a type that ROS 2 does not have; a known one may be left out of the bag."""
@@ -89,27 +91,27 @@ def opened(path: Path) -> Iterator[Bag]:
     """A bag, which is closed in the end.
 
     Args:
-        path: folder of the bag, or its only data file (.mcap, .db3; .mcap.zstd, .db3.zstd).
+        path: folder of the bag, or its only data file (.mcap, .db3; .mcap.zstd, .db3.zstd; of ROS 1 .bag).
 
     Raises:
         InvalidRecording: the bag is missing or damaged.
         InvalidConfiguration: rosbags is not installed.
     """
     with needs_extra("bags", "rosbags"):
-        from rosbags.rosbag2 import Reader
-        from rosbags.typesys import Stores, get_typestore
+        from rosbags import rosbag1, rosbag2
+        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
     _bound_unpacking()
     if not path.exists():
         raise InvalidRecording(f"expected a ROS 2 bag at {path}, found nothing there; check the path")
-    if path.suffix == ".bag":
-        raise InvalidRecording(
-            f"expected a ROS 2 bag, found one of ROS 1 at {path}; convert it: rosbags-convert --src {path.name} --dst "
-            f"{path.stem}"
-        )
+    ros1 = path.suffix == ".bag"
+    store = get_typestore(Stores.ROS1_NOETIC if ros1 else Stores.ROS2_HUMBLE)
+    if ros1:
+        store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms", "tf2_msgs/msg/TFMessage"))
     with ExitStack() as stack:
         try:
-            reader = Reader(_place(path, stack))
-            _tolerate_other_schemas(reader.storage)
+            reader: Any = rosbag1.Reader(path) if ros1 else rosbag2.Reader(_place(path, stack))
+            if not ros1:
+                _tolerate_other_schemas(reader.storage)
             stack.enter_context(reader)
             kinds = {each.topic: each.msgtype for each in reader.connections if each.msgcount}
         except InvalidRecording:
@@ -121,9 +123,17 @@ def opened(path: Path) -> Iterator[Bag]:
                 "it is damaged or was not closed: fetch it again",
             )
             raise InvalidRecording(
-                f"expected a ROS 2 bag at {path}, found one that cannot be read ({found}); {advice}"
+                f"expected a bag at {path}, found one that cannot be read ({found}); {advice}"
             ) from problem
-        yield Bag(reader, kinds, get_typestore(Stores.ROS2_HUMBLE))
+        yield Bag(reader, kinds, store, ros1)
+
+
+def _with_small_letters(message: Message) -> Message:
+    """A CameraInfo of ROS 1 with the names of its matrices in ROS 2; any other message as it is."""
+    names = {name: name.lower() for name in "DKRP" if hasattr(message, name)}
+    return (
+        SimpleNamespace(**{names.get(name, name): value for name, value in vars(message).items()}) if names else message
+    )
 
 
 def _place(path: Path, stack: ExitStack) -> Path:
@@ -188,7 +198,10 @@ def _tolerate_other_schemas(storage: Any) -> None:
 
 def _bound_unpacking() -> None:
     """Let rosbags unpack a chunk or message to no more than a real one can have: a small file may fill the memory."""
+    from bz2 import BZ2Decompressor
+
     from lz4.frame import LZ4FrameDecompressor
+    from rosbags.rosbag1 import reader as reader1
     from rosbags.rosbag2 import reader, storage_mcap
 
     zstd = _zstd()
@@ -205,9 +218,11 @@ def _bound_unpacking() -> None:
     def of_zstd(data: bytes) -> bytes:
         return unpacked(zstd.ZstdDecompressor(), data)
 
-    storage_mcap.DECOMPRESSORS |= {
-        "zstd": lambda data, _: of_zstd(data), "lz4": lambda data, _: unpacked(LZ4FrameDecompressor(), data),
-    }  # fmt: skip
+    def of_lz4(data: bytes, size: int = 0) -> bytes:
+        return unpacked(LZ4FrameDecompressor(), data)
+
+    storage_mcap.DECOMPRESSORS |= {"zstd": lambda data, _: of_zstd(data), "lz4": of_lz4}
+    reader1.decompressors |= {"lz4": of_lz4, "bz2": lambda data: unpacked(BZ2Decompressor(), data)}
     vars(reader)["zstd"] = SimpleNamespace(decompress=of_zstd, open=zstd.open)
 
 

@@ -31,13 +31,15 @@ from pathlib import Path
 
 import numpy as np
 
+from nsrecover.core import Camera, Observation
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.bags import BASE_FRAME
 from nsrecover.records.bags.camera_info import Infos
 from nsrecover.records.bags.frames import TransformTree
 from nsrecover.records.bags.images import Message
-from nsrecover.records.bags.layout import Layout
+from nsrecover.records.bags.layout import Layout, ViewTopics
 from nsrecover.records.bags.messages import (
+    CLOUD,
     GRIPPER,
     LABELS,
     OBSERVE,
@@ -47,6 +49,8 @@ from nsrecover.records.bags.messages import (
     TF,
     TRANSFORM_SLOP_S,
     Labels,
+    Pictures,
+    cloud_pictures,
     json_of,
     observation_of,
     plan_of,
@@ -58,6 +62,9 @@ from nsrecover.records.bags.opening import Bag, opened
 from nsrecover.records.reading import readable
 from nsrecover.records.recording import Recording
 from nsrecover.util.english import amount
+
+MOST = 20
+"""Moments that are read of a bag without a plan."""
 
 
 @dataclass
@@ -119,7 +126,7 @@ def read_bag(
     with opened(path) as bag:
         ours = _shared_topics(path, bag.topics, layout)
         views = layout.views({topic for topic, kind in bag.kinds.items() if kind in READABLE})
-        infos = {view.info: Infos() for view in views}
+        infos = _infos(views)
         text, moments, labels, frames = _read_small(path, bag, ours, infos, layout.base_frame)
         gripper = next((topic for topic, name in ours.items() if name == GRIPPER), "")
         wanted = {topic: _Nearest(topic) for view in views for topic in view.pictures} | {gripper: _Nearest(gripper)}
@@ -137,13 +144,83 @@ def read_bag(
             parts, cameras = [], []
             for view in views:
                 images = [wanted[topic].at(number, moment, slop_s) for topic in view.pictures]
-                info = infos[view.info].at(moment, slop_s, view.info)
-                part, camera = shown(view, images, info, frames, moment, transform_slop_s)
+                part, camera = shown(view, images, _infos_at(view, infos, moment), frames, moment, transform_slop_s)
                 parts.append(part)
                 cameras.append(camera)
             held = wanted[gripper].found.get(number, (0.0, None))[1]
             observations.append(observation_of(parts, tuple(cameras), labels.at(moment), held, moment))
     return Recording(plan, tuple(observations), {"bag": path.name})
+
+
+def read_images(path: str | Path, layout: Layout | str = BASE_FRAME, most: int = MOST) -> tuple[Observation, ...]:
+    """Observations without masks from what a camera driver has recorded; no topics of nsrecover are needed.
+
+    Moments are those of the images of the first camera. One for which another image is too far away is left out. If no
+    camera has colour and depth images, organised point clouds with colours count as both.
+
+    Args:
+        path: as for `read_bag`, also a bag of ROS 1 (.bag).
+        layout: the robot's base (z up), cameras and topics; or the base alone.
+        most: of so many moments over the whole bag.
+
+    Raises:
+        InvalidRecording: as for `read_bag`.
+        InvalidConfiguration: rosbags is not installed.
+    """
+    path, layout = Path(path), Layout(layout) if isinstance(layout, str) else layout
+    with opened(path) as bag:
+        clouds = sorted(topic for topic, kind in bag.kinds.items() if kind == CLOUD)
+        names = {topic: name for name in TF if (topic := layout.shared(name, bag.topics)) is not None}
+        try:
+            views = layout.views({topic for topic, kind in bag.kinds.items() if kind in READABLE}, masked=False)
+        except InvalidRecording:
+            if not clouds:
+                raise
+            views = ()
+        infos = _infos(views)
+        _, _, _, frames = _small(bag, names, infos, layout.base_frame)
+        wanted = {topic: _Nearest(topic) for view in views for topic in view.pictures}
+        wanted |= {topic: _Nearest(topic) for topic in ([] if views else clouds[:1])}
+        (first, *_) = wanted
+        stamps = sorted(stamp_of(message, time_s) for _, time_s, message in bag.messages({first}))
+        moments = [stamps[round(place)] for place in np.linspace(0, len(stamps) - 1, min(most, len(stamps)))]
+        for topic, time_s, message in bag.messages(set(wanted)):
+            wanted[topic].offer(stamp_of(message, time_s), moments, message)
+    observations, problem = list[Observation](), InvalidRecording(f"expected images in {path}, found none")
+    for number, moment in enumerate(moments):
+        try:
+            seen = [
+                shown(
+                    view, [wanted[topic].at(number, moment, SLOP_S) for topic in view.pictures],
+                    _infos_at(view, infos, moment), frames, moment, TRANSFORM_SLOP_S,
+                )
+                for view in views
+            ] or [_of_cloud(wanted[first].at(number, moment, SLOP_S), first, frames, moment)]  # fmt: skip
+        except InvalidRecording as found:
+            problem = found
+            continue
+        pictures, cameras = zip(*seen, strict=True)
+        observations.append(observation_of(pictures, cameras, ({}, None), None, moment))
+    if not observations:
+        raise problem
+    return tuple(observations)
+
+
+def _of_cloud(message: Message, topic: str, frames: TransformTree, moment: float) -> tuple[Pictures, Camera]:
+    pictures, k = cloud_pictures(message, topic)
+    pose = frames.optical_pose(message.header.frame_id, moment, TRANSFORM_SLOP_S)
+    return pictures, Camera(k, pose, topic.strip("/").partition("/")[0] or "camera")
+
+
+def _infos(views: Sequence[ViewTopics]) -> dict[str, Infos]:
+    return {topic: Infos() for view in views for topic in (view.info, view.depth_info)}
+
+
+def _infos_at(view: ViewTopics, infos: Mapping[str, Infos], moment: float) -> tuple[Message, Message | None]:
+    """The CameraInfo of colour, and that of depth, if there is one."""
+    own = infos[view.depth_info]
+    colour = infos[view.info].at(moment, SLOP_S, view.info)
+    return colour, own.at(moment, SLOP_S, view.depth_info) if own.known else None
 
 
 def _shared_topics(path: Path, topics: set[str], layout: Layout) -> dict[str, str]:
@@ -162,6 +239,18 @@ def _read_small(
     path: Path, bag: Bag, ours: Mapping[str, str], infos: Mapping[str, Infos], base_frame: str
 ) -> tuple[str, list[float], Labels, TransformTree]:
     """Text of the plan, moments, labels and transforms; CameraInfos are added."""
+    plans, moments, labels, frames = _small(bag, ours, infos, base_frame)
+    if not plans:
+        raise InvalidRecording(
+            f"expected a plan on {PLAN} in {path}, found no message; publish the actions, one a line"
+        )
+    return plans[-1], sorted(moments), labels, frames
+
+
+def _small(
+    bag: Bag, ours: Mapping[str, str], infos: Mapping[str, Infos], base_frame: str
+) -> tuple[list[str], list[float], Labels, TransformTree]:
+    """As `_read_small`, with the texts of all plans."""
     plans, moments, labels, frames = [], [], Labels(), TransformTree(base_frame)
     for topic, time_s, message in bag.messages({*ours, *infos} - {GRIPPER}):
         name = ours.get(topic)
@@ -177,8 +266,4 @@ def _read_small(
                 frames.add(each, seconds(each.header.stamp), fixed=name == TF[1])
         elif topic in infos:
             infos[topic].add(seconds(message.header.stamp), message)
-    if not plans:
-        raise InvalidRecording(
-            f"expected a plan on {PLAN} in {path}, found no message; publish the actions, one a line"
-        )
-    return plans[-1], sorted(moments), labels, frames
+    return plans, moments, labels, frames

@@ -62,6 +62,13 @@ def without(seen: Observation, name: str, views: tuple[int, ...]) -> Observation
     return replace(seen, **{name: stack})
 
 
+def coloured(seen: Observation, colours: np.ndarray) -> Observation:
+    """The second camera shows these colours over and over, whatever is in front of it."""
+    rgb = seen.rgb.copy()
+    rgb[1] = np.resize(colours, rgb[1].shape).astype(np.uint8)
+    return replace(seen, rgb=rgb)
+
+
 def along_rays(seen: Observation) -> Observation:
     """Distances along the rays instead of depth."""
     rows, columns = np.indices(seen.depth_m.shape[1:])
@@ -108,6 +115,9 @@ MISTAKES: list[tuple[str, SensorProblem, Callable[[Observation], Observation]]] 
     ("no depth", SensorProblem.NO_DEPTH, lambda seen: without(seen, "depth_m", (0, 1))),
     ("no depth in one view", SensorProblem.NO_DEPTH, lambda seen: without(seen, "depth_m", (1,))),
     ("black", SensorProblem.COVERED, lambda seen: without(seen, "rgb", (1,))),
+    ("dark noise", SensorProblem.COVERED, lambda seen: coloured(seen, np.arange(12))),
+    ("white", SensorProblem.COVERED, lambda seen: coloured(seen, np.array([255]))),
+    ("the green of an empty buffer", SensorProblem.COVERED, lambda seen: coloured(seen, np.array([[0, 135, 0]]))),
     ("no masks", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (0, 1))),
     ("no masks in one view", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (1,))),
     ("table below", SensorProblem.TABLE_PLANE, lambda seen: posed(seen, lambda p: turned(0, 0, -0.05) @ p)),
@@ -129,7 +139,7 @@ def test_a_mistake_is_named(
     assert problem in {each.problem for each in findings}, findings
 
 
-@pytest.mark.parametrize("shift", [(0.04, 0.0), (0.0, 0.04), (-0.04, 0.0)])
+@pytest.mark.parametrize("shift", [(0.04, 0.0), (0.0, 0.04), (-0.04, 0.0), (0.0, -0.04), (0.03, 0.03)])
 def test_cameras_that_disagree_by_4_cm_are_named_at_setup(seen: Observation, shift: tuple[float, float]) -> None:
     aside = np.eye(4)
     aside[:2, 3] = shift
