@@ -35,14 +35,6 @@ def world(_shared):
     return shared
 
 
-def test_top_stacks_in_the_middle(world):
-    world.execute(Action("top", ("blue die", "red cube")))
-    truth = world.truth()
-    assert truth.supports["blue die"] == "red cube"
-    offset = truth.position("blue die") - truth.position("red cube")
-    assert np.allclose(offset, [0, 0, 0.042], atol=0.003)
-
-
 @pytest.mark.parametrize(
     ("operator", "axis", "sign"), [("left", 1, 1), ("right", 1, -1), ("front", 0, -1), ("behind", 0, 1)]
 )
@@ -55,12 +47,6 @@ def test_beside_leaves_the_promised_gap(world, operator, axis, sign):
     assert offset[axis] == pytest.approx(sign * (half + GAP_M), abs=0.004)
     assert offset[1 - axis] == pytest.approx(0.0, abs=0.004)
     assert truth.supports["blue die"] == "table"
-
-
-def test_placed_objects_are_squared_up(world):
-    world.execute(Action("behind", ("white lego", "red cube")))
-    matrix = matrix_of(world.pose("white lego")[1])
-    assert np.abs(matrix).max(axis=0).min() > math.cos(math.radians(2))
 
 
 def test_restore_reaches_the_target_and_its_orientation(world):
