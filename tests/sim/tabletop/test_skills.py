@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Action
-from nsrecover.errors import InvalidAction, UnknownObject
 from sim.common.rotations import matrix_of
 from sim.tabletop.placing import GAP_M
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
@@ -79,19 +78,3 @@ def test_tower_of_seven_stands_while_the_arm_works_beside_it():
         for below, above in pairwise(tower):
             assert truth.supports[above.name] == below.name
         assert np.abs(truth.positions[:7] - before.positions[:7]).max() < 0.010
-
-
-def test_out_of_reach_is_no_exception(world):
-    before = world.truth()
-    world.execute(Action("free", ("blue die",), target=(0.95, 0.5, 0.022, 0.044, 0.044, 0.044)))
-    assert np.abs(world.truth().positions - before.positions).max() < 0.001
-    assert "out of reach" in world.log[-1]
-
-
-def test_wrong_actions_raise(world):
-    with pytest.raises(InvalidAction, match="Did you mean 'top'"):
-        world.execute(Action("topp", ("red cube", "blue die")))
-    with pytest.raises(UnknownObject, match="Did you mean 'red cube'"):
-        world.execute(Action("top", ("red cub", "blue die")))
-    with pytest.raises(InvalidAction):
-        world.execute(Action("free", ("red cube", "blue die")))

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import pytest
 
 from nsrecover.core import Action, Plan
@@ -23,30 +22,6 @@ SCENE = SceneSpec(
 )
 STACK = Action("top", ("blue die", "red cube"))
 ROW = Action("left", ("white lego", "red cube"))
-
-
-def _poses(world):
-    truth = world.truth()
-    return np.concatenate([truth.positions, truth.orientations], axis=1)
-
-
-def test_save_and_restore_repeat_exactly():
-    with TabletopWorld(SCENE) as world:
-        world.execute(STACK)
-        saved = world.save()
-        at_save = _poses(world)
-        outcomes = []
-        for _ in range(2):
-            world.execute(ROW)
-            outcomes.append(_poses(world))
-            world.restore(saved)
-            assert np.array_equal(_poses(world), at_save)
-            assert world.step == 1
-        assert np.array_equal(*outcomes)
-        assert not np.array_equal(outcomes[0], at_save)
-        world.release(saved)
-        with pytest.raises(InvalidConfiguration, match="released"):
-            world.restore(saved)
 
 
 @dataclass(frozen=True)
