@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from eval.anytime import LONG, MEASUREMENT, AnytimeConfig, Bounded, summary
-from eval.common.synthetic_states import enlarged, problem
-from nsrecover import load
 
 
 def test_without_time_nothing_is_found_and_with_much_time_everything(tmp_path: Path) -> None:
@@ -28,14 +25,3 @@ def test_costs_are_compared_with_the_best_of_the_same_state() -> None:
     found = summary([(20, state) for state in states])["budgets"]
     assert found["5 ms"]["cost_over_best"]["value"] == pytest.approx(1.2)
     assert (found["5 ms"]["solved"]["value"], found["long search"]["solved"]["value"]) == (0.5, 1.0)
-
-
-def test_stacked_anew_objects_stand_in_each_others_places() -> None:
-    size = np.full(3, 0.045, np.float32)
-    look = np.eye(64, dtype=np.float32)[0]
-    given = problem(enlarged(load(), 20), [(look, size)], 20, 8, np.random.default_rng(0))
-    assert {*given.discrepancy.deviating} == given.misplaced
-    expected = given.trace.graphs[given.discrepancy.step + 1]
-    for name in given.misplaced:
-        near = np.linalg.norm(expected.boxes[:, :2] - given.graph.boxes[given.graph.index(name), :2], axis=1) < 0.01
-        assert near.any()

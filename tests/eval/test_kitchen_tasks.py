@@ -7,7 +7,6 @@ import pytest
 from eval.kitchen_tasks import METRICS, KitchenTasksConfig, TaskRun, measure, run_task, table
 from eval.metrics import summary
 from eval.run import Run
-from tests.commands import run
 
 
 def test_tasks_and_layouts_take_turns() -> None:
@@ -31,9 +30,3 @@ def test_failures_and_skills_are_counted(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert (found["skills"]["open_obj"]["value"], found["skills"]["pick_up"]["value"]) == (1.0, 0.75)
     assert "T6 store egg" in table(found)
     assert summary([], METRICS)["runs"] == 0
-
-
-def test_an_unknown_task_is_one_line() -> None:
-    done = run("eval.kitchen_tasks", "tasks=[boil watr]")
-    assert done.code == 2
-    assert "Did you mean 'boil water'" in done.err

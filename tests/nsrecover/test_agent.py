@@ -7,8 +7,7 @@ import pytest
 
 from nsrecover import RecoveryPlanner, Rejoin, load
 from nsrecover.agent import RecoveryAgent
-from nsrecover.core import Action, Cause, EpisodeStatus, Observation, Plan, RecoveryStatus, StepRecord
-from nsrecover.errors import InvalidAction, UnknownObject
+from nsrecover.core import Cause, EpisodeStatus, StepRecord
 from nsrecover.system import System
 from sim.sensors.events import CameraEvent, EventKind
 from sim.sensors.presets import sensor
@@ -79,50 +78,6 @@ def test_by_relations_a_displaced_block_that_nothing_refers_to_stays_where_it_is
     assert recovery.staying == (bystander,)
     assert episode.status is EpisodeStatus.COMPLETED
     assert all(truth.supports[action.arguments[0]] == action.arguments[1] for action in plan)
-
-
-class Paralysed:
-    """A world whose robot never moves; its cameras work."""
-
-    def __init__(self, world: TabletopWorld) -> None:
-        self.world = world
-        self.attempts = 0
-
-    def observe(self) -> Observation:
-        return self.world.observe()
-
-    def execute(self, action: Action) -> None:
-        self.attempts += 1
-
-
-def test_a_robot_that_cannot_move_asks_for_help_after_a_few_attempts(system: System) -> None:
-    rng = np.random.default_rng(33)
-    scene = sample_scene(rng, 3)
-    with TabletopWorld(scene) as real:
-        world = Paralysed(real)
-        episode = RecoveryAgent(system, world, max_recoveries=2).run(sample_plan(rng, scene, Structure.TOWER, 2))
-    assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-    assert "went wrong 3 times" in episode.reason
-    assert world.attempts == 3
-    causes = {culprit.cause for record in episode.records for culprit in record.discrepancy.deviations}
-    assert causes == {Cause.NOT_LIFTED}
-    assert episode.records[0].recovery is not None
-    # nothing has changed, so the way back is to try the same action again
-    assert episode.records[0].recovery.status is RecoveryStatus.ALREADY_AT_SUBGOAL
-    assert episode.records[0].recovery.subgoal == 0
-
-
-@pytest.mark.parametrize(
-    ("plan", "error"), [("top(no such thing, other)", UnknownObject), ("juggle(no such thing)", InvalidAction)]
-)
-def test_a_plan_that_does_not_fit_is_refused_before_anything_moves(
-    system: System, plan: str, error: type[Exception]
-) -> None:
-    with TabletopWorld(sample_scene(np.random.default_rng(34), 3)) as real:
-        world = Paralysed(real)
-        with pytest.raises(error):
-            RecoveryAgent(system, world).run(Plan.parse(plan))
-    assert world.attempts == 0
 
 
 def test_behind_a_realistic_sensor_a_run_without_errors_needs_no_recovery(system: System) -> None:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import nsrecover
-from nsrecover import Act, Look, Monitor, Plan, Session, System
-from nsrecover.core.certainty import Certainty
+from nsrecover import Act, Look, Plan, Session, System
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.fact_causes import FactComparison
@@ -196,15 +195,3 @@ def test_runs_that_say_nothing_of_the_robot_are_refused() -> None:
         nsrecover.symbolic(HOME).calibrated([(Plan.parse("pick_up(mug)"), [START, START])] * 60, 0.05)
     with pytest.raises(InvalidConfiguration, match="at least 99"):
         nsrecover.symbolic(HOME).calibrated(runs_of_facts(60), 0.01)
-
-
-def test_a_monitor_is_one_class_for_both(setting: Setting) -> None:
-    monitor = setting.system.monitor(setting.plan, setting.before, certainty=Certainty())
-    assert type(monitor) is Monitor
-    assert monitor.check().as_expected
-    assert monitor.step(setting.plan[0], setting.after).as_expected
-    assert monitor.likelihood > 0.5
-    assert monitor.next_action is None
-    monitor.set_plan(setting.plan)
-    assert monitor.last_found is None
-    assert monitor.num_executed == 0

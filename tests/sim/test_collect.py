@@ -19,7 +19,7 @@ from sim.collect import CollectConfig, collect
 from sim.common.folder import lock_folder
 from sim.common.journal import Journal
 from sim.sensors.presets import sensor
-from sim.tabletop.demonstrations import DemonstrationMix, perform, specify
+from sim.tabletop.demonstrations import DemonstrationMix, perform
 from tests.commands import ROOT, run
 
 FEW = {"objects": [3], "lengths": [1, 2], "transitions": 5, "seed": 3}
@@ -171,12 +171,6 @@ def test_the_start_is_looked_at_again_until_it_shows_every_object_of_the_plan():
     assert drops(0.4).count("unseen") <= 2
 
 
-def test_an_episode_follows_from_its_seed_and_number():
-    mix = DemonstrationMix()
-    assert specify(mix, 0, 7) == specify(mix, 0, 7)
-    assert len({str(specify(mix, seed, number).plan) for seed in (0, 1) for number in (7, 8)}) == 4
-
-
 def test_an_interrupted_episode_goes_on_without_rendering_again(tmp_path):
     mix = DemonstrationMix(objects=(3,), lengths=(2,))
     whole = perform(mix, 5, 0)[1]
@@ -189,13 +183,3 @@ def test_an_interrupted_episode_goes_on_without_rendering_again(tmp_path):
         assert journal.recalled == 2
     texts = [digest(episode_to_arrays(r.plan, r.observations, r.notes)) for r in (whole, again)]
     assert texts[0] == texts[1]
-
-
-def test_a_damaged_journal_is_recorded_again(tmp_path):
-    mix = DemonstrationMix(objects=(3,), lengths=(1,))
-    with Journal(tmp_path / "journal") as journal:
-        perform(mix, 5, 0, journal)
-    (tmp_path / "journal" / "001.npz").write_bytes(b"PK")
-    with Journal(tmp_path / "journal") as journal:
-        assert perform(mix, 5, 0, journal)[0].transitions == 1
-        assert journal.recalled == 1

@@ -24,16 +24,3 @@ def test_a_recovery_within_a_recovery() -> None:
     progress.recovered(recovered(1, 2))  # subgoal 2 of the present plan: both recovery actions done
     assert [progress.label(step) for step in range(2)] == ["recovery 1 of 1", "step 4 of 4"]
     assert [progress.steps_done(step) for step in range(3)] == [None, 3, 4]
-
-
-def test_skipped_steps_count_as_done() -> None:
-    progress = PlanProgress(PLAN)
-    progress.recovered(Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=3))
-    assert progress.label(0) == "step 4 of 4"
-    assert progress.steps_done(0) == 3
-
-
-def test_giving_up_changes_nothing() -> None:
-    progress = PlanProgress(PLAN)
-    progress.recovered(Recovery(RecoveryStatus.IMPOSSIBLE, note="it is gone"))
-    assert progress.label(2) == "step 3 of 4"

@@ -30,14 +30,6 @@ def actions(bundle: Bundle, now: SceneGraph, goal: SceneGraph) -> set[tuple[str,
     return {(step.action.operator, *step.action.arguments) for step in model.applicable(model.start)}
 
 
-def test_targets_have_a_support(bundle: Bundle) -> None:
-    """Next to a cube on another one there is no support."""
-    tower = scene(bundle, die=(0.6, -0.25, SIDE / 2), low=(0.5, 0.1, SIDE / 2), high=(0.5, 0.1, 1.5 * SIDE))
-    possible = actions(bundle, tower, tower)
-    assert {("top", "die", "high"), ("front", "die", "low"), ("left", "die", "low")} <= possible
-    assert not {step for step in possible if step[1:] == ("die", "high") and step[0] != "top"}
-
-
 def test_its_last_scene_is_the_goal_and_a_missing_object_makes_it_impossible(bundle: Bundle) -> None:
     """The goal of the trace is used, not the imagined scene."""
     start = scene(bundle, a=(0.5, -0.2, SIDE / 2), b=(0.5, 0.1, SIDE / 2))

@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from eval.common.recordings import footage_of, names_of_masks
 from eval.detectors.__main__ import MEASUREMENT, DetectorsConfig, at_equal_rates, evidence, resampled, threshold_at
 from eval.detectors.base import ReferenceRun, laid_out_again, record_references
-from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment, judge_episode
+from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment
 from eval.detectors.pictures import visible
 from nsrecover.core import Plan
 from nsrecover.errors import InvalidConfiguration
@@ -115,16 +115,6 @@ def test_a_recording_is_seen_through_a_sensor(compared):
     assert {names[number] for number in seen.successes[0].labels} == set(SCENE.names)
 
 
-def test_the_first_scene_is_looked_at_until_it_shows_the_plan(compared):
-    exact = footage_of(MOVED, compared[0] / "footage").through(["left", "right"])
-    unlucky = [
-        replace(exact, episode=replace(MOVED, seed=seed)).sensed(sensor("clean", masks={"missing": 0.4})).unseen
-        for seed in range(12)
-    ]
-    assert sum(bool(names) for names in unlucky) <= 2
-    assert exact.sensed(sensor("clean", masks={"missing": 1.0})).unseen == ("blue cube", "green cube", "red cube")
-
-
 @pytest.fixture(scope="module")
 def noisy(compared):
     config = settings(compared[0])
@@ -147,12 +137,6 @@ def test_detectors_are_compared_behind_a_sensor(compared, noisy):
     config.sensor = None
     with pytest.raises(InvalidConfiguration, match=r"sensor.*choose another out=DIR"):
         MEASUREMENT.run(config)
-
-
-def test_an_episode_whose_start_is_not_seen_has_no_moments(compared):
-    blind = sensor("clean", masks={"missing": 1.0})
-    judged = judge_episode((0, MOVED), {}, None, str(compared[0] / "footage"), ["left", "right"], blind)
-    assert judged.moments == ()
 
 
 # -- figures worked by hand

@@ -12,7 +12,6 @@ from eval.foreign_sentences.__main__ import (
     judged_commands,
     judged_scene,
     scenes_of,
-    with_files_named,
 )
 from eval.foreign_sentences.frames import wishes_of
 from eval.foreign_sentences.judging import Verdict, home_of_map, verdict
@@ -118,7 +117,3 @@ def test_the_measurement_leaves_its_shares_and_every_sentence(tmp_path: Path) ->
     assert "go to the kitchen" in (tmp_path / "out" / "rows.jsonl").read_text(encoding="utf-8")
     with pytest.raises(InvalidConfiguration, match="found none"):
         MEASUREMENT.run(ForeignConfig())
-
-
-def test_files_are_named_without_a_setting() -> None:
-    assert with_files_named(["a.jsonl", "out=x"]) == ["out=x", "files=[a.jsonl]"]

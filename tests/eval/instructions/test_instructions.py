@@ -9,7 +9,6 @@ from eval.instructions.understood import (
     PARAPHRASES,
     agrees,
     paraphrases,
-    stages_of,
     understood_commands,
     understood_paraphrases,
 )
@@ -52,11 +51,6 @@ def test_the_paraphrases_are_different_sentences():
     assert len(sentences["held_out"]) == 674
     assert len(sentences["development"]) == 675 + 1261
     assert not set(sentences["development"]) & {*sentences["held_out"], *sentences["another_hand"]}
-
-
-def test_following_and_guiding_are_one_stage_with_their_place():
-    assert stages_of("at robot sofa; guided ashley; open fridge") == ["at robot sofa; guided ashley", "open fridge"]
-    assert stages_of("counted cup at the sink; told operator") == ["counted cup at the sink", "told operator"]
 
 
 def test_ambiguous_sentences_are_asked_about_and_their_twins_are_not():

@@ -42,11 +42,6 @@ def test_a_text_is_graded_by_the_fault_that_was_injected(fault: Fault, right: tu
     assert graded(texts(FactWorld(hook=MOVED))[0], fault, PLAN) == right
 
 
-def test_a_failure_that_nothing_is_said_about_is_not_explained() -> None:
-    assert graded("", MissingStep(0), PLAN) == (False, False, False)
-    assert graded("The pot is blue.", Switched(0, "pot", True), PLAN) == (False, False, False)
-
-
 def test_what_was_so_from_the_start_has_no_action() -> None:
     text = (
         "Before step 1, pick_up(pot), something was not as expected: the mug has changed, although no action should "

@@ -92,23 +92,6 @@ def test_the_household_rejects_impossible_steps(steps: tuple[tuple[str, ...], ..
     assert refused in verdict
 
 
-def test_the_household_enforces_what_people_do_not_say() -> None:
-    world = World(
-        where={"pot": {"shelf"}, "metal bowl": {"microwave"}, "mug": {"coffee machine"},
-               "coffee machine": set(), "shelf": set()},
-        on={"coffee machine"},
-    )  # fmt: skip
-    for step, why in (
-        (Action("toggle_on", ("microwave",)), "metal"),
-        (Action("pick_up", ("egg",)), "no egg"),
-    ):
-        assert why in str(world.do(step))
-    assert world.do(Action("pick_up", ("pot",))) is None
-    assert "running" in str(world.do(Action("put_in", ("pot", "coffee machine"))))
-    world.on.clear()
-    assert "too large" in str(world.do(Action("put_in", ("pot", "coffee machine"))))
-
-
 def test_logs_follow_from_their_seed_are_read_and_mostly_explained() -> None:
     first, again = ([one.trace for one in written_logs(18, 5, "light", held_out=False)] for _ in range(2))
     assert first == again

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval.run import ROWS, rows_in
-from eval.sweep.command import MEASUREMENT, EvalConfig, markdown, sizes, summary
+from eval.sweep.command import MEASUREMENT, EvalConfig, markdown, summary
 from eval.sweep.records import EpisodeRecord
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from tests.eval.sweep.records import record, recovery
@@ -83,12 +83,6 @@ def test_differences_are_those_of_the_same_episodes() -> None:
     assert every["low"] < 0 < every["high"]
     assert found["sweeps"][1]["failures"] == {"drift": 1}
     assert "| all" in markdown(found)
-
-
-def test_each_dataset_may_have_its_number_of_episodes(tmp_path: Path) -> None:
-    assert sizes(config(tmp_path, dataset=["I", "V"], episodes=[3, 500])) == {"I": 3, "V": 120}
-    assert sizes(config(tmp_path, dataset=["I", "VI"], episodes=7)) == {"I": 7, "VI": 7}
-    assert sizes(config(tmp_path, dataset="III", episodes=None)) == {"III": 200}
 
 
 def test_a_missing_checkpoint_is_reported_before_the_first_episode(tmp_path: Path) -> None:

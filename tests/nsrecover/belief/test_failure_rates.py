@@ -30,12 +30,6 @@ def test_a_robot_that_fails_often_may_try_more_often() -> None:
     assert tries(rates.of("pick")) in (5, 6)
 
 
-def test_more_failures_make_it_more_hopeless() -> None:
-    found = [dead(Rate(1.0, 9.0), n) for n in range(8)]
-    assert found == sorted(found)
-    assert found[0] == pytest.approx(0.03)
-
-
 @pytest.mark.parametrize("wrong", [{"done": 0.0}, {"alarm": 0.7}, {"looks": 0}, {"hopeless": 1.0}])
 def test_a_certainty_out_of_range_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidConfiguration, match=f"expected {next(iter(wrong))}"):

@@ -5,11 +5,10 @@ import pickle
 import pytest
 
 from nsrecover import Action, FactScene
-from nsrecover.belief.channels import MisreadRates
 from nsrecover.belief.courses import IncidentKind
 from nsrecover.belief.rates import dead
 from nsrecover.belief.tracker import Tracker
-from nsrecover.core.facts import PLACE, SURE, Property
+from nsrecover.core.facts import PLACE, Property
 from nsrecover.domains import Domain, Effect, Kind, Operator, Parameter, StateVariable, fact, scene_of
 from nsrecover.domains.base import Role, State
 
@@ -109,12 +108,6 @@ def test_what_was_hidden_at_first_is_unknown_and_believed_when_it_is_seen() -> N
     assert certainty(found, ("full", "a")) > 0.9
 
 
-def test_what_is_assumed_is_known_before_it_is_seen() -> None:
-    found = Tracker(SCENE, START, assumed=True)
-    found.saw(FactScene(START, {("full", "a"): 0.0}))
-    assert found.scene().knows(("full", "a"))
-
-
 def test_an_action_may_work_partly() -> None:
     found = Tracker(SCENE, MOVED)
     found.acted(BREW)
@@ -170,17 +163,6 @@ def test_a_reading_that_never_changes_is_taken_to_be_stuck_until_readings_are_tr
     assert ("warm", "a") not in found.best.state
 
 
-def test_once_readings_are_trusted_what_reads_the_same_in_all_courses_is_as_it_is_read() -> None:
-    found = tracker()
-    for _ in range(12):
-        found.acted(Action("warm_up", ("a",)))
-        found.saw(FactScene(START))
-    assert all(one.stuck for one, _ in found.shares())
-    found.trust_readings()
-    assert not any(one.stuck for one, _ in found.shares())
-    assert ("warm", "a") not in found.best.state
-
-
 def test_after_a_success_the_rate_from_before_earlier_failures_counts_no_more() -> None:
     found, warm, warmed = tracker(), Action("warm_up", ("a",)), START | {("warm", "a")}
     for _ in range(3):
@@ -225,14 +207,6 @@ def test_a_dead_gripper_is_hopeless_by_the_rate_from_before_the_streak() -> None
     found.acted(MOVE)
     found.saw(FactScene(MOVED))
     assert found.streak(MOVE).failures == 0
-
-
-def test_failures_of_one_operator_make_others_less_certain() -> None:
-    found = tracker()
-    for _ in range(4):
-        found.acted(MOVE)
-        found.saw(FactScene(START))
-    assert found.failures.of("brew").mean > 0.2
 
 
 def test_a_stopped_action_is_taken_back() -> None:
@@ -283,23 +257,6 @@ def test_how_often_readings_err_is_learned_by_variable() -> None:
         found.saw(FactScene(START | ({("full", "b")} if number % 5 == 0 else set())))
     found.acted(MOVE)
     assert found.misread.of("full").mean > 0.05 > 0.02 > found.misread.of("warm").mean
-
-
-def test_an_uncertain_reading_says_less() -> None:
-    rates = MisreadRates()
-    odds = [rates.odds(("full", "a"), sure) for sure in (SURE, 0.9, 1.0)]
-    assert odds == sorted(odds, reverse=True)
-
-
-def test_where_some_readings_are_wrong_more_may_be() -> None:
-    rates = MisreadRates()
-    assert rates.odds(("full", "a"), 1.0, errors=3) > 3 * rates.odds(("full", "a"), 1.0)
-
-
-def test_what_drifts_and_is_never_seen_follows_from_the_laws() -> None:
-    found = tracker()
-    found.saw(FactScene(START, {("hot", "a"): 0.0}))
-    assert Tracker(SCENE, START, assumed=True).unseen(("hot", "a")) == 0.0
 
 
 def test_it_can_be_pickled() -> None:

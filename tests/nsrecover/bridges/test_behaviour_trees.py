@@ -36,20 +36,6 @@ def following(table: Table, system: Any = None, **options: Any) -> tuple[FollowP
     return follow, py_trees.trees.BehaviourTree(follow)
 
 
-def test_a_plan_that_works_is_carried_out() -> None:
-    table = Table()
-    _, tree = following(table)
-    assert run(tree) is Status.SUCCESS
-    assert table.stands()
-    assert table.done == STEPS
-    board = reader()
-    assert (board.plan, board.request, board.verdict) == ((), "done", "as_expected")
-    assert (board.culprits, board.causes, board.reason) == ((), {}, "")
-    tree.tick()
-    assert tree.root.status is Status.SUCCESS
-    assert table.done == STEPS
-
-
 def test_an_error_is_on_the_blackboard_and_recovered() -> None:
     table = Table()
     _, tree = following(table)
@@ -218,13 +204,4 @@ def test_a_person_may_take_time_to_decide() -> None:
     assert asked.count("ask") >= 3
     assert isinstance(session.request, Stopped)
     assert session.request.why is StopCode.VETOED
-    assert table.done == STEPS[:1]
-
-
-def test_a_session_can_be_stopped() -> None:
-    table = Table()
-    follow, tree = following(table)
-    table.after = lambda _: follow.stop_session("it is lunch time")
-    assert run(tree) is Status.FAILURE
-    assert reader().reason == "it is lunch time"
     assert table.done == STEPS[:1]

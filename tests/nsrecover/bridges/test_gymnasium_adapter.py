@@ -129,15 +129,6 @@ def test_an_action_of_the_plan_may_take_many_steps_and_is_judged_at_its_end() ->
     assert all(turn[3]["steps"] == number for number, turn in enumerate(turns, start=1)), "its own info is kept"
 
 
-def test_what_is_asked_for_leads_back() -> None:
-    env = watched(Pusher(losses=(2,)))
-    turns = played(env)
-    assert verdicts(turns) == [("green",), (), ()]
-    assert turns[-1][3]["request"].code == "done"
-    assert not any(turn[2] for turn in turns)
-    np.testing.assert_allclose(env.unwrapped.places[:, 2], (0.02, 0.06, 0.10), atol=0.005)
-
-
 def test_a_lost_block_can_end_the_episode_and_nothing_is_kept_for_the_next() -> None:
     env = watched(Pusher(losses=(2,)), Response.END)
     first, second = played(env), played(env)

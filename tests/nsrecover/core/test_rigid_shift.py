@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from nsrecover.core.geometry import rigid_shift
-from nsrecover.models.geometric import GeometricModels
-from nsrecover.models.same_place import same_place
 
 BOX = np.array([0.5, 0.0, 0.02, 0.04, 0.04, 0.04], dtype=np.float32)
 
@@ -35,11 +33,3 @@ def test_the_face_counts_that_has_moved_less(
     sides: dict[str, tuple[float, float]], shift: tuple[float, float, float]
 ) -> None:
     np.testing.assert_allclose(rigid_shift(BOX, _changed(**sides)), shift, atol=1e-6)
-
-
-def test_one_face_that_is_elsewhere_is_no_displacement() -> None:
-    looks = np.ones((1, 1), dtype=np.float32)
-    models = GeometricModels(tolerance_m=0.004)
-    one_face, moved = (_changed(x=faces)[None] for faces in ((0.0, 0.01), (0.005, 0.005)))
-    assert same_place(models, looks, BOX[None], looks, one_face)[0] > 0.95
-    assert same_place(models, looks, BOX[None], looks, moved)[0] < 0.5

@@ -148,10 +148,6 @@ def test_shipped_domains_are_right_and_stay_so_when_they_are_copied(domain: Doma
     assert again.arities == domain.arities
 
 
-def test_without_kinds_any_trait_can_be_used() -> None:
-    assert Domain.of("lab", StateVariable("open", ("closed", "open"), "machine"), spin(fact("open", "?tube")))
-
-
 def test_an_operator_without_words_is_said_by_its_name() -> None:
     words = [
         operator.words.imperative

@@ -7,12 +7,12 @@ from nsrecover.logs.correction import correct
 from nsrecover.logs.questions import ask_log
 from nsrecover.logs.run import run_of
 from nsrecover.logs.templates import act
-from tests.nsrecover.logs.household_failures import TASKS, failures, success
+from tests.nsrecover.logs.household_logs import told_logs
 
 
 def dropped() -> FactTrace:
     """A jug that is dropped on the way."""
-    return log_of(next(failures(TASKS[7], seed=4))[1].document)
+    return log_of(told_logs("jug")[0].document)
 
 
 def answer(log: FactTrace, *questions: str) -> str:
@@ -43,8 +43,8 @@ def test_what_is_not_understood_says_what_can_be_asked(question: str) -> None:
 
 
 def test_every_step_of_every_task_can_be_asked_about() -> None:
-    for task in TASKS[:3]:
-        log = log_of(success(task, seed=1).document)
+    for told in told_logs("success")[:3]:
+        log = log_of(told.document)
         run = run_of(log)
         for item in run.subgoals:
             for found in ask_log(log, [f"why did you {act(item.step)}?", "what if you had not?"]):

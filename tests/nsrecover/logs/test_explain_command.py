@@ -11,14 +11,14 @@ import pytest
 
 from nsrecover.core.actions import Action
 from tests.commands import run
-from tests.nsrecover.logs.household_failures import TASKS, failures
+from tests.nsrecover.logs.household_logs import told_logs
 
 explain = partial(run, "nsrecover.cli.app", "explain")
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    document: dict[str, Any] = next(failures(TASKS[7], seed=4))[1].document
+    document: dict[str, Any] = told_logs("jug")[0].document
     path = tmp_path / "log.json"
     path.write_text(json.dumps(document))
     return path

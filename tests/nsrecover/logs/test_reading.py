@@ -17,12 +17,12 @@ from nsrecover.logs import explain_log, is_log, log_of, read_logs
 from nsrecover.logs.readers.reflect import observation
 from nsrecover.logs.readers.words import HouseholdWords, action_in
 from nsrecover.logs.trace import FactClaim
-from tests.nsrecover.logs.household_failures import TASKS, failures
+from tests.nsrecover.logs.household_logs import told_logs
 
 
 @pytest.fixture
 def document() -> dict[str, Any]:
-    return copy.deepcopy(next(failures(TASKS[3], seed=1))[1].document) | {"id": "run 7"}
+    return copy.deepcopy(told_logs("tomato")[0].document) | {"id": "run 7"}
 
 
 def test_unknown_words_are_told() -> None:

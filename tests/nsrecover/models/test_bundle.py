@@ -44,20 +44,6 @@ def test_loading_gives_the_same_parameters_settings_and_answers(saved: tuple[Bun
     np.testing.assert_array_equal(bundle.free_box(boxes[None], [1]), again.free_box(boxes[None], [1]))
 
 
-def test_many_actions_in_one_scene_are_predicted_as_each_by_itself(saved: tuple[Bundle, Path]) -> None:
-    bundle, rng = saved[0], np.random.default_rng(1)
-    visual, boxes = rng.normal(size=(4, 16)).astype(np.float32), rng.uniform(0.1, 0.5, (4, 6)).astype(np.float32)
-    operators, moved, reference = rng.integers(0, 5, 30), rng.integers(0, 4, 30), rng.integers(1, 4, 30)
-    scenes = np.broadcast_to(visual, (30, 4, 16)), np.broadcast_to(boxes, (30, 4, 6))
-    each = bundle.predict(*scenes, operators, moved, reference)
-    for ours, theirs in zip(bundle.predict(visual, boxes, operators, moved, reference), each, strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-6)
-
-
-def test_saving_leaves_no_half_written_files(saved: tuple[Bundle, Path]) -> None:
-    assert sorted(path.name for path in saved[1].iterdir()) == ["README.md", CONFIG, WEIGHTS]
-
-
 def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidCheckpoint, match=r"found no config\.json"):
         Bundle.load(tmp_path / "nowhere")

@@ -27,12 +27,6 @@ def test_too_few_scores_promise_nothing_and_raise_no_alarm() -> None:
     assert conformal_threshold(lowest([0.9, 0.2]), 2, 0.01) == 0.0
 
 
-@pytest.mark.parametrize("alpha", [0.0, -0.1, 0.5])
-def test_rates_out_of_range_are_refused(alpha: float) -> None:
-    with pytest.raises(InvalidConfiguration, match="alpha above 0"):
-        conformal_threshold((0.1, 0.2), 100, alpha)
-
-
 def test_a_checkpoint_promises_what_it_was_calibrated_for() -> None:
     bundle = Bundle()
     bundle.config = replace(bundle.config, calibration=lowest([i / 100 for i in range(100)]), calibration_steps=100)
@@ -64,11 +58,6 @@ def test_a_change_of_good_steps_is_noticed_and_its_absence_is_not_reported() -> 
             assert watch.steps < 150
         assert "do not look like" in str(watch)
     assert early <= 20  # one in 1000 steps, and 50 steps each: 10 are expected at most
-
-
-def test_a_watch_needs_enough_steps() -> None:
-    with pytest.raises(InvalidConfiguration, match="at least 20 steps, found 3"):
-        CalibrationWatch(Calibration((0.5,), 3))
 
 
 def test_only_a_calibrated_system_can_be_watched() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from nsrecover.models.free_space import FreeSpaceTransformer, penetration, placement_energy, workspace_overrun
+from nsrecover.models.free_space import FreeSpaceTransformer, placement_energy
 from nsrecover.training.free_space import FreeSpaceModule, FreeSpaceScenes, check_proposals
 
 WORKSPACE = torch.tensor([0.3, -0.35, 0.75, 0.35])
@@ -23,23 +23,6 @@ def trained() -> FreeSpaceTransformer:
         optimizer.step()
         schedule.step()
     return module.model
-
-
-def test_penetration_and_overrun_by_hand() -> None:
-    box = torch.tensor([0.5, 0.0, 0.02, 0.04, 0.04, 0.04])
-    others = torch.tensor([[0.53, 0.0, 0.1, 0.04, 0.04, 0.04], [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]])
-    torch.testing.assert_close(penetration(box, others, 0.0), torch.tensor([0.01, 0.0]))
-    torch.testing.assert_close(penetration(box, others, 0.03), torch.tensor([0.04, 0.0]))
-    outside = torch.tensor([0.74, -0.34, 0.02, 0.04, 0.04, 0.04])
-    assert workspace_overrun(box, WORKSPACE) == 0
-    assert float(workspace_overrun(outside, WORKSPACE)) == pytest.approx(0.02, abs=1e-6)
-
-
-def test_own_box_is_no_obstacle_to_the_energy() -> None:
-    boxes = torch.tensor([[[0.5, 0.0, 0.02, 0.04, 0.04, 0.04], [0.5, 0.0, 0.06, 0.04, 0.04, 0.04]]])
-    here = boxes[:, :1]
-    assert placement_energy(here, boxes[:, :1], torch.tensor([0]), WORKSPACE).total.item() == 0
-    assert placement_energy(here, boxes, torch.tensor([0]), WORKSPACE).overlap.item() > 0
 
 
 def test_box_keeps_its_size_and_stands_on_the_table(trained: FreeSpaceTransformer) -> None:
@@ -66,15 +49,6 @@ def test_order_of_the_others_and_padding_do_not_matter(trained: FreeSpaceTransfo
     torch.testing.assert_close(masked, plain, atol=1e-5, rtol=0)
 
 
-def test_the_layers_give_the_same_in_and_after_training(trained: FreeSpaceTransformer) -> None:
-    batch = next(iter(FreeSpaceScenes(batch_size=16, batches=1, seed=4)))
-    with torch.no_grad():
-        after = trained(*batch)
-        within = trained.train()(*batch)
-    trained.eval()
-    torch.testing.assert_close(within, after, atol=1e-5, rtol=0)
-
-
 def test_the_nearest_hypothesis_that_keeps_the_gap_is_the_proposal(trained: FreeSpaceTransformer) -> None:
     batch = next(iter(FreeSpaceScenes(batch_size=64, batches=1, seed=8)))
     with torch.no_grad():
@@ -88,15 +62,6 @@ def test_the_nearest_hypothesis_that_keeps_the_gap_is_the_proposal(trained: Free
         else:
             away = (energy.overlap[row] + energy.outside[row]).argmin()
             torch.testing.assert_close(chosen[row], proposals[row, away], atol=0.02, rtol=0)
-
-
-def test_padding_adds_no_hypotheses(trained: FreeSpaceTransformer) -> None:
-    batch = next(iter(FreeSpaceScenes(batch_size=8, batches=1, objects=(3, 12), seed=6)))
-    with torch.no_grad():
-        proposals = trained.propose(*batch).unflatten(1, (-1, trained.hypotheses))
-    for row, moved in enumerate(batch.moved):
-        for padding in (~batch.present[row]).nonzero()[:, 0]:
-            torch.testing.assert_close(proposals[row, padding], proposals[row, moved])
 
 
 def test_training_without_labels_finds_free_space_nearer_by(trained: FreeSpaceTransformer) -> None:
@@ -123,7 +88,3 @@ def test_scenes_are_sound_and_repeat_with_the_seed() -> None:
         assert (a.boxes[a.present][:, 3:] > 0).all()
     again = next(iter(first))  # the next epoch has other scenes
     assert again.boxes.shape != a.boxes.shape or not torch.equal(again.boxes, a.boxes)
-
-
-def test_the_default_is_below_one_megabyte() -> None:
-    assert sum(parameter.numel() for parameter in FreeSpaceTransformer().parameters()) * 4 < 1_000_000

@@ -6,7 +6,7 @@ import torch
 
 from nsrecover.domains.tabletop.operators import OPERATORS
 from nsrecover.models.discriminator import Discriminator
-from nsrecover.models.transition import TransitionModel, complete_edges
+from nsrecover.models.transition import TransitionModel
 
 OBJECTS, FEATURES = 5, 16
 
@@ -74,19 +74,6 @@ def test_transition_of_a_batch_equals_one_by_one(transition: TransitionModel) ->
         torch.testing.assert_close(together[[row]], alone, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("batch", "nodes"), [(2, 3), (1, 1), (3, 1), (1, 2), (5, 4)])
-def test_complete_edges_join_every_ordered_pair_within_a_scene_only(batch: int, nodes: int) -> None:
-    scenes = [range(first, first + nodes) for first in range(0, batch * nodes, nodes)]
-    expected = [[a, b] for scene in scenes for a in scene for b in scene if a != b]
-    assert complete_edges(batch, nodes).T.tolist() == expected
-
-
-def test_discriminator_does_not_care_which_node_is_the_expected_one(discriminator: Discriminator) -> None:
-    (va, ba), (vb, bb) = random_scene(3), random_scene(4)
-    forth, back = discriminator(va[0], ba[0], vb[0], bb[0]), discriminator(vb[0], bb[0], va[0], ba[0])
-    torch.testing.assert_close(forth, back, atol=1e-5, rtol=1e-4)
-
-
 def test_discriminator_scores_pairs_independently_of_their_order_and_place(discriminator: Discriminator) -> None:
     (va, ba), (vb, bb) = random_scene(5), random_scene(6)
     order = torch.tensor(np.random.default_rng(0).permutation(OBJECTS))
@@ -95,13 +82,3 @@ def test_discriminator_scores_pairs_independently_of_their_order_and_place(discr
     torch.testing.assert_close(scores[order], permuted, atol=1e-5, rtol=1e-4)
     shift = torch.tensor([0.2, 0.1, 0.0, 0.0, 0.0, 0.0])
     torch.testing.assert_close(scores, discriminator(va[0], ba[0] + shift, vb[0], bb[0] + shift), atol=1e-4, rtol=1e-3)
-
-
-def test_edges_first_made_for_inference_can_be_trained_on(transition: TransitionModel) -> None:
-    complete_edges.cache_clear()
-    with torch.inference_mode():
-        complete_edges(1, OBJECTS)
-    visual, boxes = random_scene(0)
-    box, _ = transition(visual, boxes, torch.tensor([0]), torch.tensor([0]), torch.tensor([1]))
-    box.sum().backward()
-    assert any(parameter.grad is not None for parameter in transition.parameters())

@@ -83,23 +83,6 @@ def test_what_shows_nothing_says_nothing() -> None:
     assert blind.read(crops())["stove burner"]["running"]["running"] == pytest.approx(0.5, abs=0.01)
 
 
-def test_a_higher_temperature_is_less_certain() -> None:
-    model, logits = StateModel(CONFIG), np.array([[0.0, 4.0, *[0.0] * len(FILLED)]], np.float32)
-    sharp = model.chances("running", logits)
-    model.config = replace(CONFIG, temperatures={"running": 4.0})
-    soft = model.chances("running", logits)
-    assert sharp is not None
-    assert soft is not None
-    assert sharp[1] > 0.95 > soft[1] > 0.5
-    assert model.chances("running", logits[:0]) is None
-
-
-def test_no_crops_are_no_states() -> None:
-    empty = StateCrops((), np.zeros((0, 48, 48, 3), np.uint8), np.zeros(0, np.intp), np.zeros(0, np.float32),
-                       np.zeros(0, np.float32), np.zeros((0, 6), np.float32))  # fmt: skip
-    assert StateModel(CONFIG).read(empty) == {}
-
-
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     model = StateModel(CONFIG)
     again = StateModel.load(model.save(tmp_path / "model"))

@@ -63,13 +63,6 @@ def test_the_cause_is_read_off_the_scene(
     assert found.distance_m > 0.02
 
 
-def test_an_object_that_is_gone_is_missing_at_an_infinite_distance() -> None:
-    found = cause_of(situation(graph(STACKED, unseen=("side",))), NAMES.index("side"))
-    assert found.cause is Cause.MISSING
-    assert found.observed is None
-    assert found.distance_m == float("inf")
-
-
 def test_help_names_the_step_after_which_it_is_right() -> None:
     found = cause_of(situation(graph(HELPED)), NAMES.index("side"))
     assert found.subgoal == 2
@@ -170,9 +163,3 @@ def test_no_code_was_renamed_or_taken_away() -> None:
 def test_the_page_lists_exactly_the_codes_and_their_meanings() -> None:
     assert {cause.value: cause.meaning for cause in Cause}.items() <= ROWS.items()
     assert set(ROWS) == {code.value for code in (*Cause, *RecoveryStatus, *ReasonCode)}
-
-
-def test_a_code_is_its_text_and_knows_its_meaning() -> None:
-    assert Cause("toppled") is Cause.TOPPLED
-    assert f"{Cause.TOPPLED}" == "toppled"
-    assert Cause.TOPPLED.meaning == Cause.TOPPLED.__doc__ != ""

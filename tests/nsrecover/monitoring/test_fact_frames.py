@@ -4,13 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-import nsrecover
 from nsrecover import RobotState
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.sessions.requests import Act, Interrupt, Look
-from nsrecover.domains.household.scene import household
-from nsrecover.errors import InvalidConfiguration, InvalidRecording
+from nsrecover.errors import InvalidRecording
 from nsrecover.loading import HouseholdSystem
 from nsrecover.models.household import HouseholdModels
 from nsrecover.monitoring.fact_frames import CARRIED, ConditionModel, Frame, WrongFor, fit_patience
@@ -100,18 +98,6 @@ def test_fingers_that_have_felt_something_and_feel_nothing_have_lost_it(world: K
         session.glanced(world.observe(), HOLDS)
     assert isinstance(session.request, Interrupt)
     assert session.request.name == "egg"
-
-
-def test_models_are_for_one_type_of_scenes_and_need_a_perceiver_that_can_be_copied(world: KitchenWorld) -> None:
-    instance = household(["mug", "countertop"])
-    facts = nsrecover.symbolic(instance).monitor(Plan.parse("pick_up(mug)"), {("at", "mug", "countertop")})
-    frames = ConditionModel().frames(facts, Action("pick_up", ("mug",)), 0.0)
-    with pytest.raises(InvalidConfiguration, match="fork"):
-        frames.judge(world.observe(), OPEN)
-    limits = nsrecover.load().during
-    assert limits is not None
-    with pytest.raises(InvalidConfiguration, match="scenes of facts"):
-        limits.frames(facts, Action("pick_up", ("mug",)), 0.0)
 
 
 def action(wrong_s: float, what: str = CARRIED) -> list[Frame]:

@@ -11,8 +11,7 @@ from nsrecover import Act, Plan
 from nsrecover.core.episode import StopCode
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import Visibility
-from nsrecover.core.sessions.requests import Done, Look, Stopped
-from nsrecover.domains.tabletop.relations import without_gaps
+from nsrecover.core.sessions.requests import Done, Stopped
 from nsrecover.monitoring.box_goal import GoalScene
 from nsrecover.monitoring.resting_places import RestingPlaces
 
@@ -96,15 +95,6 @@ def test_what_a_person_gave_up_is_no_part_of_the_goal() -> None:
     assert goal.without([("left", "blue", "red")]).unmet(away, "blue") is None
 
 
-def test_the_box_of_an_object_that_seems_to_float_reaches_down_to_what_is_below() -> None:
-    half = nsrecover.scene_of_boxes({"die": RED, "brick": (0.635, 0.055, 0.048, 0.037, 0.037, 0.032), "blue": ON_BLUE})
-    sides = {name: nsrecover.scene_of_boxes({name: (0, 0, 0, *BRICK)}).boxes[0, 3:] for name in ("brick", "blue")}
-    found = without_gaps(half, sides).boxes
-    assert found[1].tolist() == pytest.approx((0.635, 0.055, 0.032, 0.037, 0.037, 0.064))
-    assert found[0].tolist() == half.boxes[0].tolist()
-    assert found[2].tolist() == half.boxes[2].tolist(), "what bears it may be hidden"
-
-
 def test_a_brick_that_fell_on_its_end_half_hidden_is_laid_down_and_not_put_upright_onto_its_place() -> None:
     system = nsrecover.geometric()
     brick, die = (0.38, -0.15, 0.0185, *BRICK), (0.635, -0.03, 0.02, *CUBE)
@@ -114,16 +104,6 @@ def test_a_brick_that_fell_on_its_end_half_hidden_is_laid_down_and_not_put_uprig
     assert (action.operator, action.arguments) == ("restore", ("brick",))
     assert action.target is not None
     assert action.target[5] == pytest.approx(BRICK[2])
-
-
-def test_a_look_at_the_end_may_show_that_the_goal_is_missed_and_then_it_is_recovered() -> None:
-    def see(acts: int, looks: int) -> Scene:
-        return {**START, "blue": ON_RED if acts >= 2 or looks == 0 else FREE}
-
-    last, asked = _run("top(blue, red)", START, see)
-    assert isinstance(last, Done)
-    assert asked.count("act") == 2
-    assert not isinstance(last, Look)
 
 
 def test_an_object_that_may_be_there_without_a_mask_confirms_nothing() -> None:

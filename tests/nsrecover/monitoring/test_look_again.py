@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pytest
 
 import nsrecover
@@ -14,7 +13,6 @@ from nsrecover.core.discrepancy import Cause, Discrepancy, Unseen, UnseenReason,
 from nsrecover.core.explanation import Fact
 from nsrecover.core.protocols import Reported
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
-from nsrecover.core.scene import Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.monitoring.monitor import Monitor
@@ -107,12 +105,6 @@ def test_after_a_withdrawn_alarm_the_plan_goes_on_from_the_true_scene(monitor: M
     assert monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2))).as_expected
 
 
-def test_different_errors_of_different_looks_are_all_withdrawn(monitor: Monitor[Any]) -> None:
-    found = judged(monitor, SHIFTED, table(green=on("red"), blue=(0.6, 0.1, SIDE / 2)), DONE)
-    assert found.as_expected
-    np.testing.assert_allclose(monitor.graph.boxes[monitor.graph.index("blue"), :2], PLACES["blue"], atol=1e-6)
-
-
 def test_a_confirmed_alarm_has_the_cause_and_the_way_back_of_a_single_look(
     monitor: Monitor[Any], system: System
 ) -> None:
@@ -135,11 +127,6 @@ def test_what_was_moved_and_is_not_seen_is_never_as_expected(monitor: Monitor[An
     assert monitor.step(PLAN[1], table(green=None, blue=on("red", 2))).verdict is Verdict.CANNOT_TELL
     assert monitor.look_again(table(green=on("red"), blue=on("red", 2))).as_expected
     assert monitor.unconfirmed == ()
-
-
-def test_what_one_look_does_not_show_the_next_one_may(monitor: Monitor[Any]) -> None:
-    assert judged(monitor, table(green=None), DONE).as_expected
-    assert monitor.check().as_expected
 
 
 def test_a_bystander_out_of_sight_is_listed_and_taken_to_be_where_it_was(monitor: Monitor[Any]) -> None:
@@ -195,13 +182,6 @@ def test_there_must_be_something_to_look_at_again(monitor: Monitor[Any]) -> None
         monitor.confirm(lambda: DONE)
 
 
-def test_an_unmet_precondition_that_was_an_error_of_perception_is_withdrawn(monitor: Monitor[Any]) -> None:
-    covered = table(green=on("red"), grey=on("red", 2))
-    assert monitor.step(PLAN[0], covered).deviating == ("grey",)
-    assert monitor.check().unmet
-    assert monitor.look_again(DONE).unmet == ()
-
-
 def test_a_newcomer_never_deviates_and_is_forgotten_when_it_leaves(monitor: Monitor[Any], system: System) -> None:
     hand = {"hand": (0.6, 0.0, 0.05, 0.08, 0.08, 0.1)}
     found = monitor.step(PLAN[0], DONE | hand)
@@ -235,16 +215,6 @@ def test_a_newcomer_in_the_way_is_not_touched(system: System) -> None:
     assert (recovery.reason_code, recovery.blamed) == (ReasonCode.BLOCKED_BY_NEWCOMER, ("hand",))
 
 
-def test_newcomers_that_come_and_go_do_not_confuse_the_known_objects(system: System) -> None:
-    monitor = system.monitor(PLAN, table())
-    first, second = ({name: (x, 0.3, 0.02, SIDE, SIDE, SIDE)} for name, x in (("one", 0.4), ("two", 0.6)))
-    assert monitor.check(table() | first | second).as_expected
-    assert monitor.check(table() | second).as_expected
-    found = monitor.step(PLAN[0], DONE | first | second)
-    assert found.as_expected
-    assert found.observed.names == found.expected.names == (*PLACES, "two", "one")
-
-
 def test_cameras_that_fail_are_named(system: System) -> None:
     finding = SensorFinding(SensorProblem.NO_DEPTH, "left", "0 depth readings")
 
@@ -256,16 +226,6 @@ def test_cameras_that_fail_are_named(system: System) -> None:
     assert (found.verdict, found.sensors, found.missing_to_tell) == (Verdict.AS_EXPECTED, (finding,), ())
     found = monitor.step(PLAN[1], table(green=on("red"), blue=None))
     assert found.missing_to_tell == (Unseen("blue", UnseenReason.OCCLUDED, moved=True), finding)
-
-
-def test_objects_that_a_function_leaves_out_are_missing(system: System) -> None:
-    def perceive(boxes: Mapping[str, Any], expected: SceneGraph | None = None) -> SceneGraph:
-        return nsrecover.scene_of_boxes(boxes)
-
-    monitor = system.monitor(PLAN, table(), perceiver=perceive)
-    found = monitor.step(PLAN[0], {name: box for name, box in DONE.items() if name != "grey"})
-    assert [(each.name, each.cause) for each in found.deviations] == [("grey", Cause.MISSING)]
-    assert found.observed.visibility(found.observed.index("grey")) is Visibility.MISSING
 
 
 @pytest.mark.parametrize(

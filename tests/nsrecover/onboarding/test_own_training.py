@@ -10,9 +10,8 @@ import pytest
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.scoring import ScoredStep
-from nsrecover.onboarding.training import apply_setting, divided, quality_of, train_on
+from nsrecover.onboarding.training import divided, quality_of, train_on
 from nsrecover.records.runs import RecordedRun, read_run
-from nsrecover.training.settings import DataConfig, TrainSettings
 from tests.commands import run
 from tests.nsrecover.onboarding.box_runs import write_runs
 
@@ -52,21 +51,6 @@ def test_too_few_runs_boxes_and_a_missing_trainer_are_named(tmp_path: Path) -> N
         patch.setitem(sys.modules, "nsrecover.training", None)
         with pytest.raises(InvalidConfiguration, match=r"nsrecover\[train\]"):
             train_on([], [], None, tmp_path, 0, ())
-
-
-@pytest.mark.parametrize(
-    ("setting", "named"),
-    [
-        ("encoder.epoch=8", "Did you mean 'epochs'"),
-        ("encoders.epochs=8", "Did you mean 'encoder'"),
-        ("encoder.epochs=many", "found 'encoder.epochs=many'"),
-        ("encoder=8", "found 'encoder=8'"),
-        ("seed", "found 'seed'"),
-    ],
-)
-def test_a_wrong_setting_is_named(setting: str, named: str) -> None:
-    with pytest.raises(InvalidConfiguration, match=named):
-        apply_setting(TrainSettings(DataConfig("a", "b", "c"), "out"), setting)
 
 
 def test_a_folder_belongs_to_its_runs(tmp_path: Path) -> None:

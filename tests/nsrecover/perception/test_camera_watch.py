@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import ndimage
 
 import nsrecover
 from nsrecover.core import Observation, SensorProblem, UnseenReason, Verdict
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.cameras.landmarks import BESIDE_OBJECTS_PX, landmarks_of, near_objects
+from nsrecover.perception.cameras.landmarks import landmarks_of
 from nsrecover.perception.cameras.motion import motion_of
 from nsrecover.perception.cameras.watch import CameraWatch
 from nsrecover.records.recording import example
@@ -47,11 +46,6 @@ def watched(seen: Sequence[Observation]) -> list[tuple[Observation | None, list[
 def test_what_happens_in_the_scene_is_no_fault_of_a_camera(name: str) -> None:
     for seed in range(2):
         assert all(not findings for _, findings in watched(seen_through(name, seed)))
-
-
-def test_a_usable_observation_is_handed_on_as_it_is() -> None:
-    seen = seen_through("clean")
-    assert all(usable is given for (usable, _), given in zip(watched(seen), seen[1:], strict=True))
 
 
 @pytest.mark.parametrize("name", SENSORS)
@@ -102,15 +96,6 @@ def test_a_camera_that_recovers_is_used_again() -> None:
 def test_a_clean_camera_may_repeat_its_image_if_nothing_has_changed() -> None:
     seen = seen_through("clean")
     assert all(not findings for _, findings in watched([seen[0]] * 3))
-
-
-def test_exchanged_images_are_put_back() -> None:
-    right = seen_through("clean")
-    swapped = seen_through("clean", events=[{"kind": "swapped", "start": START}])
-    for (usable, _), expected in zip(watched(swapped), right[1:], strict=True):
-        assert usable is not None
-        np.testing.assert_array_equal(usable.depth_m, expected.depth_m)
-        np.testing.assert_array_equal(usable.instances, expected.instances)
 
 
 @pytest.mark.parametrize(("name", "within_mm"), [("clean", 3.0), ("d435", 5.0)])
@@ -252,28 +237,3 @@ def test_the_watch_can_be_left_out() -> None:
     perceiver.reset(seen[0])
     perceiver.step(seen[1])
     assert perceiver.findings == ()
-
-
-def test_landmarks_are_looked_for_once_a_camera(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-
-    def counted(*view: Any) -> Any:
-        found.append(view)
-        return landmarks_of(*view)
-
-    monkeypatch.setattr("nsrecover.perception.cameras.watch.landmarks_of", counted)
-    perceiver, seen = nsrecover.load().perceiver(), example().observations
-    perceiver.reset(seen[0])
-    perceiver.step(seen[1])
-    assert len(found) == len(seen[0].cameras)
-
-
-def test_landmarks_keep_their_distance_from_masks_at_every_edge_of_the_image() -> None:
-    instances = np.zeros((60, 80), np.int32)
-    instances[0, 0], instances[30:34, 40:50], instances[59, 79] = 1, 2, 3
-    near = ndimage.distance_transform_edt(instances == 0) <= BESIDE_OBJECTS_PX
-    assert np.array_equal(near_objects(instances), near)
-    instances[:] = 0
-    instances[29, 5] = 1
-    assert np.array_equal(near_objects(instances), ndimage.distance_transform_edt(instances == 0) <= BESIDE_OBJECTS_PX)
-    assert not near_objects(np.zeros((60, 80), np.int32)).any()

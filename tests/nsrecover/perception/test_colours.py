@@ -45,13 +45,6 @@ def test_the_light_on_the_table_is_the_light_on_the_object() -> None:
     assert (blind @ blind[0]).min() < 0.9
 
 
-def test_no_crop_and_tiny_ones_are_described() -> None:
-    assert colour_features(np.zeros((0, SIDE, SIDE, 3), np.uint8)).shape == (0, SIZE)
-    tiny = np.zeros((1, SIDE, SIDE, 3), np.uint8)
-    tiny[0, 20:22, 20:22] = 200, 30, 30
-    assert np.isfinite(colour_features(tiny)).all()
-
-
 def test_an_action_keeps_the_colours_of_what_it_moves() -> None:
     bundle = Bundle(BundleConfig(feature_size=16, width=24, rounds=1))
     visual = bundle.embed(np.stack([crop(RED, 6), crop(BLUE, 6)]))

@@ -11,7 +11,6 @@ from nsrecover.perception.lifting import (
     box_around,
     depth_noise,
     lift_points,
-    mask_pixels,
     table_height,
     to_world,
 )
@@ -42,10 +41,6 @@ def error_mm(observation: Observation) -> float:
     assert found.tolist() == [True]
     top = box[2] + box[5] / 2
     return 1000 * float(np.abs([*box[:2] - CENTRE, *box[3:5] - SIDE, top - SIDE]).max())
-
-
-def test_an_exact_image_gives_the_box(seen: Observation) -> None:
-    assert error_mm(seen) < 3.5  # a pixel is 2.4 mm
 
 
 @pytest.mark.parametrize("pixels", [1, 2, 3])
@@ -114,14 +109,3 @@ def test_pixels_are_where_a_camera_with_two_focal_lengths_and_a_turned_pose_sees
     x, y = 2 * (4.5 - 3) / 100, 2 * (1.5 - 2) / 50
     found = to_world(observation, 0, np.array([1]), np.array([4]))
     np.testing.assert_allclose(found, [[0.5 - y, 0.1 + x, 2.2]], atol=1e-6)
-
-
-def test_the_pixels_of_each_mask_with_depth(seen: Observation) -> None:
-    seen.instances[0, :3, :4], seen.instances[0, 10, 10], seen.depth_m[0, :2] = 7, 3, 0
-    masks = mask_pixels(seen, 0)
-    assert list(masks) == [1, 3, 7]
-    for number, (rows, columns) in masks.items():
-        expected = np.nonzero((seen.instances[0] == number) & (seen.depth_m[0] > 0))
-        assert np.array_equal([rows, columns], expected)
-    seen.instances[:] = 0
-    assert mask_pixels(seen, 0) == {}

@@ -107,15 +107,6 @@ def test_a_mask_shows_an_object_that_moved_beside_one_that_did_not() -> None:
     assert [len(np.unique(seen)) for seen in divided.instances] == [3, 3]
 
 
-def test_masks_that_fit_are_left_alone() -> None:
-    exact = two_cubes()
-    moved = EXPECTED + np.array([0.02, 0, 0, 0, 0, 0], dtype=np.float32)
-    for places in (EXPECTED, moved):
-        divided, origin = separate_merged(exact, lift_views(exact), places[:, None], SIZES)
-        assert divided is exact
-        assert origin == {}
-
-
 def test_an_object_may_lie_on_any_side() -> None:
     brick = np.array([[0.03, 0.05, 0.08]], dtype=np.float32)
     assert fits(np.array([0, 0, 0, 0.08, 0.03, 0.05], np.float32), brick)

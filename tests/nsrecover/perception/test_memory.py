@@ -128,12 +128,6 @@ def test_an_unseen_object_may_be_hidden_where_it_was_to_be_put() -> None:
     assert after.occluded[0]
 
 
-def test_what_appears_is_added() -> None:
-    memory = known().add(("b",), ELSEWHERE[None], np.array([[0.0, 1.0]], np.float32), np.ones(1, np.float32))
-    assert memory.names == ("a", "b")
-    assert memory.graph().seen.tolist() == [True, True]
-
-
 def test_memory_stands_in_for_the_pixels_that_are_hidden() -> None:
     red, blue = np.eye(2, dtype=np.float32)
     np.testing.assert_allclose(blend(blue, 100, red, 100), blue)  # as much of it is seen as ever

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core import Camera, ObjectStates, Observation, SceneGraph
+from nsrecover.core import Camera, ObjectStates, Observation
 from nsrecover.models.bundle import Bundle, BundleConfig
 from nsrecover.perception.perceiver import ScenePerceiver
-from nsrecover.perception.states import StateCrops, elevation, read_states, state_crops
+from nsrecover.perception.states import StateCrops, read_states, state_crops
 
 
 def camera(pitch_deg: float) -> Camera:
@@ -64,20 +64,6 @@ def test_every_object_is_cut_out_of_every_view() -> None:
     assert crops.geometry[:, 2:].tolist() == [[0, 0, 0, 0]] * 3 + [[0, 1, 0, 0]]
 
 
-def test_the_elevation_is_that_of_the_ray() -> None:
-    for pitch in (0.0, 30.0, 66.0):
-        assert elevation(camera(pitch), 30.0, 40.0) == pytest.approx(np.radians(pitch), abs=1e-5)
-    assert elevation(camera(30.0), 50.0, 40.0) > np.radians(40)  # below the middle of the image
-
-
-def test_an_object_without_a_mask_has_no_crop() -> None:
-    crops = state_crops(observation(), {"mug": (1,), "cup": (7,)}, 16)
-    assert set(crops.owners.tolist()) == {0}
-    nothing = state_crops(observation(), {}, 16)
-    assert nothing.images.shape == (0, 16, 16, 3)
-    assert nothing.geometry.shape[0] == 0
-
-
 def test_states_are_read_from_what_can_be_seen() -> None:
     found = read_states(Reader(), observation(), {"mug": (1,), "pot": (2,)})
     assert found["mug"]["colour"]["red"] == pytest.approx(1.0, abs=0.05)
@@ -94,15 +80,3 @@ def test_the_perceiver_fills_the_states_of_its_graphs() -> None:
     assert graph.unusual("pot") == ()
     assert perceiver.fork().step(observation()).value("pot", "colour") == "green"
     assert ScenePerceiver(bundle, watch_cameras=False).reset(observation()).states == {}
-
-
-def test_a_value_is_known_or_not() -> None:
-    states: dict[str, ObjectStates] = {"mug": {"dirty": {"clean": 0.4, "dirty": 0.6}, "filled": {}}}
-    graph = SceneGraph(("mug",), np.zeros((1, 0), np.float32), np.zeros((1, 6), np.float32), np.ones(1, bool),
-                       states=states)  # fmt: skip
-    assert graph.value("mug", "dirty") == "dirty"
-    assert graph.value("mug", "dirty", at_least=0.7) is None
-    assert graph.value("mug", "filled") is None
-    assert graph.value("mug", "open") is None
-    assert graph.value("pot", "open") is None
-    assert graph.unusual("mug") == ("dirty",)

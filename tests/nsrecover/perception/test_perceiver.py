@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from nsrecover.core import Observation, Unseen, UnseenReason, Visibility
-from nsrecover.errors import InvalidObservation
 from nsrecover.models.bundle import Bundle
 from nsrecover.perception.cameras.visibility import why_unseen
-from nsrecover.perception.objects.detections import crop_objects, lift_boxes
+from nsrecover.perception.objects.detections import lift_boxes
 from nsrecover.perception.perceiver import Association, ScenePerceiver, object_names
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.truth import Truth
@@ -37,18 +36,6 @@ def test_boxes_are_within_a_few_millimetres_of_the_truth(seen: tuple[Observation
         position = truth.positions[truth.names.index(name)]
         assert np.linalg.norm(box[:3] - position) < 0.004, name
         assert abs(box[2] - box[5] / 2) < 0.003, f"{name} should stand on the table"
-
-
-def test_crops_show_the_object_alone_and_fill_the_frame(seen: tuple[Observation, Truth]) -> None:
-    observation = seen[0]
-    crops, owners, pixels, _ = crop_objects(observation, sorted(observation.labels), 64)
-    assert crops.shape == (len(owners), 64, 64, 3)
-    assert sorted(set(owners.tolist())) == list(range(5))
-    for crop, count in zip(crops, pixels, strict=True):
-        filled = crop.any(axis=2)
-        assert filled.any(axis=0).mean() > 0.6 or filled.any(axis=1).mean() > 0.6
-        assert not filled.all()
-        assert count > 0
 
 
 def behind_a_board(observation: Observation, name: str) -> Observation:
@@ -216,17 +203,3 @@ def test_look_alikes_that_change_places_are_told_apart(seen: tuple[Observation, 
     for one, other in (cubes, cubes[::-1]):
         there = before.boxes[before.index(other), :3]
         assert np.linalg.norm(after.boxes[after.index(one), :3] - there) < 0.01, one
-
-
-def test_perceivers_do_not_share_memory(seen: tuple[Observation, Truth]) -> None:
-    bundle = Bundle()
-    first, second = ScenePerceiver(bundle), ScenePerceiver(bundle)
-    first(seen[0])
-    graph = second(without(seen[0], object_names(seen[0])[0]))
-    assert not graph.seen[0]
-    assert graph.boxes[0].tolist() == [0] * 6
-
-
-def test_a_scene_without_objects_is_refused(seen: tuple[Observation, Truth]) -> None:
-    with pytest.raises(InvalidObservation, match="at least one labelled instance"):
-        ScenePerceiver(Bundle())(replace(seen[0], labels={}))

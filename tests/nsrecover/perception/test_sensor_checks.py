@@ -11,7 +11,7 @@ import nsrecover
 from nsrecover.core import Observation, Plan, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.cameras.agreement import contradictions, unmasked
-from nsrecover.perception.cameras.checks import SETUP_AGREE_M, check_observation, require_plausible, table_plane
+from nsrecover.perception.cameras.checks import SETUP_AGREE_M, check_observation, require_plausible
 from nsrecover.perception.lifting import to_world
 from nsrecover.records.recording import Recording, example
 from sim.sensors.presets import presets, sensor
@@ -183,10 +183,6 @@ def test_depth_along_rays_is_named_through_every_sensor(seen: Observation, prese
     assert {each.problem for each in check_observation(observed)} == {SensorProblem.RAY_DEPTH}
 
 
-def test_little_table_is_no_matter_of_calibration(seen: Observation) -> None:
-    assert {each.problem for each in check_observation(above_floor(seen, 0.2))} == {SensorProblem.LITTLE_TABLE}
-
-
 def test_small_calibration_errors_are_accepted(seen: Observation) -> None:
     assert check_observation(posed(seen, lambda pose: turned(1.0, 1, 0.008) @ pose, (0,))) == ()
 
@@ -195,12 +191,6 @@ def test_an_object_that_one_view_does_not_segment_is_no_fault(seen: Observation)
     instances = seen.instances.copy()
     instances[1][instances[1] > 2] = 0
     assert check_observation(replace(seen, instances=instances)) == ()
-
-
-def test_the_plane_of_the_table_is_measured(seen: Observation) -> None:
-    assert table_plane(seen, 0)[:2] == pytest.approx((0.0, 0.0), abs=0.02)
-    assert table_plane(posed(seen, lambda pose: turned(0, 0, 0.01) @ pose), 1)[0] == pytest.approx(0.01, abs=2e-3)
-    assert table_plane(posed(seen, lambda pose: turned(2.0, 0) @ pose), 1)[1] == pytest.approx(2.0, abs=0.1)
 
 
 def test_views_of_one_moment_do_not_contradict_each_other(seen: Observation) -> None:

@@ -5,9 +5,8 @@ import numpy.typing as npt
 import pytest
 
 from nsrecover.core.observation import Observation
-from nsrecover.errors import InvalidObservation
-from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundHeard, SoundPerceiver, floor_of, joined
-from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ, mel_levels, window_of
+from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundPerceiver, floor_of
+from nsrecover.perception.spectrogram import BANDS, RATE_HZ
 
 
 class Loudest:
@@ -88,41 +87,8 @@ def test_without_a_microphone_nothing_is_known() -> None:
     assert heard.was_heard("low") is None
 
 
-def test_another_rate_is_one_clear_error() -> None:
-    with pytest.raises(InvalidObservation, match="16000 samples a second, found 8000"):
-        SoundPerceiver(Loudest()).reset(observation(tone(300.0, 1.0, 2.0), rate_hz=8000))
-
-
-def test_an_empty_recording_has_no_events() -> None:
-    assert SoundPerceiver(Loudest()).reset(observation(np.zeros(0, np.float32))).events == ()
-
-
-def test_windows_of_one_class_are_joined() -> None:
-    events = [SoundHeard("a", 0.5, 0.0, 2.0), SoundHeard("b", 0.7, 0.5, 1.0), SoundHeard("a", 0.9, 1.0, 3.0)]
-    assert joined(events) == (SoundHeard("a", 0.9, 0.0, 3.0), SoundHeard("b", 0.7, 0.5, 1.0))
-    apart = [SoundHeard("a", 0.5, 0.0, 1.0), SoundHeard("a", 0.5, 5.0, 6.0)]
-    assert len(joined(apart)) == 2
-
-
 def test_the_floor_rises_slowly() -> None:
     quiet, loud = np.full((50, BANDS), -80.0, np.float32), np.full((50, BANDS), -20.0, np.float32)
     before = floor_of(quiet)
     assert np.allclose(floor_of(loud, before), -79.8)
     assert np.allclose(floor_of(quiet, floor_of(loud)), -80.0)
-
-
-def test_levels_show_where_a_tone_is() -> None:
-    levels = mel_levels(np.sin(2 * np.pi * 1000 * np.arange(RATE_HZ) / RATE_HZ))
-    assert levels.shape == (50, BANDS)
-    assert abs(int(levels[25].argmax()) - 23) <= 2  # 1 kHz lies at 35 % of the mel scale up to 8 kHz
-    assert levels[25].max() - np.median(levels[25]) > 40
-
-
-def test_a_window_beyond_a_recording_is_filled_with_its_quiet() -> None:
-    levels = np.full((40, BANDS), -60.0, np.float32)
-    levels[10:] = -20.0
-    window = window_of(levels, -10)
-    assert window.shape == (FRAMES, BANDS)
-    assert (window[:10] == -60).all()
-    assert (window[20:50] == -20).all()
-    assert (window[50:] == -60).all()

@@ -24,12 +24,6 @@ def seen(view: int, x: float, y: float, number: int, name: str | None = None, th
     return Sighting(view, box, looks(number), direction, name)
 
 
-def test_every_object_is_joined_with_itself() -> None:
-    places = [(0.4, -0.1), (0.5, 0.0), (0.6, 0.1)]
-    sightings = [seen(view, *place, i) for view in (0, 1, 2) for i, place in enumerate(places)]
-    assert sorted(map(sorted, join_views(sightings))) == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
-
-
 def test_near_and_far_face_of_an_object_under_another_one_are_joined() -> None:
     assert join_views([seen(0, 0.5, 0.0, 0, thin=True), seen(1, 0.5, 0.0, 0, thin=True)]) == [[0, 1]]
 
@@ -62,7 +56,3 @@ def test_one_object_has_at_most_one_sighting_of_a_view() -> None:
 def test_names_decide() -> None:
     assert join_views([seen(0, 0.5, 0.0, 0, "a"), seen(1, 0.5, 0.0, 0, "b")]) == [[0], [1]]
     assert join_views([seen(0, 0.5, 0.0, 0, "a"), seen(1, 0.8, 0.0, 1, "a")]) == [[0, 1]]
-
-
-def test_nothing_is_seen() -> None:
-    assert join_views([]) == []

@@ -122,20 +122,6 @@ def test_costs_as_small_as_the_tie_breaking_constants_are_told_apart(models: Geo
     assert recovery.lower_bound == pytest.approx(recovery.cost, rel=0, abs=1e-9)
 
 
-def test_an_action_that_only_makes_room_is_not_renamed_to_one_that_costs_more(models: GeometricModels) -> None:
-    """A place of another scene is as good as free space; there the robot puts an object by `restore`, or by `free`."""
-    costs = {"free": 3.0}
-    for seed in range(24):
-        rng = np.random.default_rng(seed)
-        start = table(*(SPOTS[i] for i in rng.permutation(len(SPOTS))[:4]))
-        trace = imagine(models, start, plan("top green red; top blue green"))
-        graph = disturb(rng, trace.graphs[2])
-        planner = RecoveryPlanner(models, lambda action: costs.get(action.operator, 1.0))
-        found = planner.recover(graph, trace, compare(models, graph, trace, 1), budget_s=None)
-        assert found.lower_bound <= found.cost + 1e-9
-        assert found.proven_optimal
-
-
 def test_refined_actions_that_cost_more_than_the_search_counted_are_not_called_optimal(
     models: GeometricModels,
 ) -> None:
@@ -157,51 +143,6 @@ def test_an_action_without_cost_is_refused(models: GeometricModels) -> None:
     graph = moved(trace.graphs[1], green=(0.6, 0.1, 0.025))
     with pytest.raises(InvalidConfiguration, match="expected action costs > 0, found 0"):
         RecoveryPlanner(models, lambda _: 0.0).recover(graph, trace, compare(models, graph, trace, 0))
-
-
-def test_masks_agree_with_the_operators(models: GeometricModels) -> None:
-    """Every move offered can be run, in every state that a search may meet."""
-    rng = np.random.default_rng(0)
-    offered = 0
-    for _ in range(10):
-        trace = imagine(models, table(*SPOTS[:6]), plan("top green red; top blue green; top yellow white"))
-        graph = disturb(rng, trace.graphs[3])
-        model = NeuralModel(models, graph, [trace], [Subgoal(0, step) for step in range(4)], {})
-        state, scene = model.start, graph
-        for _ in range(12):
-            moves = model.applicable(state) + model.detours(state)
-            for move in moves:
-                target = tuple(map(float, model.places[move.place].box))
-                action = Action("restore", (graph.names[move.owner],), target)
-                assert operator_of(action).violated(scene, action) == ()
-                offered += 1
-            if not moves:
-                break
-            move = moves[int(rng.integers(len(moves)))]
-            (state,) = model.successors(state, [move])
-            scene = scene.with_node(move.owner, model.places[move.place].box)
-    assert offered > 100
-
-
-def test_the_networks_are_asked_once_a_search(models: GeometricModels) -> None:
-    trace = imagine(models, table(*SPOTS[:5]), plan("top green red; top blue green; top yellow blue; top white yellow"))
-    fallen = moved(trace.graphs[4], green=(0.6, 0.1, 0.025), blue=(0.6, -0.1, 0.025), yellow=(0.45, 0.1, 0.025))
-    discrepancy = compare(models, fallen, trace, 3)
-    models.calls = 0
-    recovery = RecoveryPlanner(models).recover(fallen, trace, discrepancy)
-    assert recovery.found
-    assert models.calls == 1
-
-
-def test_the_bound_is_the_number_of_misplaced_objects(models: GeometricModels) -> None:
-    trace = imagine(models, table(*SPOTS[:4]), plan("top green red; top blue green"))
-    graph = moved(trace.graphs[1], yellow=(0.7, 0.3, 0.025))
-    model = NeuralModel(models, graph, [trace], [Subgoal(0, step) for step in range(3)], {})
-    distance, bound = model.discrepancy([model.start])
-    assert bound.tolist() == [[2.0, 1.0, 2.0]]
-    assert (distance > 0.5).all()
-    assert distance.argmin() == 1
-    assert model.misplaced(model.start, 1) == (3,)
 
 
 def test_order_comes_from_the_plan(models: GeometricModels) -> None:

@@ -16,8 +16,3 @@ def test_what_others_stand_on_comes_first() -> None:
 
 def test_moving_again_takes_back_the_earlier_placement() -> None:
     assert ranked("top(a, b); free(a); top(b, a)") == ["a", "b", "c", "d"]
-
-
-def test_a_cycle_is_not_closed() -> None:
-    order = ranked("left(a, b); right(b, a)")
-    assert set(order[:2]) == {"a", "b"}

@@ -60,14 +60,6 @@ def test_nothing_is_proven_where_setting_aside_costs_less_than_the_search_counts
     assert (cheap.proven_optimal, cheap.lower_bound) == (False, 0.0)
 
 
-def test_equal_costs_change_no_action(models: GeometricModels) -> None:
-    for swapped in (False, True):
-        plain = recovered(models, swapped)
-        scaled = recovered(models, swapped, **dict.fromkeys(TABLETOP.operators, 7.0))
-        assert scaled.actions == plain.actions
-        assert scaled.cost == pytest.approx(7 * plain.cost)
-
-
 def test_a_cost_of_nothing_is_refused() -> None:
     with pytest.raises(InvalidConfiguration, match="positive cost of the operator 'top'"):
         replace(TABLETOP, operators={**TABLETOP.operators, "top": replace(TABLETOP.operators["top"], cost=0.0)})

@@ -82,11 +82,6 @@ def test_an_episode_of_facts_is_read_back_with_its_words() -> None:
         episode_log.domain_of(document | {"domain": {"name": "home", "relations": {"at": "nearby"}}})
 
 
-def test_it_is_small_and_has_no_images(reviewed: Episode, tmp_path: Path) -> None:
-    episode_log.save(reviewed, tmp_path / "episode.json")
-    assert (tmp_path / "episode.json").stat().st_size < 60_000
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -53,18 +53,6 @@ def test_two_kinds_in_one_folder_are_refused(folder: Path, episode: Recording) -
     assert len(recordings(folder / "mine.h5")) == 2
 
 
-@pytest.mark.parametrize("name", ["", "nowhere"])
-def test_nothing_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InvalidRecording, match=r"python -m sim\.collect"):
-        recordings(tmp_path / name)
-
-
-def test_an_empty_file_is_named(tmp_path: Path) -> None:
-    write_archive(tmp_path / "empty.h5", [])
-    with pytest.raises(InvalidRecording, match="expected episodes"):
-        recordings(tmp_path)
-
-
 def test_what_is_perceived_is_cached_by_contents(folder: Path, episode: Recording) -> None:
     cache = folder / "cache"
     first = load_demonstrations(recordings(folder), 32, cache)

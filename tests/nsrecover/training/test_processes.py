@@ -13,7 +13,6 @@ from nsrecover.training.processes import (
     Processes,
     SharedBatches,
     check_trainer_settings,
-    single_process,
     start_processes,
 )
 
@@ -40,11 +39,6 @@ def test_every_example_of_a_batch_is_in_equally_long_shares(count: int) -> None:
         assert {processes.share_of(size) for processes in among(count)} == {len(shares[0])}
 
 
-def test_no_example_is_taken_twice_when_the_batch_splits_evenly() -> None:
-    shares = [processes.share(list(range(12))) for processes in among(3)]
-    assert sorted(index for share in shares for index in share) == list(range(12))
-
-
 def test_all_processes_take_the_same_number_of_steps() -> None:
     batches = BatchSampler(SequentialSampler(range(21)), 8, drop_last=False)
     shared = [SharedBatches(batches, processes) for processes in among(4)]
@@ -62,14 +56,6 @@ def test_seeds_differ_between_processes_and_stay_for_the_first() -> None:
         "training and validation draws of two processes coincide"
     )
     assert all(0 <= seed < np.iinfo(np.uint32).max for seed in seeds)
-
-
-def test_one_process_takes_whole_batches() -> None:
-    alone = single_process()
-    assert (alone.rank, alone.count, alone.first) == (0, 1, True)
-    assert alone.share([3, 1, 2]) == [3, 1, 2]
-    assert alone.broadcast("value") == "value"
-    assert alone.describe().startswith("cpu, ")
 
 
 def test_a_misspelt_trainer_setting_is_named() -> None:

@@ -68,12 +68,6 @@ def test_arm_hides_nothing(world):
             assert observation.instances[view, row, column] == number, (camera.name, name)
 
 
-def test_observing_changes_nothing_and_repeats(world):
-    first, second = world.observe(), world.observe()
-    assert np.array_equal(first.rgb, second.rgb)
-    assert np.array_equal(first.depth_m, second.depth_m)
-
-
 def test_bad_rig_raises():
     with pytest.raises(InvalidConfiguration, match="different camera names"):
         CameraRig(views=(LEFT, LEFT))

@@ -25,18 +25,6 @@ def test_only_looks_differ_where_place_alone_shows_nothing(episodes: dict[int, E
         assert (set(pair.before) == set(pair.after)) == (pair.event is Event.NOTHING)
 
 
-def test_masks_name_nothing_in_another_view_or_at_another_time(episodes: dict[int, Episode]) -> None:
-    for pair in episodes.values():
-        for seen in (pair.first, pair.second):
-            left, right = (set(np.unique(view)) - {0} for view in seen.instances)
-            assert not seen.shared_ids
-            assert left
-            assert right
-            assert not left & right
-        assert not pair.second.labels
-        assert set(pair.first.labels.values()) == {f"object {row + 1}" for row in range(len(pair.before))}
-
-
 def test_an_episode_can_be_drawn_again(episodes: dict[int, Episode]) -> None:
     again = episode(0, 4)
     assert again.after == episodes[4].after

@@ -45,15 +45,6 @@ def test_an_interrupted_run_goes_on_and_makes_the_same_bytes(dataset, tmp_path):
     assert file.read_bytes() == whole
 
 
-def test_a_folder_of_another_seed_is_refused_and_untouched(dataset):
-    folder, _ = dataset
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    ran = run("sim.datasets", "dataset=II", "episodes=2", "seed=6", f"out={folder}")
-    assert ran.code == 2
-    assert "choose another out=DIR" in ran.err
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -28,12 +28,6 @@ def look_alike():
     return generate(DATASETS["V"], SEED, 1).episode
 
 
-def test_the_datasets_are_of_the_sizes_of_table_one():
-    assert [DATASETS[name].episodes for name in ("I", "II", "III")] == [750, 1300, 200]
-    assert DATASETS["IV"].episodes >= 200
-    assert DATASETS["V"].episodes >= 100
-
-
 def test_episodes_are_as_their_dataset_promises(episodes):
     one, two, three = episodes["I"], episodes["II"], episodes["III"]
     assert (len(one.scene.objects), len(one.plan), len(one.faults)) == (5, 5, 2)
@@ -70,12 +64,6 @@ def test_the_ground_truth_is_what_the_poses_say(episodes, name):
 @pytest.mark.parametrize("name", ["I", "II", "IV", "V"])
 def test_replays_agree_to_the_last_bit_and_with_what_was_written(episodes, name):
     assert differences(episodes[name]) == []
-
-
-def test_a_number_and_a_seed_make_an_episode(episodes):
-    again = generate(DATASETS["II"], SEED, 1).episode
-    assert again == episodes["II"]
-    assert generate(DATASETS["II"], SEED + 1, 1).episode.scene != again.scene
 
 
 def test_what_is_lost_is_lost_and_its_look_alike_is_not(episodes, look_alike):

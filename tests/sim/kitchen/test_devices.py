@@ -10,7 +10,6 @@ from nsrecover.errors import UnknownObject
 from sim.kitchen.laws import TOASTER_S
 from sim.kitchen.scenes import sample_kitchen
 from sim.kitchen.states import ObjectState
-from sim.kitchen.things import kind_of, slices_of
 from sim.kitchen.world import KitchenWorld
 from tests.sim.kitchen.kitchens import TOP, kitchen
 
@@ -19,17 +18,6 @@ def _run(world: KitchenWorld, plan: str) -> None:
     for action in Plan.parse(plan):
         world.execute(action)
         assert world.failures[-1] == "", f"{action}: {world.cell.log}"
-
-
-@pytest.mark.parametrize("name", ["bread", "tomato", "potato", "apple", "lettuce"])
-def test_slices_lie_side_by_side_and_weigh_as_much_as_the_whole(name: str) -> None:
-    whole = kind_of(name)
-    made = slices_of(whole)
-    assert len(made) >= 3
-    assert sum(kind.mass_kg for kind, _ in made) == pytest.approx(whole.mass_kg)
-    assert sum(kind.size[1] for kind, _ in made) == pytest.approx(2 * whole.halves[1])
-    assert [offset for _, offset in made] == sorted(offset for _, offset in made)
-    assert {kind.name for kind, _ in made} == {f"{name} slice"}
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from nsrecover.domains.household import HOUSEHOLD
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
 from sim.collect import CollectConfig, Domain, collect
-from sim.common.groups import group_settings
 from sim.common.journal import Journal
 from sim.kitchen.demonstrations import KitchenMix, perform, specify
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
@@ -70,14 +69,3 @@ def test_episodes_are_of_all_tasks_in_training_layouts_only() -> None:
     drawn = [specify(KitchenMix(("T5", "T6", "T7")), 5, episode) for episode in range(12)]
     assert len({spec.task.name for spec in drawn}) == 3
     assert {spec.kitchen.layout for spec in drawn}.isdisjoint(HELD_OUT_LAYOUTS)
-
-
-def test_a_collection_behind_a_sensor_is_another_one() -> None:
-    clean, sensed = (
-        CollectConfig(domain=Domain.household, sensor=name and group_settings("sensor", name)).mix()
-        for name in (None, "d435")
-    )
-    assert "sensor" not in clean.to_dict()
-    assert sensed.sensor.name == "d435"
-    assert not sensed.sensor.masks.ids_per_view, "training follows objects by their numbers"
-    assert sensed.to_dict()["sensor"]["depth"]["noise_m"] > 0

@@ -13,7 +13,7 @@ from nsrecover.errors import UnknownObject
 from sim.common.arm import FINGER_FRICTION, GRIP_FORCE_N
 from sim.datasets.household.checkpoint import Checkpoint
 from sim.datasets.household.truth import deviations
-from sim.kitchen.faults import FAULTS, START, Fault, FaultClass, Moment, Snapshot, fault_from_dict, snapshot
+from sim.kitchen.faults import FAULTS, START, Fault, Moment, Snapshot, fault_from_dict, snapshot
 from sim.kitchen.faults.initial import DirtyAtStart, FilledAtStart, OccupiedAtStart
 from sim.kitchen.faults.irreversible import Overheated
 from sim.kitchen.faults.planning import AmbiguousReference, MissingStep, WrongInPlan, WrongOrder
@@ -159,11 +159,6 @@ def test_samplers_follow_the_generator_and_leave_alone_what_is_taken(name: str, 
             assert again is None or not again.touched(moment.action) & touched
         everything = frozenset({*moment.before.things, *(one.name for one in moment.spec.fixtures)})
         assert kind.sample(replace(moment, taken=everything), np.random.default_rng(0)) is None
-
-
-def test_all_classes_of_failures_can_be_injected() -> None:
-    assert {kind.fault_class for kind in FAULTS.values()} == set(FaultClass)
-    assert all(kind.kind == name and kind.meaning for name, kind in FAULTS.items())
 
 
 def test_planning_faults_change_the_plan_and_nothing_else() -> None:

@@ -1,7 +1,5 @@
 """Household tasks: goals of the domain, plans of the search, and kitchens in which they can be done."""
 
-from dataclasses import replace
-
 import pytest
 
 from nsrecover.domains.household.scene import holds
@@ -9,7 +7,7 @@ from nsrecover.errors import InvalidConfiguration, NsrecoverError, UnknownObject
 from sim.kitchen.performing import carry_out, unmet
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
 from sim.kitchen.task_list import IRREVERSIBLE_TASKS, TASKS
-from sim.kitchen.tasks import draw_task, plan_for, usable
+from sim.kitchen.tasks import draw_task, plan_for
 from sim.kitchen.world import KitchenWorld
 
 
@@ -30,30 +28,6 @@ def test_a_draw_depends_on_its_arguments_only() -> None:
     assert (one.kitchen, one.goal, one.plan) == (same.kitchen, same.goal, same.plan)
     assert one.kitchen != other.kitchen
     assert {draw_task("T7", seed).kitchen.layout for seed in range(20)}.isdisjoint(HELD_OUT_LAYOUTS)
-
-
-def test_the_plan_does_what_a_robot_with_one_gripper_can() -> None:
-    plan = draw_task("serve warm water", 0, 0).plan
-    lines = [str(action) for action in plan]
-    assert len(lines) == 14
-    # the faucet runs only while the mug is under it, and the microwave is opened with an empty hand
-    assert lines.index("toggle_on(faucet)") == lines.index("put_in(mug, sink)") + 1
-    assert lines.index("toggle_off(faucet)") == lines.index("toggle_on(faucet)") + 1
-    assert lines[-1] == "close_obj(microwave)"
-    assert lines.index("open_obj(microwave)") < lines.index("put_in(mug, microwave)") - 1
-
-
-def test_what_stands_on_the_burner_is_moved_away_and_not_used_as_a_stand() -> None:
-    spec = draw_task("fry egg", 0, 0)
-    burner = next(condition[1] for condition in spec.goal if condition[0] == "running")
-    start = spec.start | {("at", "bowl", burner)} - {fact for fact in spec.start if fact[:2] == ("at", "bowl")}
-    home = spec.home
-    blocked = replace(home, objects={**home.objects, "bowl": frozenset({"portable", "dish", "vessel", "hollow"})})
-    plan = plan_for(blocked, start, spec.goal, usable(spec.task, home, spec.goal))
-    assert plan is not None
-    moved = [action for action in plan if action.arguments[0] == "bowl"]
-    assert [action.operator for action in moved] == ["pick_up", "put_on"]
-    assert not any(action.arguments[1:] == ("bowl",) for action in plan)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from nsrecover.core.actions import Action
 from sim.kitchen.scenes import KitchenSpec, sample_kitchen
 from sim.kitchen.states import ObjectState
 from sim.kitchen.tasks import draw_task
-from sim.kitchen.truth import FLOOR, differences, household_of, place_of, start_state, true_state, unmet_goal
+from sim.kitchen.truth import FLOOR, differences, place_of, start_state, true_state
 from sim.kitchen.world import KitchenWorld
 
 
@@ -58,11 +58,3 @@ def test_places_are_the_innermost_ones_and_what_is_held_has_none() -> None:
         missing, excess = differences(before, true_state(cell))
         assert missing == {("at", "mug", cell.things["mug"].place)}
         assert excess == {("holding", "mug")}
-
-
-def test_the_conditions_of_a_goal_that_do_not_hold() -> None:
-    spec = prepared()
-    goal = (("filled", "mug", "wine"), ("clean", "cup"), ("closed", "fridge"), ("holding", "egg"))
-    with KitchenWorld(spec) as world:
-        assert unmet_goal(world.cell, goal, household_of(spec)) == (("clean", "cup"), ("holding", "egg"))
-    assert differences(frozenset({("hot", "mug")}), frozenset(), ("hot",)) == (frozenset(), frozenset())

@@ -98,24 +98,3 @@ def test_cameras_are_believed_where_they_are_not(world: TabletopWorld) -> None:
             errors[name] = np.linalg.norm(boxes[:, :2] - truth[:, :2], axis=1).max()
         assert errors["true"] < 0.012
         assert errors["believed"] > errors["true"] + 0.005
-
-
-def test_a_restored_world_gives_the_same_images_again(world: TabletopWorld) -> None:
-    events = [{"kind": "late", "view": 0, "start": 2}, {"kind": "bumped", "view": 1, "start": 2, "size": 0.02}]
-    sensed = SensedWorld(world, sensor("d435", events).stream(2, seed=7))
-    sensed.observe()
-    sensed.execute(STACK)
-    saved = sensed.save()
-
-    def on() -> list[Observation]:
-        first = sensed.observe()
-        sensed.execute(ROW)
-        return [first, sensed.observe()]
-
-    once = on()
-    assert sensed.stream.count == 3
-    for _ in range(2):
-        sensed.restore(saved)
-        assert sensed.stream.count == 1
-        assert all(map(same, on(), once))
-    sensed.release(saved)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from nsrecover.core.observation import Camera, Observation
-from nsrecover.errors import InvalidConfiguration
 from sim.sensors.colour import ColourErrors
 from sim.sensors.depth import DepthErrors, depth_edges, shadowed
 from sim.sensors.events import CameraEvent, EventKind
 from sim.sensors.masks import MaskErrors, touching
-from sim.sensors.presets import presets, sensor
+from sim.sensors.presets import sensor
 from sim.sensors.sensor import Sensor, recorded
 
 SHAPE = (60, 80)
@@ -124,30 +123,6 @@ def test_colour_errors_stay_within_their_size() -> None:
     assert ColourErrors(jpeg_quality=80).apply(image, np.random.default_rng(0)).shape == image.shape
 
 
-def test_a_sensor_without_errors_changes_nothing(exact: Observation) -> None:
-    seen = Sensor().stream(2, seed=3).observe(recorded(exact))
-    assert (seen.rgb == exact.rgb).all()
-    assert (seen.depth_m == exact.depth_m).all()
-    assert (seen.instances == exact.instances).all()
-    assert seen.labels == exact.labels
-
-
-@pytest.mark.parametrize("name", sorted(set(presets()) - {"clean"}))
-def test_the_same_seed_gives_the_same_images(name: str, exact: Observation) -> None:
-    def two(seed: int) -> list[Observation]:
-        stream = sensor(name).stream(2, seed)
-        return [stream.observe(recorded(exact)) for _ in range(2)]
-
-    first, again, other = two(1), two(1), two(2)
-    for a, b in zip(first, again, strict=True):
-        assert (a.depth_m == b.depth_m).all()
-        assert (a.instances == b.instances).all()
-        assert (a.rgb == b.rgb).all()
-    assert (first[0].depth_m != first[1].depth_m).any()
-    assert (first[0].depth_m != other[0].depth_m).any()
-    assert (first[0].rgb != other[0].rgb).any()
-
-
 def test_every_view_numbers_its_own_masks_and_names_each_object_in_one_view(exact: Observation) -> None:
     stream = Sensor(masks=MaskErrors(ids_per_view=True)).stream(2, seed=0)
     first, second = (stream.observe(recorded(exact)) for _ in range(2))
@@ -203,20 +178,6 @@ def test_what_passes_is_nearer_than_the_objects_and_gone_again(exact: Observatio
     nearer = seen[1].instances == 3
     assert (seen[1].depth_m[nearer] < exact.depth_m[nearer]).all()
     assert seen[2].instances.max() == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"name": "d453"}, "d435"),
-        ({"depth": {"noise": 1.0}}, "noise_m"),
-        ({"sound": {"noise": 1.0}}, "calibration"),
-        ({"events": [{"kind": "stolen"}]}, "frozen"),
-    ],
-)
-def test_a_wrong_setting_is_named(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(InvalidConfiguration, match=message):
-        sensor(**arguments)  # type: ignore[arg-type]
 
 
 def test_an_event_merges_two_touching_masks_of_one_camera(exact: Observation) -> None:

@@ -12,11 +12,6 @@ MUG = Body("mug", Material.CERAMIC, Shape.HOLLOW, (0.072, 0.072, 0.095), 0.3)
 TABLE = Body("table", Material.WOOD, Shape.PLATE, (1.2, 0.8, 0.03), thickness_m=0.03)
 
 
-def test_a_mug_rings_at_about_two_kilohertz():
-    """Measured mugs: 1.6 to 2.4 kHz for the mode with two waves around the rim."""
-    assert 1600 < modes_of(MUG).frequencies_hz[0] < 2400
-
-
 def test_the_lowest_mode_of_a_plate_is_that_of_the_formula():
     speed = math.sqrt(11e9 / 700 / (1 - 0.3**2))
     first = math.pi / 2 * speed * 0.03 / math.sqrt(12) * (1 / 1.2**2 + 1 / 0.8**2)

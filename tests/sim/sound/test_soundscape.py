@@ -38,15 +38,3 @@ def test_set_follows_a_state():
         (0.5, 1.5, 1.0),
         (1.5, 2.5, 2.0),
     ]
-
-
-def test_a_restored_state_is_heard_again():
-    scape = Soundscape(Microphone())
-    scape.begin("tap", TAP)
-    scape.listen(1.0)
-    saved = scape.save()
-    first = scape.listen(2.0)[0]
-    scape.end("tap", 2.0)
-    scape.restore(saved)
-    assert scape.events == (TAP,)
-    np.testing.assert_array_equal(scape.listen(2.0)[0], first)

@@ -6,29 +6,18 @@ import numpy as np
 import pytest
 
 from sim.sound.bodies import RATE_HZ, Body, Material, Shape
-from sim.sound.events import CONTACT, SoundEvent, SoundKind
-from sim.sound.impacts import IMPEDANCE_PA_S_M, INSTANT_SOUNDS, RADIATED, impact
+from sim.sound.events import CONTACT, SoundEvent
+from sim.sound.impacts import INSTANT_SOUNDS
 from sim.sound.lasting import LASTING_SOUNDS, LEVELS_DB, lasting
 
 MUG = Body("mug", Material.CERAMIC, Shape.HOLLOW, (0.072, 0.072, 0.095), 0.3)
 TABLE = Body("table", Material.WOOD, Shape.PLATE, (1.2, 1.2, 0.03), thickness_m=0.03)
-FALL = SoundEvent(SoundKind.IMPACT, 0.0, strength=0.3, bodies=(MUG, TABLE))
 LASTING = sorted(LASTING_SOUNDS)
 
 
 def _event(kind, duration_s=20.0):
     bodies = (MUG, TABLE) if kind in CONTACT else ()
     return SoundEvent(kind, 0.0, duration_s, 0.05 if kind in CONTACT else 1.0, bodies)
-
-
-def _energy(event, seeds=20):
-    return np.mean([np.sum(impact(event, np.random.default_rng(seed)) ** 2) / RATE_HZ for seed in range(seeds)])
-
-
-def test_the_energy_of_an_impact_is_the_radiated_share_of_the_kinetic_energy():
-    kinetic = FALL.strength**2 / (2 * MUG.mass_kg)
-    most = RADIATED * kinetic * IMPEDANCE_PA_S_M / (2 * math.pi)
-    assert 0.02 * most < _energy(FALL) < most
 
 
 @pytest.mark.parametrize("kind", sorted(INSTANT_SOUNDS))

@@ -18,16 +18,13 @@ from sim.common.rotations import matrix_of, rotation_vector
 from sim.tabletop.faults import (
     FAULTS,
     BlockedPlace,
-    Drop,
     Fault,
     HelpingPerson,
     Moment,
-    Swap,
     fault_from_dict,
 )
 from sim.tabletop.placing import true_graph
 from sim.tabletop.sampling import Structure, sample_plan, sample_scene
-from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.truth import Truth, deviations
 from sim.tabletop.world import SavedWorld, TabletopWorld
 
@@ -171,53 +168,7 @@ def test_a_blocked_place_bars_a_later_action(branches):
         assert any(fault.name in str(reason) for reason in reasons), (later, fault, reasons)
 
 
-def _cube(colour: str, x: float, y: float, side: float = 0.045) -> ObjectSpec:
-    return ObjectSpec(f"{colour} cube", ObjectKind.CUBE, colour, (side, side, side), (x, y))
-
-
-SCENE = SceneSpec(
-    (
-        _cube("red", 0.45, 0.0),
-        _cube("green", 0.45, 0.2),
-        _cube("blue", 0.45, -0.22),
-        _cube("yellow", 0.60, 0.12, 0.04),
-        _cube("cyan", 0.60, -0.12, 0.05),
-    )
-)
 PLAN = Plan.parse("top(green cube, red cube); top(blue cube, green cube); left(yellow cube, cyan cube)")
-
-
-def _run(*faults: Fault, steps: int = 2) -> list[Truth]:
-    """The truth after each of the first steps."""
-    with TabletopWorld(SCENE, faults) as world:
-        truths = []
-        for action in PLAN.actions[:steps]:
-            world.execute(action)
-            truths.append(world.truth())
-        return truths
-
-
-@pytest.fixture(scope="module")
-def twin() -> list[Truth]:
-    return _run(steps=3)
-
-
-def test_a_dropped_object_falls_between_its_place_and_its_goal():
-    fallen = _run(Drop(1, progress=0.4))[1]
-    assert fallen.supports["blue cube"] == "table"
-    assert -0.2 < fallen.position("blue cube")[1] < -0.03
-
-
-def test_the_person_does_what_the_robot_would_have_done(twin):
-    after = _run(HelpingPerson(1, (PLAN[2],)))[1]
-    assert deviations(after, twin[2]) == {}
-
-
-def test_what_cannot_be_done_by_hand_is_noted():
-    far = Action("top", ("red cube", "purple cube"))
-    with TabletopWorld(SCENE, (HelpingPerson(0, (far,)), Swap(0, "red cube", "purple cube"))) as world:
-        world.execute(PLAN[0])
-        assert sum("cannot" in line for line in world.log) == 2
 
 
 def test_actions_keep_their_targets_in_files():

@@ -68,16 +68,3 @@ def test_a_microphone_changes_nothing_else_and_hears_the_arm():
         np.testing.assert_array_equal(deaf[moment].depth_m, hearing[moment].depth_m)
         np.testing.assert_array_equal(hearing[moment].audio, again[moment].audio)
     np.testing.assert_array_equal(deaf[2], hearing[2])
-
-
-def test_a_restored_world_is_heard_again():
-    with TabletopWorld(SCENE, microphone=Microphone()) as world:
-        world.observe()
-        saved = world.save()
-        heard = []
-        for _ in range(2):
-            world.execute(STACK)
-            heard.append((world.observe().audio, world.hearing.soundscape.events))
-            world.restore(saved)
-        np.testing.assert_array_equal(heard[0][0], heard[1][0])
-        assert heard[0][1] == heard[1][1]

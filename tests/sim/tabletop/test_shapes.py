@@ -12,9 +12,7 @@ from sim.tabletop.blobs import HELD_OUT, TRAINING, blob_model, blob_size
 from sim.tabletop.faults import Toppled
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.placing import boxes
-from sim.tabletop.sampling import Structure, sample_plan, sample_scene
-from sim.tabletop.scene_mix import SceneMix
-from sim.tabletop.scenes import FLAT_KINDS, ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
 
 BLOB = 3
@@ -85,13 +83,3 @@ def test_blobs_stand_on_their_best_face_and_are_split_by_number() -> None:
     face = model.vertices[model.vertices[:, 2] < model.vertices[:, 2].min() + 1e-4]
     assert (face[:, :2].min(axis=0) < model.mass_centre[:2]).all()
     assert (face[:, :2].max(axis=0) > model.mass_centre[:2]).all()
-
-
-def test_plans_stack_on_flat_tops_only() -> None:
-    mix = SceneMix(kinds=tuple(ObjectKind), gap_m=0.04, yaw_jitter=math.pi / 4)
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        scene = sample_scene(rng, 5, mix)
-        plan = sample_plan(rng, scene, Structure.MIXED, 3)
-        below = [action.arguments[1] for action in plan if action.operator == "top"]
-        assert all(scene[name].kind in FLAT_KINDS for name in below)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import pytest
 
 from nsrecover.core import Action, Plan
@@ -23,40 +22,6 @@ SCENE = SceneSpec(
 )
 STACK = Action("top", ("blue die", "red cube"))
 ROW = Action("left", ("white lego", "red cube"))
-
-
-def _poses(world):
-    truth = world.truth()
-    return np.concatenate([truth.positions, truth.orientations], axis=1)
-
-
-def test_two_worlds_agree_to_the_last_bit():
-    results = []
-    for _ in range(2):
-        with TabletopWorld(SCENE) as world:
-            world.execute(STACK)
-            world.execute(ROW)
-            results.append(_poses(world))
-    assert np.array_equal(*results)
-
-
-def test_save_and_restore_repeat_exactly():
-    with TabletopWorld(SCENE) as world:
-        world.execute(STACK)
-        saved = world.save()
-        at_save = _poses(world)
-        outcomes = []
-        for _ in range(2):
-            world.execute(ROW)
-            outcomes.append(_poses(world))
-            world.restore(saved)
-            assert np.array_equal(_poses(world), at_save)
-            assert world.step == 1
-        assert np.array_equal(*outcomes)
-        assert not np.array_equal(outcomes[0], at_save)
-        world.release(saved)
-        with pytest.raises(InvalidConfiguration, match="released"):
-            world.restore(saved)
 
 
 @dataclass(frozen=True)
@@ -113,19 +78,6 @@ def test_with_a_plan_a_fault_strikes_at_its_action_once_whatever_else_is_done():
         for action in (ROW, ROW, STACK, STACK):
             world.execute(action)
     assert fault.done == [(2, STACK)]
-
-
-def test_carry_moves_one_object_physically():
-    with TabletopWorld(SCENE) as world:
-        heights = []
-        world.on_frame = lambda seen: heights.append(seen.pose("blue die")[0][2])
-        before = world.truth()
-        world.external_agent.carry("blue die", (*before.position("red cube")[:2], 0.062))
-        truth = world.truth()
-        assert truth.supports["blue die"] == "red cube"
-        assert np.linalg.norm(truth.position("blue die")[:2] - before.position("red cube")[:2]) < 0.004
-        assert max(heights) > 0.1
-        assert np.linalg.norm(truth.position("white lego") - before.position("white lego")) < 0.001
 
 
 def test_what_falls_off_the_table_is_gone():

@@ -1,38 +1,11 @@
-from dataclasses import replace
-
 import pytest
 
 from nsrecover.domains.base import Atom
-from nsrecover.domains.service.domain import SERVICE, SKILLS
 from nsrecover.domains.service.home import instance_of, start_state
 from nsrecover.domains.service.home_file import home_of, load_home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.symbolic.solving import solve
-
-TABLE_I = [
-    "go_to_location",
-    "ask_location",
-    "find_concrete_name_objects",
-    "find_category_name_objects",
-    "count_concrete_name_objects",
-    "count_category_name_objects",
-    "find_person",
-    "detect_person_pose",
-    "find_specific_pose_person",
-    "count_specific_pose_person",
-    "count_person",
-    "follow_person",
-    "guide",
-    "pick",
-    "hand_over",
-    "ask_person_to_hand_over",
-    "place",
-    "ask_question",
-    "answer_question",
-    "tell_information",
-    "operate_door",
-]
 
 SMALL = {
     "rooms": {"hall": {"at": [0, 0]}, "kitchen": {"at": [4, 0]}},
@@ -43,11 +16,6 @@ SMALL = {
     "likely": {"fruit": {"table": 3, "fridge": 1}},
     "robot": "hall",
 }
-
-
-def test_the_domain_has_the_skills_of_the_paper_in_their_order():
-    assert [skill.name for skill in SKILLS] == TABLE_I
-    assert {"toggle_on", "pour", "slice_obj"} <= SERVICE.operators.keys()
 
 
 def test_a_closed_door_is_opened_and_a_fridge_too():
@@ -116,9 +84,3 @@ def test_homes_are_read_from_files(tmp_path):
     harmful.write_text("rooms: !!python/object/apply:os.getcwd []", encoding="utf-8")
     with pytest.raises(InvalidConfiguration):
         load_home(harmful)
-
-
-def test_a_known_place_replaces_the_prior():
-    home = home_of(SMALL)
-    assert home.with_item("apple", "fridge").prior("apple") == {"fridge": 1.0}
-    assert replace(home, likely={}).prior("apple")["table"] == pytest.approx(0.5)

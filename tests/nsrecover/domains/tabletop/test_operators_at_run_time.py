@@ -89,12 +89,6 @@ def test_one_that_says_nowhere_where_it_leads_needs_a_target() -> None:
     assert system.monitor(Plan((action,)), BOXES).plan == Plan((action,))
 
 
-def test_hints_know_it() -> None:
-    nsrecover.register(Halfway())
-    with pytest.raises(InvalidAction, match="Did you mean 'halfway'"):
-        nsrecover.geometric().monitor(Plan.parse("halfwy(red, blue)"), BOXES)
-
-
 @pytest.mark.parametrize(
     ("operator", "reason"),
     [
@@ -110,12 +104,6 @@ def test_what_is_no_operator_is_refused(operator: object, reason: str) -> None:
     with pytest.raises(InvalidConfiguration, match=reason):
         nsrecover.register(operator)
     assert before == OPERATORS
-
-
-def test_the_same_one_may_be_registered_again() -> None:
-    nsrecover.register(Halfway())
-    nsrecover.register(Halfway())
-    assert list(OPERATORS)[-1] == "halfway"
 
 
 def test_one_declared_entry_is_used_by_monitor_search_and_explanation() -> None:

@@ -1,12 +1,9 @@
 """Relations and operators on hand-built scenes."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from nsrecover.core import Action, Fact, SceneGraph
-from nsrecover.core.geometry import footprint_overlap, gaps, intersects
 from nsrecover.domains.tabletop.operators import TABLETOP, operator_of
 from nsrecover.domains.tabletop.relations import Edge, Relation, is_clear, landed, relations, resting_on, supporter
 
@@ -81,24 +78,8 @@ def test_preconditions_say_what_is_in_the_way(action: Action, words: tuple[str, 
     assert tuple(map(TABLETOP.text, operator_of(action).violated(TOWER, action))) == words
 
 
-def test_many_boxes_are_measured_as_each_by_itself() -> None:
-    rng = np.random.default_rng(0)
-    boxes = rng.uniform((0.3, -0.1, 0.02, 0.03, 0.03, 0.03), (0.5, 0.1, 0.1, 0.1, 0.1, 0.1), (12, 6))
-    others = boxes[:5] + rng.uniform(-0.05, 0.05, (5, 6))
-    for measured in (gaps, footprint_overlap, intersects):
-        np.testing.assert_array_equal(measured(boxes, others), [measured(box, others) for box in boxes])
-    assert intersects(boxes, others).any()
-    assert not intersects(boxes, others).all()
-
-
 def test_effects_of_actions_with_a_target_are_judged_by_distance() -> None:
     near, far = ((0.5, 0.01, 0.1, SIDE, SIDE, SIDE), (0.5, 0.03, 0.1, SIDE, SIDE, SIDE))
     for target, reached in ((near, True), (far, False)):
         action = Action("restore", ("c",), target)
         assert operator_of(action).achieved(TOWER, TOWER, action) is reached
-
-
-def test_what_is_missing_covers_nothing() -> None:
-    gone = replace(TOWER, seen=np.array([True, False, True, False]))
-    assert resting_on(gone, 0) == ()
-    assert is_clear(gone, 0)

@@ -15,14 +15,8 @@ from nsrecover.explanation.language_model.judge import Judge
 from nsrecover.explanation.language_model.rewording_task import task_of
 from nsrecover.explanation.language_model.vocabulary import sentences_of
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, served
-from tests.nsrecover.explanation.language_model.language_cases import CASES, LIES, Scene
+from tests.nsrecover.explanation.language_model.language_cases import CASES, LIES
 from tests.nsrecover.explanation.made_failures import COLLAPSE, graph
-
-SCENES = {
-    name: Scene(case, recovery, tuple(s.text for s in GroundedExplainer()(case, recovery).sentences))
-    for name, (case, recovery) in CASES.items()
-}
-
 
 REWORDED = (
     ('toppled', 'The blue cube fell over.'),
@@ -58,18 +52,16 @@ def judge_for(case: Discrepancy, recovery: Recovery | None) -> Judge:
     return task_of(case, facts_of(case, recovery), sentences).judge
 
 
-def test_there_are_fifty_kinds_of_lies_about_many_facts() -> None:
-    told = {kind: [lie for scene in SCENES.values() for lie in liar(scene)] for kind, liar in LIES.items()}
-    assert len(LIES) >= 50
-    assert all(told.values())
-    assert sum(map(len, told.values())) > 1000
+def grounded(name: str) -> list[str]:
+    """The computed sentences about a case."""
+    return [each.text for each in GroundedExplainer()(*CASES[name]).sentences]
 
 
 @pytest.mark.parametrize("kind", list(LIES))
 def test_every_lie_is_caught(kind: str) -> None:
-    for name, scene in SCENES.items():
-        judge = judge_for(scene.case, scene.recovery)
-        for lie in LIES[kind](scene):
+    for name, lies in LIES[kind].items():
+        judge = judge_for(*CASES[name])
+        for lie in lies:
             for sentence in sentences_of(lie, judge.vocabulary):
                 assert not judge(sentence).accepted, (name, sentence)
 
@@ -89,15 +81,14 @@ def slotted(texts: Sequence[str]) -> Callable[[dict[str, Any]], str]:
     return answer
 
 
-@pytest.mark.parametrize("kind", list(LIES))
+@pytest.mark.parametrize("kind", ["wrong object", "never", "recovery incomplete", "markup"])
 def test_a_model_that_only_lies_is_not_heard(kind: str) -> None:
     """Uses a real endpoint, and the last failure with lies of this kind; the slots are right."""
-    scene = next(scene for scene in reversed(SCENES.values()) if any(LIES[kind](scene)))
-    lies = list(dict.fromkeys(LIES[kind](scene)))[:12]
-    with served(answering(slotted(lies))) as server:
+    name, lies = list(LIES[kind].items())[-1]
+    with served(answering(slotted(lies[:12]))) as server:
         explainer = LanguageExplainer(Endpoint(server.url, model="m"), timeout_s=60)
-        explanation, worded = explainer.worded(scene.case, scene.recovery)
-    assert explanation.text == " ".join(scene.grounded)
+        explanation, worded = explainer.worded(*CASES[name])
+    assert explanation.text == " ".join(grounded(name))
     assert explanation.source == "grounded"
     assert explanation.note
     assert len(server.requests) == 2  # asked once more with the reasons, and then no more
@@ -105,15 +96,13 @@ def test_a_model_that_only_lies_is_not_heard(kind: str) -> None:
 
 
 def test_slots_that_contradict_the_point_refuse_a_true_sentence() -> None:
-    scene = SCENES["collapse"]
-
     def answer(request: dict[str, object]) -> str:
         keys = request["response_format"]["json_schema"]["schema"]["properties"]  # type: ignore[index]
         slots = {"what": "missing", "objects": ["dark red cube"]}
-        return json.dumps({key: {"text": text, **slots} for key, text in zip(keys, scene.grounded, strict=False)})
+        return json.dumps({key: {"text": text, **slots} for key, text in zip(keys, grounded("collapse"), strict=False)})
 
     with served(answering(answer)) as server:
-        explanation, worded = LanguageExplainer(Endpoint(server.url), timeout_s=30).worded(scene.case, scene.recovery)
+        explanation, worded = LanguageExplainer(Endpoint(server.url), timeout_s=30).worded(*CASES["collapse"])
     assert explanation.source == "grounded"
     assert "dark red cube" in worded.refused[0].reason
 

@@ -14,7 +14,7 @@ from nsrecover.models.effects import effect as effect_module
 from nsrecover.models.effects.context import Shown
 from nsrecover.models.effects.effect import LearnedEffect, fit
 from nsrecover.models.effects.law import Cases
-from nsrecover.models.effects.operator import learn, operators_in, save_operators, with_operators
+from nsrecover.models.effects.operator import learn, operators_in, with_operators
 from nsrecover.models.effects.sparse import select
 from sim.datasets.own_operators.conventions import Convention, convention
 from sim.datasets.own_operators.scenes import demonstrations, episode, noisy
@@ -101,9 +101,3 @@ def test_a_sparse_regression_takes_what_matters() -> None:
     found = select(features, 0.03 + 0.5 * features[:, 4] - 0.2 * features[:, 9] + rng.normal(0, 0.001, 60))
     assert set(found.columns) == {4, 9}
     np.testing.assert_allclose(found.coefficients[0], 0.03, atol=1e-3)
-
-
-def test_no_folder_has_no_operators(tmp_path: Path) -> None:
-    assert operators_in(tmp_path) == []
-    save_operators(TABLETOP, tmp_path)
-    assert not list(tmp_path.iterdir())

@@ -78,12 +78,6 @@ def test_equalities_negations_and_conditions_on_objects() -> None:
     assert added["p2"] == ["at(p2)"]
 
 
-def test_operators_and_facts_without_parameters() -> None:
-    press = Operator("press", (), (absent("on"),), (Effect(adds=(("on",),)),))
-    task = ground(theory(press, objects=()), frozenset(), [fact("on")]).task
-    assert (task.facts, [str(a) for a in task.actions], task.initial) == (("on",), ["press()"], 0)
-
-
 def test_a_deleted_fact_with_any_object_is_every_such_fact() -> None:
     leap = Operator("leap", (THERE,), (), (Effect(adds=(("at", "?b"),), deletes=(("at", "*"),)),))
     found = ground(theory(leap), roads(), [fact("at", "p1"), absent("at", "p0")])

@@ -54,14 +54,6 @@ def test_landmarks_of_the_state_before_are_landmarks_after() -> None:
                 assert bound >= total(known)
 
 
-def test_it_can_be_cut_short() -> None:
-    task = next(t for t in map(random_task, range(100)) if 2 < optimum(t) < np.inf)
-    propositions, _, cut = parts(task)
-    holds = np.flatnonzero(propositions.true_in(task.initial)).tolist()
-    assert cut(holds, stop=lambda: True) == []
-    assert len(cut(holds)) > 1
-
-
 def test_the_relaxation_says_infinite_only_where_there_is_no_way() -> None:
     told = 0
     for seed in range(200):

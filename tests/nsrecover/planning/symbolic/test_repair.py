@@ -185,19 +185,3 @@ def test_bounds_hold_for_every_subgoal_and_are_zero_exactly_there() -> None:
         assert np.all(np.isinf(true[np.isinf(model.estimate(task.initial))]))
         steps = {*model.applicable(task.initial), *model.detours(task.initial)}
         assert steps == {a for a, action in enumerate(task.actions) if action.precondition.holds(task.initial)}
-
-
-def test_the_first_way_is_announced_after_a_moment_and_always() -> None:
-    announced = 0
-    for seed in range(60):
-        task, plan = disturbed(seed, unit=False)
-        better: list[Repair] = []
-        last = repair(task, plan, shortcuts=True, on_improvement=better.append)
-        if last.found and last.actions:
-            announced += 1
-            assert better
-            assert better[-1].cost == pytest.approx(last.cost)
-        stopped: list[Repair] = []
-        some = repair(task, plan, shortcuts=True, max_expansions=3, on_improvement=stopped.append)
-        assert bool(stopped) == some.found
-    assert announced > 10

@@ -3,7 +3,6 @@
 import re
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -164,25 +163,6 @@ def test_a_way_that_is_stopped_while_it_waits_is_not_replaced() -> None:
         assert running.episode().reason == "it was stopped while a recovery waited for a person"
 
 
-def test_a_veto_without_another_way_ends_the_run() -> None:
-    world = BoxTable(pushed)
-    agent = agent_on(world)
-    with at_once(agent) as page:
-        viewer = Client(page.url)
-        viewer.do("approve")
-        running = Running(agent, PLAN)
-        asked = viewer.wait_for("Take this way back?", "decision")
-        viewer.do("answer", number=number_in(asked), choice="another", by="Ann")
-        asked = viewer.wait_for("and no other one exists", "decision")
-        viewer.do("answer", number=number_in(asked), choice="stop")
-        episode = running.episode()
-        assert "vetoed" in viewer.wait_for("vetoed", "state")
-    assert [each.by for each in episode.records[-1].decided] == ["Ann"]
-    assert episode.status is EpisodeStatus.ASKED_FOR_HELP
-    assert "a person vetoed the recovery" in episode.reason
-    assert len(world.done) == 1
-
-
 def test_what_a_person_changes_during_a_pause_is_seen_before_the_next_action() -> None:
     world = BoxTable()
     agent = agent_on(world)
@@ -287,9 +267,3 @@ def test_questions_and_titles_cannot_become_markup() -> None:
         html = viewer.http.get("/").text
     assert "<script>alert" not in html
     assert "<b>title" not in html
-
-
-def test_nothing_of_the_page_is_fetched_from_elsewhere() -> None:
-    folder = Path(nsrecover.serving.live.__file__).parent / "templates"
-    for file in folder.iterdir():
-        assert not re.search(r"https?://|url\((?!#)|@import", file.read_text()), file.name

@@ -17,7 +17,7 @@ from nsrecover.serving.reports.build import report_of
 from nsrecover.serving.reports.media import Clip, Extra, Media, Photo, sounds_of
 from nsrecover.serving.reports.model import MarkedAs
 from nsrecover.serving.reports.page import html_of
-from nsrecover.serving.reports.pictures import Album, outline_of_box, outlines, outlines_of_masks, view_of
+from nsrecover.serving.reports.pictures import Album, outline_of_box, outlines, view_of
 from tests.nsrecover.explanation.made_episodes import flawless
 from tests.nsrecover.serving.reports.shown_reports import recorded, tone
 
@@ -56,15 +56,6 @@ def test_outlines_of_a_real_recording_contain_its_masks() -> None:
     assert left + width <= seen.rgb.shape[2]
     assert width < seen.rgb.shape[2]  # shown larger
     assert height / width == pytest.approx(seen.rgb.shape[1] / seen.rgb.shape[2], abs=0.01)
-
-
-def test_masks_of_several_numbers_are_one_outline_and_specks_none() -> None:
-    instances = np.zeros((40, 60), np.int32)
-    instances[10:20, 10:20], instances[10:20, 30:40], instances[0, 0] = 3, 4, 5
-    found = outlines_of_masks(instances, {3: "pot", 4: "pot", 5: "speck", 6: "unseen"})
-    assert list(found) == ["pot"]
-    assert found["pot"][:, 0].min() == 10.5
-    assert found["pot"][:, 0].max() == 39.5
 
 
 def test_a_missing_object_has_no_outline_and_its_place_a_dashed_one() -> None:

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 from nsrecover.serving.client import png
-from nsrecover.serving.server import ServerLimits, serve
+from nsrecover.serving.server import serve
 from nsrecover.serving.server.images import DEPTH, INSTANCES, RGB, Kinds, read_png
 from tests.nsrecover.serving.server.conftest import BOXES, LOCAL, application, opened, scene
 
@@ -215,8 +215,3 @@ def test_damaged_files_are_read_or_refused_and_nothing_else(which: int, cuts: li
     except InvalidObservation as error:
         refused, size = str(error), (0, 0)
     assert refused.startswith("image: expected") or 0 < size[0] * size[1] <= 10_000
-
-
-def test_limits_have_to_allow_something() -> None:
-    with pytest.raises(InvalidConfiguration, match="sessions > 0"):
-        ServerLimits(sessions=0)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from nsrecover.core import Cause
 from nsrecover.serving.server.__main__ import schema_text
 
 ROOT = Path(__file__).parents[4]
@@ -17,10 +16,6 @@ def test_the_committed_schema_is_that_of_the_server(http: TestClient) -> None:
     committed = (ROOT / "docs" / "openapi.json").read_text(encoding="utf-8")
     assert committed == schema_text(), "python -m nsrecover.serving.server > docs/openapi.json"
     assert http.get("/openapi.json").json() == json.loads(committed)
-
-
-def test_causes_can_be_asked_for(http: TestClient) -> None:
-    assert http.get("/v1/causes").json() == [{"code": cause.value, "meaning": cause.meaning} for cause in Cause]
 
 
 class Loaded(HTMLParser):

@@ -1,7 +1,6 @@
 """Sessions ask for what the library's sessions ask for, also for simultaneous clients."""
 
 import base64
-import inspect
 import json
 import time
 from dataclasses import replace
@@ -9,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 import nsrecover
@@ -20,7 +18,6 @@ from nsrecover.serving.client import observation_message
 from nsrecover.serving.server import messages
 from nsrecover.serving.server.answers import session_answer
 from nsrecover.serving.server.observations import json_observation
-from nsrecover.serving.server.routes import router
 from nsrecover.system import System
 from tests.nsrecover.kitchen_facts import WATER, FactWorld, after
 from tests.nsrecover.serving.server.conftest import (
@@ -173,19 +170,6 @@ def test_a_person_is_asked_and_vetoes(http: TestClient) -> None:
     assert http.post(f"{accepted}/answer", json={"answer": "yes"}).json()["request"]["code"] == "act"
 
 
-@pytest.mark.parametrize(
-    ("report", "body", "why"),
-    [
-        ("failed", {"problem": "the arm is stuck"}, "execution_failed"),
-        ("stop", {"reason": "lunch"}, "stopped"),
-    ],
-)
-def test_a_session_ends_for_a_reason(http: TestClient, report: str, body: dict[str, str], why: str) -> None:
-    path = started(http, ["top(a, b)"])
-    ended = http.post(f"{path}/{report}", json=body).json()["request"]
-    assert ended == {"code": "stopped", "why": why, "reason": next(iter(body.values()))}
-
-
 def test_what_was_not_observed_is_asked_for_again(http: TestClient) -> None:
     path = started(http, ["top(a, b)"])
     assert http.post(f"{path}/waited").json()["request"]["code"] == "look"
@@ -303,14 +287,3 @@ def test_a_mistaken_session_is_refused_with_the_reason(
     assert refused.status_code == 422
     assert refused.json()["code"] == code
     assert said in refused.json()["message"] + str(refused.json()["details"])
-
-
-def test_no_request_touches_the_sessions_from_another_thread() -> None:
-    """FastAPI runs functions that are not asynchronous in threads, where the sessions may change meanwhile."""
-
-    def calls(dependant: Any) -> list[Any]:
-        return [dependant.call, *(call for each in dependant.dependencies for call in calls(each))]
-
-    found = [call for route in router.routes if isinstance(route, APIRoute) for call in calls(route.dependant)]
-    assert len(found) > 20
-    assert [call.__name__ for call in found if not inspect.iscoroutinefunction(call)] == []
