@@ -18,6 +18,7 @@ from nsrecover.util.english import capital, listed, the
 NO_EMERGENCY_STOP = (
     "Neither Pause nor the end of a run is an emergency stop: use that of the robot before you reach in."
 )
+NOT_KNOWN = "It is not known whether it is safe to reach in: people are not watched, and not all can be seen."
 MOST_NAMED = 6
 """More objects are counted."""
 
@@ -45,7 +46,7 @@ def safety_sentences(episode: Episode, domain: Domain, still: bool = False) -> t
     elif dangers:
         verdict = f"It is not safe to reach in: {listed(map(domain.text, dangers))}."
     else:
-        verdict = "It is not known whether it is safe to reach in: people are not watched, and not all can be seen."
+        verdict = NOT_KNOWN
     moving = {
         EpisodeStatus.RUNNING: "not now, it waits for a person" if still else "it may at any time",
         EpisodeStatus.REVIEWED: "not known, this is a recording",

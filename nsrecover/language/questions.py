@@ -223,12 +223,22 @@ def _of(subj: _Subject, said: Proposition | None = None, aux: Sequence[str] | st
     return _said(said or Proposition("seen"), subj, aux, *no.values())
 
 
-def _there(noun: str, aux: Sequence[str] | str = (), **no: str | None) -> Proposition | None:
-    return _said(replace(_quality(noun), things=Things.ANY), None, aux, *no.values())
+_OTHER = ("another", "other", "more than one", "more", "second", "different")
+_BETTER = ("shorter", "better", "quicker", "faster", "simpler", "easier", "cheaper")
 
 
-def _is_noun(noun: str, subj: _Subject, aux: str, **no: str | None) -> Proposition | None:
-    return _said(_quality(noun), subj, aux, no.get("not"))
+def _noun_of(noun: str, more: Sequence[str] = ()) -> Proposition:
+    said = _quality(noun)
+    value = next((kind for kind, words in (("shorter", _BETTER), ("other", _OTHER)) if {*words} & {*more}), "")
+    return replace(said, negated=said.negated ^ ("no" in more), value=(value,) if value else said.value)
+
+
+def _there(noun: Proposition, aux: Sequence[str] | str = (), **no: str | None) -> Proposition | None:
+    return _said(replace(noun, things=Things.ANY), None, aux, *no.values())
+
+
+def _is_noun(noun: Proposition, subj: _Subject, aux: str, **no: str | None) -> Proposition | None:
+    return _said(noun, subj, aux, no.get("not"))
 
 
 _BUILDERS: dict[str, Callable[..., Meaning]] = {
@@ -264,6 +274,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "idiom": _idiom,
     "inverted": _of,
     "inverted_to": lambda said, subj, aux, time, **no: _said(said, subj, ("should",), *no.values()),
+    "noun_of": _noun_of,
     "is_noun": _is_noun,
     "there": _there,
     "there_is": _of,
@@ -299,7 +310,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "quality": _quality,
     "risk": _risk,
     "sure_of": lambda obj: _with_object(Proposition("sure"), obj),
-    "shorter": lambda: Proposition("alternative"),
+    "shorter": lambda: Proposition("alternative", ("shorter",)),
     "left_out": lambda: Proposition("skipped"),
     "wrong_with": lambda subj: AskedQuestion(Gap.WHICH, _with_object(Proposition("happen", ("change",)), subj)),
     "place": lambda prep, obj: replace(obj, names=(prep, *(obj.names or ("",)))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from nsrecover.core.discrepancy import AnyDeviation, Deviation
 from nsrecover.core.episode import EpisodeStatus, Fate, StopCode
@@ -18,7 +19,7 @@ from nsrecover.explanation.audience import participle
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.explanation.safety import safety_sentences
+from nsrecover.explanation.safety import NOT_KNOWN, safety_sentences
 from nsrecover.explanation.templates import in_short
 from nsrecover.explanation.why import Agent, why
 from nsrecover.language.questions import AskedQuestion, Gap, Proposition, Things, Who
@@ -31,14 +32,16 @@ _ANY = Proposition("wrong")
 
 def safe(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether it is safe to reach in."""
-    sentences = safety_sentences(run.episode, run.domain, bool(run.waits_for))
-    text = " ".join(each.text for each in sentences)
-    return RunAnswer(text, False if sentences[0].text.startswith("It is not safe") else None)
+    verdict, *rest = [each.text for each in safety_sentences(run.episode, run.domain, bool(run.waits_for))]
+    text = " ".join(rest)
+    if verdict == NOT_KNOWN and asked.gap is Gap.POLAR:
+        return RunAnswer(text, None, NOT_KNOWN)
+    return RunAnswer(f"{verdict} {text}", None if verdict == NOT_KNOWN else False)
 
 
 def hurt(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """Whether the robot may hurt a person: it does not know where people are."""
-    return RunAnswer(safe(run, asked).text)
+    return replace(safe(run, asked), holds=None)
 
 
 def moving(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
@@ -268,9 +271,12 @@ def chosen(run: AskedRun) -> RunAnswer:
 
 
 def alternative(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
-    """Whether there was another or a shorter way back."""
+    """Whether there was a way back, another one, or a better one."""
+    found = [recovery for _, recovery in run.recoveries]
+    least = all(each.proven_optimal or not each.actions for each in found if each.found)
+    holds = any(each.found for each in found) if not asked.said.value else False if found and least else None
     texts = []
-    for _, recovery in run.recoveries:
+    for recovery in found:
         many = counted(len(recovery.actions), "action")
         if not recovery.found:
             texts.append(f"There was no recovery: {reason_text(recovery).rstrip('. ')}.")
@@ -280,7 +286,10 @@ def alternative(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
             texts.append(f"The way back takes {many}, and there is no shorter one.")
         else:
             texts.append(f"The way back takes {many}, the shortest that was found; a shorter one is not ruled out.")
-    return RunAnswer(" ".join(dict.fromkeys(texts)) or _no_search(run))
+    if asked.said.value == ("other",):
+        texts.append("Whether there is another one was not searched for.")
+    known = holds if found and asked.said.value != ("other",) else None
+    return RunAnswer(" ".join(dict.fromkeys(texts)) or _no_search(run), known)
 
 
 def thought(run: AskedRun, asked: AskedQuestion) -> RunAnswer:

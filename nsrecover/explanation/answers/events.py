@@ -39,10 +39,17 @@ _HAPPENS = {
 
 @dataclass(frozen=True)
 class RunAnswer:
-    """An answer as it is found: whether the proposition, not negated, holds (None: not known), and what is so."""
+    """An answer as it is found.
+
+    Attributes:
+        text: what is so, without yes or no.
+        holds: whether the proposition, not negated, holds; None: that is not known.
+        unknown: the sentence that says so.
+    """
 
     text: str
     holds: bool | None = None
+    unknown: str = "That is not known."
 
 
 def acted(run: AskedRun, asked: AskedQuestion) -> RunAnswer:

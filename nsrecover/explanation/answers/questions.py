@@ -23,6 +23,7 @@ from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.language.questions import GENERIC, AskedQuestion, Gap, Proposition, Things, Who, read_question
 from nsrecover.monitoring.fact_belief import FactModel
 from nsrecover.util.english import capital, listed, the
+from nsrecover.util.python310 import StrEnum
 
 _WORD = re.compile(r"[a-z]{3,}")
 _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
@@ -80,6 +81,14 @@ EXAMPLES = (
 OFFERED = 3
 
 
+class AnswerValue(StrEnum):
+    """What an answer says of the proposition as it was asked, negated or not."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "not known"
+
+
 @dataclass(frozen=True)
 class QuestionAnswer:
     """The answer to a question.
@@ -89,12 +98,22 @@ class QuestionAnswer:
         text: the answer.
         understood: whether the question was recognised; if not, the text names questions that are.
         objects: the objects that the answer is about.
+        value: yes, no or not known; None if that was not asked, or several questions were.
     """
 
     question: str
     text: str
     understood: bool = True
     objects: tuple[str, ...] = ()
+    value: AnswerValue | None = None
+
+
+@dataclass(frozen=True)
+class WordedAnswer:
+    """The text of one answer, with yes, no or not known if that was asked."""
+
+    text: str
+    value: AnswerValue | None = None
 
 
 def ask(
@@ -121,12 +140,14 @@ def ask(
     about: tuple[str, ...] = ()
     for question in questions:
         found = [_resolved(run, each, about) for each in read_question(question, names, domain)]
-        texts = [_answered(run, each, supposing) for each in found]
+        told = [_answered(run, each, supposing) for each in found]
         named = next((each.said.names for each in found if each.said.names), ())
-        if not texts or None in texts:
+        if not told or None in told:
             answers.append(QuestionAnswer(question, _not_understood(run, question, found), False, named[:1]))
         else:
-            answers.append(QuestionAnswer(question, " ".join(dict.fromkeys(filter(None, texts))), objects=named[:1]))
+            said = [each for each in told if each is not None]
+            text, value = " ".join(dict.fromkeys(each.text for each in said)), said[0].value if len(said) == 1 else None
+            answers.append(QuestionAnswer(question, text, True, named[:1], value))
         about = named or about
     return tuple(answers)
 
@@ -169,7 +190,7 @@ def _moving_or_time(gap: Gap, said: Proposition) -> Proposition:
     )
 
 
-def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) -> str | None:
+def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) -> WordedAnswer | None:
     """The answer; None if the run has not what is asked about."""
     said = asked.said
     known = {*run.names, *(supposing.instance.objects if supposing else ())}
@@ -179,18 +200,18 @@ def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) 
     if said.unknown or nowhere or wanting or not set(said.names) <= known:
         return None
     if asked.gap is Gap.IF:
-        return _supposed(run, said, supposing)
+        text = _supposed(run, said, supposing)
+        return None if text is None else WordedAnswer(text)
     answer = _ANSWERS.get(said.predicate)
     if answer is None or (said.time == "next" and said.predicate in ("act", "happen", "wrong")):
         return None
     told = answer(run, asked)
-    if asked.gap is not Gap.POLAR or (
-        told.holds is None and (said.predicate == "alternative" or "not known" in told.text[:20])
-    ):
-        return told.text
+    if asked.gap is not Gap.POLAR:
+        return WordedAnswer(told.text)
     if told.holds is None:
-        return f"That is not known. {told.text}"
-    return f"{'Yes' if told.holds != said.negated else 'No'}: {told.text}"
+        return WordedAnswer(f"{told.unknown} {told.text}", AnswerValue.UNKNOWN)
+    value = AnswerValue.YES if told.holds != said.negated else AnswerValue.NO
+    return WordedAnswer(f"{value.capitalize()}: {told.text}", value)
 
 
 def _supposed(run: AskedRun, said: Proposition, supposing: FactModel | None) -> str | None:

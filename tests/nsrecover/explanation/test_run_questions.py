@@ -11,7 +11,7 @@ from nsrecover.core.discrepancy import Cause
 from nsrecover.core.episode import Decided, Episode, EpisodeStatus, Fate, StopCode
 from nsrecover.core.sessions.requests import Answer
 from nsrecover.domains.tabletop.operators import TABLETOP
-from nsrecover.explanation.answers.questions import EXAMPLES, QuestionAnswer, ask
+from nsrecover.explanation.answers.questions import EXAMPLES, AnswerValue, QuestionAnswer, ask
 from nsrecover.serving.reports.build import report_of
 from tests.nsrecover.explanation.made_episodes import fallen
 from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, WATER, WATERED, WINE, FactWorld, after
@@ -179,6 +179,22 @@ def test_safety_is_never_promised_and_danger_never_denied() -> None:
         assert all(told[each].startswith("Yes: It is not safe") for each in danger), told
     for question in (*safe, *danger):
         assert asked(tower(), question).text.startswith("It is not known whether it is safe")
+
+
+def test_the_value_of_an_answer_is_typed_and_unknown_is_no_no() -> None:
+    values = {
+        "did you move the white lego?": AnswerValue.YES,
+        "did you not move the white lego?": AnswerValue.NO,
+        "did a person move the blue cube?": AnswerValue.UNKNOWN,
+        "is it safe to reach in?": AnswerValue.UNKNOWN,
+        "is it dangerous?": AnswerValue.UNKNOWN,
+        "was there a way back?": AnswerValue.YES,
+        "was there a shorter way?": AnswerValue.NO,
+        "was there no shorter way?": AnswerValue.YES,
+        "was there another way?": AnswerValue.UNKNOWN,
+        "where is the white lego?": None,
+    }
+    assert {question: asked(tower(), question).value for question in values} == values
 
 
 def test_a_request_that_is_open_answers_what_comes_next_and_what_a_person_should_do() -> None:
