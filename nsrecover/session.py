@@ -281,6 +281,7 @@ class Session(Generic[SceneT]):
         turn, decision = replace(self._turn, decided=(*self._turn.decided, decided)), self._request.decision
         if decided.answer == Answer.LOOK_AGAIN:
             self._keep(turn)
+            self._helped_at = len(self._records)  # it is not the robot that failed to put this right
             self._look(Purpose.ANEW)
         elif decision.question is Question.GIVE_UP:
             closest = decision.recovery
@@ -355,11 +356,13 @@ class Session(Generic[SceneT]):
                 self.monitor.judge_anew(observation)
             case Purpose.JUDGE:
                 self.monitor.step(cast(Action, self.monitor.next_action), observation)
+            case Purpose.FINISH if self.monitor.last_found is None:
+                self.monitor.saw(observation)
             case Purpose.CONFIRM | Purpose.FINISH:
                 self.monitor.look_again(observation)
         if self._stage is Purpose.FINISH:
             self._attempts += 1
-            if not self.monitor.found.deviates:
+            if self.monitor.last_found is None or not self.monitor.found.deviates:
                 self._finish()
                 return
         self._settle()

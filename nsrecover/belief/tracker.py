@@ -51,6 +51,9 @@ LIKELY = -8.0
 """Changes by others are added only to courses above this logarithm of the relative probability."""
 MOST_READ, MOST_CHANGED = 6, 3
 """Of so many properties that are read otherwise, changes of so many at once are considered, and of all of them."""
+WHOLLY_WRONG = 0.02
+"""Odds that an observation as a whole shows another course: a late frame, or a detector that is told what to expect. It
+says no more than that, however many properties it shows."""
 _SMALL = 1e-9
 _NOTHING: State = frozenset()
 
@@ -200,6 +203,11 @@ class Tracker:
         for one in self._courses:
             wrong = self._wrong(one, reads)
             fresh.append(self._read_by(one, wrong, reads))
+        best = max(each.weight - one.weight for one, each in zip(self._courses, fresh, strict=True))
+        least = best + math.log(WHOLLY_WRONG)
+        for place, one in enumerate(self._courses):
+            if fresh[place].weight < one.weight + least:
+                fresh[place] = replace(fresh[place], weight=one.weight + least)
         top = max(each.weight for each in fresh)
         for one, read in zip(self._courses, tuple(fresh), strict=True):
             if read.misread and read.weight > top + LIKELY:
@@ -207,9 +215,9 @@ class Tracker:
                 fresh += self._changed(one, wrong, reads, top + LEAST)
                 fresh += self._with_other_object(one, wrong, reads) if first else ()
         self._courses = merged(fresh, False, WIDTH, LEAST)
-        best, odds = self._outcomes.values(self.best.state), dict[tuple[str, float], float]()
+        believed, odds = self._outcomes.values(self.best.state), dict[tuple[str, float], float]()
         for prop, (value, sure) in reads.items():
-            if best.get(prop, _NOTHING) == value:
+            if believed.get(prop, _NOTHING) == value:
                 channel = prop[0], sure
                 if channel not in odds:
                     odds[channel] = self.misread.odds(prop, sure)

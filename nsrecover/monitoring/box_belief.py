@@ -168,6 +168,12 @@ class BoxBelief(SceneBelief[JudgedBoxes, SceneGraph]):
             self._believe(judged)
         judged.made += 1
 
+    def saw(self, observation: object) -> None:
+        """Take in an observation of which nothing is judged."""
+        now = self._now
+        now.graph = now.perceiver.step(observation, now.graph)
+        now.doubts = now.goal.believed(now.doubts, (), [now.graph], self._newcomers(now.graph))
+
     def judge_anew(self, judged: JudgedBoxes, observation: object) -> JudgedBoxes:
         """Judge the same by one observation alone, after an external change."""
         look, self._now = self._look(judged.before.fork(), judged.phase, judged.action, observation)

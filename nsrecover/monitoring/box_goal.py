@@ -117,9 +117,17 @@ class GoalScene:
                 found[name] = evidence(0.0, misread=OVERLOOKED)
                 continue
             implied = name in bearing and not intersects(graph.boxes[graph.index(name)], there).any()
+            implied = implied and not _may_stand_in(graph, graph.index(name))
             if implied or visibility is Visibility.SEEN:
                 found[name] = evidence(float(self.unmet(graph, name) is None))
         return found
+
+
+def _may_stand_in(graph: SceneGraph, row: int) -> bool:
+    """Whether another object that is not seen may bear what an object is believed to bear: it is as high."""
+    hidden = ~graph.seen
+    hidden[row] = False
+    return bool((np.abs(graph.boxes[hidden, 5] - graph.boxes[row, 5]) < CONTACT_M).any())
 
 
 def named(plan: Plan) -> tuple[str, ...]:

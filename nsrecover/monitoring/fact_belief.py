@@ -280,6 +280,13 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         judged.found = self._concluded(judged)
         self._plan_looks(judged)
 
+    def saw(self, observation: object) -> None:
+        """Take in an observation of which nothing is judged."""
+        seen = self._seen(observation, self.scene, self.scene)
+        self.tracker.saw(seen)
+        self._looks.append(seen)
+        self._scene = self._believed(seen)
+
     def glance(self, expected: State, observation: object) -> FactScene:
         """What is seen while the next action runs; nothing of it is remembered.
 

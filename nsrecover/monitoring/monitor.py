@@ -223,6 +223,14 @@ class Monitor(Generic[SceneT, Seen]):
         self.belief.look_again(self._judged, observation)
         return self.found
 
+    def saw(self, observation: Seen) -> None:
+        """Take in an observation of the same scene if there is no step or check to judge, as the plan has no actions.
+
+        Raises:
+            InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
+        """
+        self.belief.saw(observation)
+
     def look_failed(self) -> None:
         """Count an observation that was wanted and could not be used as made."""
         _ = self.found

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.facts import FactScene, Property, StateFact
+from nsrecover.core.facts import PLACE, FactScene, Property, StateFact
 from nsrecover.core.traces import Trace
-from nsrecover.domains.base import State, condition_of
+from nsrecover.domains.base import Role, State, condition_of
 from nsrecover.domains.instance import Instance
-from nsrecover.domains.properties import values_of, with_properties_of
+from nsrecover.domains.properties import literal, values_of, with_properties_of
 from nsrecover.util.python310 import Self
 
 
@@ -117,8 +117,19 @@ def unmet_goal(instance: Instance, state: State, goal: Sequence[StateFact]) -> t
 def decides(
     instance: Instance, state: State, goal: Sequence[StateFact], props: Collection[Property]
 ) -> tuple[Property, ...]:
-    """Those of some properties with which, if they were otherwise than in a state, other parts of a goal would hold."""
-    unmet = unmet_goal(instance, state, goal)
+    """Those of some properties with which, if they were otherwise than in a state, other parts of a goal would hold.
+
+    An object may also be in any place that the goal names, or in which another one is.
+    """
+    unmet, relations = unmet_goal(instance, state, goal), instance.domain.relations
+    located = [name for name, role in relations.items() if role is Role.LOCATION and instance.domain.arities[name] == 2]
+    named = {term for fact in goal for term in literal(fact, instance.domain)[0][1:]}
+    places = sorted((named | {fact[2] for fact in state if fact[0] in located}) & instance.objects.keys())
+
+    def values(prop: Property) -> list[State]:
+        there = [(name, prop[1], place) for name in located for place in places if place != prop[1]]
+        elsewhere = [frozenset({fact}) for fact in there if fact not in state] if prop[0] == PLACE else []
+        return [*values_of(prop, state, instance), *elsewhere]
 
     def otherwise(prop: Property, value: State) -> State:
         return instance.settle(with_properties_of(state, value, [prop], instance.domain))
@@ -126,9 +137,7 @@ def decides(
     return tuple(
         prop
         for prop in sorted(props)
-        if any(
-            unmet_goal(instance, otherwise(prop, value), goal) != unmet for value in values_of(prop, state, instance)
-        )
+        if any(unmet_goal(instance, otherwise(prop, value), goal) != unmet for value in values(prop))
     )
 
 

@@ -156,6 +156,14 @@ class SceneBelief(Protocol[JudgedT, SceneT]):
         """
         ...
 
+    def saw(self, observation: object) -> None:
+        """Take in an observation of which nothing is judged.
+
+        Raises:
+            InvalidObservation: the observation cannot be used; nothing has changed.
+        """
+        ...
+
     def judge_anew(self, judged: JudgedT, observation: object) -> JudgedT:
         """Judge the same by one observation alone: somebody has changed the scene.
 

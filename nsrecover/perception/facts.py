@@ -35,9 +35,12 @@ class FactsPerceiver:
         """
         check_kind(observation, (FactScene, Iterable), "a scene of facts")
         scene = observation if isinstance(observation, FactScene) else scene_of_facts(observation, self.instance)
+        check_kind(scene.facts, (set, frozenset), "the facts of a scene as a set")
+        check_kind(scene.certainty, Mapping, "certainties by property")
         facts = frozenset(kept for fact in scene.facts if (kept := self._stored(fact)) is not None)
-        scene = scene if facts == scene.facts else replace(scene, facts=facts)
+        scene = scene if facts is scene.facts else replace(scene, facts=facts)
         for (variable, name), sure in scene.certainty.items():
+            check_kind(sure, Real, f"a certainty of {variable} of {name}")
             if variable != PLACE and variable not in self.instance.domain.variables:
                 known = [PLACE, *self.instance.domain.variables]
                 raise InvalidObservation(
@@ -97,7 +100,7 @@ def scene_of_facts(given: Iterable[StateFact] | Mapping[StateFact, float], insta
         InvalidObservation: a probability is not from 0 to 1.
     """
     if not isinstance(given, Mapping):
-        return FactScene(frozenset(given))
+        return FactScene(frozenset(tuple(fact) if isinstance(fact, list) else fact for fact in given))
     groups: dict[Property, dict[StateFact, float]] = {}
     for fact, chance in given.items():
         check_kind(fact, tuple, "facts with probabilities")

@@ -26,7 +26,7 @@ def at_the_end(monitor: AnyMonitor, looks: int, settings: SessionSettings, domai
     """
     unseen = monitor.unconfirmed
     most = settings.max_unusable if _hidden(monitor, unseen) else settings.certainty.looks
-    if unseen and looks < most and not monitor.passing and monitor.last_found is not None:
+    if unseen and looks < most and not monitor.passing:
         return Look(tuple(dict.fromkeys((*monitor.belief.whereabouts(unseen), *unseen))))
     if unseen:
         text = f"every action is done, but {objects(unseen)} could not be seen in place afterwards"

@@ -125,7 +125,7 @@ class Ask(Generic[SceneT_co]):
 
 @dataclass(frozen=True)
 class Done:
-    """The plan is done, and every part of its goal was seen to hold."""
+    """The plan is done, and every part of its goal was seen to hold that no person has given up."""
 
     code: ClassVar[str] = "done"
     final: ClassVar[bool] = True

@@ -38,8 +38,10 @@ class SessionSettings:
     def __post_init__(self) -> None:
         if not isinstance(self.budget_s, int | float | None) or (self.budget_s is not None and not self.budget_s >= 0):
             raise InvalidConfiguration(f"expected a budget_s of at least 0 seconds, or None, found {self.budget_s!r}")
-        if self.max_recoveries is not None and not self.max_recoveries >= 0:
-            raise InvalidConfiguration(f"expected max_recoveries of at least 0, found {self.max_recoveries}")
-        for name in ("max_unusable", "max_vetoes"):
-            if not getattr(self, name) >= 1:
-                raise InvalidConfiguration(f"expected {name} of at least 1, found {getattr(self, name)!r}")
+        least = {"max_unusable": 1, "max_vetoes": 1} | ({} if self.max_recoveries is None else {"max_recoveries": 0})
+        for name, number in least.items():
+            found = getattr(self, name)
+            if not isinstance(found, int) or found < number:
+                raise InvalidConfiguration(f"expected {name} of at least {number}, found {found!r}")
+        if not isinstance(self.certainty, Certainty):
+            raise InvalidConfiguration(f"expected a Certainty, found {self.certainty!r}")

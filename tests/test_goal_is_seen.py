@@ -1,0 +1,114 @@
+"""What `completed` rests on: looks, not one look, and what they show of every condition of the goal."""
+
+from typing import Any
+
+import pytest
+
+import nsrecover
+from nsrecover import Answer, FactScene, Plan
+from nsrecover.core.episode import StopCode
+from nsrecover.core.sessions.requests import Act, Ask, Done, Look, Stopped
+from nsrecover.domains import Derived, Domain, Effect, Exists, Kind, Not, Operator, Parameter, Role, fact, scene_of
+from nsrecover.domains.household import household
+from nsrecover.session import AnySession
+
+SIDE = 0.04
+CUP, PLACE = Parameter("?cup", "cup"), Parameter("?shelf", "shelf")
+SHELVES = Domain.of(
+    "shelves", Kind("cup"), Kind("shelf"),
+    Operator("put", (CUP, PLACE), (), (Effect(adds=(("in", "?cup", "?shelf"),), deletes=(("in", "?cup", "*"),)),)),
+    Derived("free", ("?shelf",), Not(Exists("?cup", fact("in", "?cup", "?shelf")))),
+    relations={"in": Role.LOCATION},
+)  # fmt: skip
+
+
+def cube(x: float, y: float, z: float = SIDE / 2) -> tuple[float, ...]:
+    return (x, y, z, SIDE, SIDE, SIDE)
+
+
+def until_the_end(session: AnySession, seen: list[object]) -> AnySession:
+    """Report observations in turn, the last one as often as it is asked for."""
+    for number in range(40):
+        if session.request.final:
+            return session
+        session.observed(seen[min(number, len(seen) - 1)])
+    raise AssertionError(session.request)
+
+
+@pytest.mark.parametrize(("hidden", "ends"), [(True, StopCode.GOAL_UNSEEN), (False, None)])
+def test_that_a_place_is_free_has_to_be_seen_too(hidden: bool, ends: StopCode | None) -> None:
+    scene = scene_of(SHELVES, {"red": "cup", "blue": "cup", "upper": "shelf", "lower": "shelf"})
+    system = nsrecover.symbolic(scene, [("free", "lower"), ("in", "red", "upper")])
+    session = system.session(Plan.parse("put(red, upper)"), {("in", "red", "lower"), ("in", "blue", "upper")})
+    facts = {("in", "red", "upper")} | (set() if hidden else {("in", "blue", "upper")})
+    certainty = {("place", "blue"): 0.0} if hidden else {}
+    until_the_end(session, [FactScene(frozenset(facts), certainty)])
+    assert session.episode.why is ends
+
+
+def test_one_wrong_look_at_an_action_with_two_effects_completes_nothing() -> None:
+    home = household(["countertop", "sink", "mug", "house plant"], complete=True)
+    before = {("holding", "mug"), ("filled", "mug", "water")}
+    session = nsrecover.symbolic(home, [("filled", "house plant", "water")]).session(
+        Plan.parse("pour(mug, house plant)"), before
+    )
+    until_the_end(session, [{("holding", "mug"), ("filled", "house plant", "water")}, before])
+    assert isinstance(session.request, Stopped)
+
+
+@pytest.mark.parametrize(("others_hidden", "completed"), [(("green",), True), (("green", "yellow"), False)])
+def test_what_bears_a_seen_object_is_in_place_unless_another_unseen_one_may_bear_it(
+    others_hidden: tuple[str, ...], completed: bool
+) -> None:
+    start = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0), "blue": cube(0.45, -0.15), "yellow": cube(0.6, -0.15)}
+    session = nsrecover.geometric().session(Plan.parse("top(green, red); top(blue, green)"), start)
+    first = {**start, "green": cube(0.45, 0.15, 1.5 * SIDE)}
+    second = {**first, "blue": cube(0.45, 0.15, 2.5 * SIDE), **dict.fromkeys(others_hidden)}
+    until_the_end(session, [first, second])
+    assert isinstance(session.request, Done) is completed
+
+
+def test_a_person_who_wants_to_look_again_is_no_failure_of_the_robot() -> None:
+    start = {"red": cube(0.45, 0.15), "green": cube(0.45, 0.0)}
+    session = nsrecover.geometric().session(
+        Plan.parse("top(green, red)"), start, nsrecover.SessionSettings(approve=True)
+    )
+    for _ in range(6):
+        while isinstance(session.request, Act | Look):
+            session.observed({**start, "green": cube(0.6, 0.25)})
+        assert isinstance(session.request, Ask)
+        session.answered(Answer.LOOK_AGAIN)
+    session.observed({**start, "green": cube(0.6, 0.25)})
+    while isinstance(session.request, Look):
+        session.observed({**start, "green": cube(0.6, 0.25)})
+    session.answered(Answer.YES)
+    assert isinstance(session.request, Act)
+
+
+@pytest.mark.parametrize(
+    ("seen", "why"), [({("in", "red", "upper")}, None), ({("in", "red", "lower")}, StopCode.GOAL_MISSED)]
+)
+def test_an_empty_plan_looks_at_its_goal(seen: set[tuple[str, ...]], why: StopCode | None) -> None:
+    scene = scene_of(SHELVES, {"red": "cup", "upper": "shelf", "lower": "shelf"})
+    session = nsrecover.symbolic(scene, [("in", "red", "upper")]).session(Plan(()), seen)
+    until_the_end(session, [seen])
+    assert session.episode.why is why
+
+
+@pytest.mark.parametrize("given", [[["in", "red", "upper"]], FactScene({("in", "red", "upper")})])  # type: ignore[arg-type]
+def test_facts_may_be_lists_as_in_json(given: object) -> None:
+    scene = scene_of(SHELVES, {"red": "cup", "upper": "shelf", "lower": "shelf"})
+    session = nsrecover.symbolic(scene).session(Plan.parse("put(red, upper)"), {("in", "red", "lower")})
+    assert isinstance(until_the_end(session, [given]).request, Done)
+
+
+WRONG: list[Any] = [[1], {("place", "red"): "x"}]
+
+
+@pytest.mark.parametrize("wrong", [[("in", 3, "upper")], *(FactScene(frozenset(), each) for each in WRONG)])
+def test_other_facts_are_asked_for_again(wrong: object) -> None:
+    scene = scene_of(SHELVES, {"red": "cup", "upper": "shelf", "lower": "shelf"})
+    session = nsrecover.symbolic(scene).session(Plan.parse("put(red, upper)"), {("in", "red", "lower")})
+    session.observed(wrong)
+    assert isinstance(session.request, Look)
+    assert session.problem.startswith("expected")
