@@ -202,8 +202,11 @@ def _in_common_words(raw: RawTrace) -> RawTrace:
             claims=tuple(map(claim, given.claims)),
         )
 
-    text = raw.goal if isinstance(raw.goal, str) else None
-    goal = tuple(_condition(*fact(each)) for each in raw.goal) if text is None else _with_ordinals(text, _names(raw))
+    goal: tuple[StateFact, ...] | str
+    if isinstance(raw.goal, str):
+        goal = _with_ordinals(raw.goal, _names(raw))
+    else:
+        goal = tuple(_condition(*fact(each)) for each in raw.goal)
     return replace(
         raw, plan=tuple(map(action, raw.plan)), events=tuple(map(event, raw.events)), goal=goal,
         final=event(raw.final) if raw.final else None,
