@@ -21,8 +21,12 @@ from eval.logs.judging import JudgedLog, annotated, judged, seconds_of
 from eval.metrics import Metric, share, summary, transposed
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.logs.readers.common import action_of, goal_of
 from nsrecover.logs.reading import raw_logs
 from nsrecover.logs.trace import EventPhase, RawTrace, TraceEvent
+
+LISTED = "truth.jsonl"
+"""Name of a list of traces in several formats: their files, in the folder `traces` beside it, with their truth."""
 
 
 @dataclass
@@ -31,6 +35,7 @@ class ForeignLogsConfig(Settings):
 
       python -m eval.foreign_logs A.jsonl B.jsonl            every log of the files
       python -m eval.foreign_logs A.jsonl deletions=0        without deleting lines
+      python -m eval.foreign_logs eval/logs/six_formats/truth.jsonl    40 traces in six formats, by another hand
 
     A line is a log as in docs/logs.md with truth: {kind, steps}, or {gt_failure_step} as REFLECT annotates it. Writes
     metrics.json, table.md and what was found in each log (rows.jsonl) to out=DIR.
@@ -81,13 +86,31 @@ class ForeignCase:
 
 
 @cache
-def _logs_in(path: str) -> tuple[RawTrace, ...]:
+def logs_in(path: str) -> tuple[RawTrace, ...]:
+    """The annotated logs of a file, or of a list of traces."""
+    if Path(path).name == LISTED:
+        return tuple(map(partial(_listed, Path(path).parent), Path(path).read_text(encoding="utf-8").splitlines()))
     return tuple(annotated(log) for log in raw_logs(Path(path)))
+
+
+def _listed(folder: Path, line: str) -> RawTrace:
+    """The trace that a line of a list names, with its truth; a goal that the trace lacks is that of the line."""
+    truth = json.loads(line)
+    (log,) = raw_logs(folder / "traces" / truth["file"])
+    step = action_of(truth["step"] or "")
+    ended = [event for event in log.events if event.action is not None and event.phase is EventPhase.ENDED]
+    ends = [event for event in ended if event.action == step] or [
+        event for event in ended if event.action is not None and event.action.operator.lower() == step.operator.lower()
+    ]
+    causes = [truth["kind"], *truth["kinds_also_right"]]
+    known = {"causes": causes, "steps": [event.time for event in ends] if truth["failed"] else []}
+    goal = log.goal if truth["goal_in_file"] else goal_of(truth["goal"])
+    return replace(log, goal=goal, extra={**log.extra, "id": truth["file"], "truth": known})
 
 
 def case_of(item: tuple[str, int], deletions: int) -> ForeignCase:
     """Explain a log of a file, all of it, without a line, and without observations."""
-    log = _logs_in(item[0])[item[1]]
+    log = logs_in(item[0])[item[1]]
     case = judged(log, item[1] + 1)
     shorter = without_a_line(log, deletions) if case.step_right else ()
     alone = bool(judged(plan_alone(log), 0).step_right) if _steps(log) else None
@@ -101,12 +124,12 @@ def check(config: ForeignLogsConfig) -> None:
             "expected files of annotated logs, found none; run python -m eval.foreign_logs FILES"
         )
     for path in config.files:
-        _logs_in(path)
+        logs_in(path)
 
 
 def measure(config: ForeignLogsConfig, run: Run) -> dict[str, Any]:
     """Explain every log of some files."""
-    items = [(path, number) for path in config.files for number in range(len(_logs_in(path)))]
+    items = [(path, number) for path in config.files for number in range(len(logs_in(path)))]
     found = run.each(partial(case_of, deletions=config.deletions), items, "log")
     return {
         "files": {

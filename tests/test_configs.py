@@ -53,6 +53,7 @@ COMMANDS = {
     "rig": "eval.checks.rig",
     "household": "eval.household",
     "kitchen_episodes": "eval.kitchen",
+    "kitchen_logs": "eval.kitchen_logs",
     "kitchen_tasks": "eval.kitchen_tasks",
     "train_household": "train.household",
     "instructions": "eval.instructions",

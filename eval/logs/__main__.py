@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from eval.logs.judging import METRICS, JudgedLog, annotated, fitted, judged, reliability_of, reliability_table
+from eval.foreign_logs import logs_in
+from eval.logs.judging import METRICS, JudgedLog, fitted, judged, reliability_of, reliability_table
 from eval.logs.runs import STRENGTHS, WIDE, WrittenLog, written_logs
 from eval.metrics import summary, transposed
 from eval.run import Measurement, Run, Settings, run
 from nsrecover.logs.confidence import FITTED, chance_of
-from nsrecover.logs.reading import raw_logs
 from nsrecover.logs.trace import RawTrace
 from nsrecover.logs.understanding import understood
 
@@ -52,6 +51,11 @@ def judged_written(item: WrittenLog) -> JudgedLog:
     return judged(item.trace, 0)
 
 
+def judged_foreign(item: tuple[int, RawTrace]) -> JudgedLog:
+    """Explain a log of others and compare it with its annotation."""
+    return judged(item[1], item[0])
+
+
 def results(run: Run, counts: Mapping[str, int], seed: int, held_out: bool) -> dict[str, list[JudgedLog]]:
     """Judged logs, by the strength of the errors of perception."""
     items = [each for strength, count in counts.items() for each in written_logs(count, seed, strength, held_out)]
@@ -87,8 +91,9 @@ def _fit(config: LogsConfig, run: Run) -> dict[str, Any]:
     counts = {"middle": config.count, "strong": config.others, "light": config.others, WIDE: config.wide}
     cases = [case for each in results(run, counts, config.seed, held_out=False).values() for case in each]
     rows = [{"features": c.features, "step_right": c.step_right, "kind_right": c.kind_right} for c in cases]
-    others = [annotated(log) for path in config.foreign for log in raw_logs(Path(path))]
-    foreign = [_row(log, judged(log, 0)) for log in others]
+    others = [log for path in config.foreign for log in logs_in(path)]
+    cases = run.each(judged_foreign, list(enumerate(others)), "foreign log", lambda item: str(item[0]))
+    foreign = [_row(log, case) for log, case in zip(others, cases, strict=True)]
     made = (
         f"python -m eval.logs fit=true count={config.count} others={config.others} wide={config.wide} "
         f"seed={config.seed} foreign=[{','.join(config.foreign)}]"

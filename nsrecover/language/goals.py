@@ -166,11 +166,13 @@ def grammar() -> Grammar:
 
 
 @cache
-def _vocabulary(names: tuple[str, ...]) -> Vocabulary:
-    """The words of goals over objects with names, besides the kinds of the household."""
+def _vocabulary(names: tuple[str, ...], own_states: tuple[str, ...] = ()) -> Vocabulary:
+    """The words of goals over objects with names and states, besides those of the household."""
     words = Vocabulary(grammar(), ("either", "then", "successfully", "correctly", "safely"))
     for state, texts in STATES.items():
         words.add(texts.split(", "), "state", state)
+    for state in own_states:
+        words.add((state,), "state", state)
     words.add(ORDINALS, "ordinal")
     low = [" ".join(tokens(name)) for name in (*KINDS, *CATEGORIES, *LIQUIDS, *SYNONYMS, *names)]
     for name in dict.fromkeys((*low, *map(noun, low))):
@@ -284,17 +286,20 @@ def _of_liquid(condition: StateFact) -> StateFact:
     return ("filled", condition[2], condition[1]) if in_it else condition
 
 
-def read_goal(text: str, names: Sequence[str] | None = None, sliced: Iterable[str] = ()) -> WantedFacts:
+def read_goal(
+    text: str, names: Sequence[str] | None = None, sliced: Iterable[str] = (), own_states: Iterable[str] = ()
+) -> WantedFacts:
     """Parse a success condition.
 
     Args:
         text: e.g. `a pot is filled with water, the pot is on top of a stove burner that is turned on.`
         names: of the objects that the log knows; None if any noun may name one.
         sliced: what the robot slices: its slices are meant then.
+        own_states: words for states of another domain, which become predicates of their own.
     """
     text = _ASIDE.sub(" ", _CALLED.sub(r"\1 (", text.replace("(", " (") if "," in text else text))
     words = tokens(text)
-    found = grammar().readings(_vocabulary(tuple(names or ())).lattice(words), "Goal")
+    found = grammar().readings(_vocabulary(tuple(names or ()), tuple(own_states)).lattice(words), "Goal")
     if not found:
         return WantedFacts((), ("the whole text",) if words else ())
     reading = _Evaluation(names)

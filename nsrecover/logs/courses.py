@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import product
@@ -26,26 +26,26 @@ from nsrecover.logs.roles import RoledScene, as_whole, conditions
 from nsrecover.logs.trace import EventPhase, FactClaim, FactTrace, StepResult, TraceEvent
 
 EMPTY, HELD = "empty gripper", "gripper"
-_RATE, _GRIPPER, _TRIALS = 0.04, 0.027, 25.0
-"""How often a claim, and one about the gripper, is wrong before the trace is known; how many claims that is worth."""
+_RATE, _GRIPPER = 0.04, 0.027
+"""How often a claim, and one about the gripper, is wrong."""
 _DOUBT = 0.6
 """How much more often claims are wrong for each event that cannot be true."""
 _NEVER_REPORTED = 0.4
 """Rate of an empty gripper that is reported throughout, however often the robot grasps: it informs nobody."""
-LATE, NOWHERE, RELATION, UNSEEN, FINAL = 2.6, 0.4, 1.6, 0.7, 1.5
-"""Costs: a frame that shows the moment before; in a place when its place is not known; on top of what it should be in;
-not in view although its place is.
-Weight of what is known at the end, which is gathered over the whole trace."""
+LATE, NOWHERE = 2.6, 0.4
+"""Costs of a frame that shows the moment before, and of an object in some place when its place is not known."""
 _PRIOR = {"no_effect": 4.0, "dropped": 4.0, "instead": 4.5, "forced": 5.0, "aside": 1.5, "skipped": 4.0, "stopped": 1.5}
 """Cost of what may come of a step; a step without a line may have been skipped, and the run may have stopped early."""
-_IMPOSSIBLE, _HEARD, _UNSHOWN, _DEFECT, _UNUSUAL = 4.0, 2.0, 1.5, 2.5, 1.5
-"""Costs: a step that worked with nothing in the gripper; less for what was heard falling; a step before its line whose
-effect is not seen; a plan that cannot be carried out; each state at the start that is not the normal one."""
+_IMPOSSIBLE, _HEARD, _DEFECT = 4.0, 2.0, 2.5
+"""Costs: a step that worked with nothing in the gripper; less for what was heard falling; a plan that cannot be carried
+out although all went well."""
+_CONFIRMED, _NEVER_HELD = 3.0, 2.0
+"""Cost of a step that the domain refuses and its source confirms; more for the loss of what was never seen held."""
 _LEAST_SURE = 0.5
 """What is seen with less certainty says nothing."""
 _TOLD = {(StepResult.FAILED, True): 7.0, (StepResult.SUCCEEDED, False): 1.5}
 """Cost of a result that a robot reports, by whether the step worked."""
-_FALLING = ("drop", "fall", "crash", "thud", "shatter", "slip")
+_FALLING = ("drop", "fall", "crash", "thud", "shatter", "slip", "lost", "impact")
 _WIDTH, _ATTEMPTS, _DEPTH, _READINGS = 40, 200, 12.0, 25
 """Courses that are kept at an event, and after each further step at it; how much worse than the best they may be;
 courses that are weighed in the end."""
@@ -244,20 +244,19 @@ class View:
         self.sure = held[0][1].sure if held else 1.0
         self.places = dict[str, list[tuple[tuple[StateFact, ...], float]]]()
         self.others = list[tuple[str, tuple[StateFact, ...], bool, float]]()
-        self.covers = list[StateFact]()
         for claim in event.claims:
             fact = claim.facts[0]
-            related = len(fact) == 3 and fact[0] in (*scene.covers, *scene.locations)
-            if related and (fact[2] if fact[0] in scene.covers else fact[1]) == self.held:
-                continue
-            if fact[0] in scene.locations and len(fact) == 3:
-                if claim.holds and scene.carried(fact[1]):
+            if fact[0] in scene.locations and not claim.holds:
+                self.others.append((PLACE, claim.facts, False, claim.sure))
+            elif fact[0] in scene.locations and len(fact) == 3:
+                if fact[1] != self.held and scene.carried(fact[1]):
                     self.places.setdefault(fact[1], []).append((claim.facts, claim.sure))
             elif fact[0] not in scene.holding and claim.sure > _LEAST_SURE:
                 if fact[0] in scene.covers:
-                    if not claim.holds or not all(map(scene.carried, fact[1:])) or fact[1] == self.held:
+                    # What is held, or cannot be carried, is no obstacle.
+                    free = all(scene.carried(name) and name != self.held for name in fact[1:])
+                    if not (claim.holds and free):
                         continue
-                    self.covers.append(fact)
                 self.others.append((fact[0], claim.facts, claim.holds, claim.sure))
 
     def counts(self) -> Counter[str]:
@@ -297,6 +296,8 @@ def doubt(trace: FactTrace, scene: RoledScene) -> float:
     return share if share > 0.1 else 0.0
 
 
+SeenEffect = tuple[State, frozenset[tuple[str, ...]]]
+"""Facts that a step adds, and beginnings of those that it ends."""
 Wrong = tuple[tuple[tuple[str, float], ...], float]
 """The channels of wrong claims with their certainty, and the cost of what is no matter of rates."""
 
@@ -314,19 +315,18 @@ class Simulator:
         self.scene = RoledScene(trace.scene)
         self.slots = slots_of(trace, self.scene)
         self.steps = [slot.step for slot in self.slots]
+        self.reported = any(slot.result for slot in self.slots)
         self.views = [View(event, self.scene) for event in trace.events]
         self.last = View(trace.final, self.scene)
         grasps = sum(step.operator in self.scene.grasping for step in self.steps)
         reported = any(view.held for view in self.views)
         counts = sum((view.counts() for view in (*self.views, self.last)), Counter[str]())
-        self.claims = counts
         strange = _DOUBT * doubt(trace, self.scene)
         self.rates = {
             channel: min(0.45, (_GRIPPER if channel in (EMPTY, HELD) else _RATE) + strange) for channel in counts
         }
-        if grasps and not reported and EMPTY in counts:
+        if grasps and not reported and counts[EMPTY] > 1:
             self.rates[EMPTY] = max(self.rates[EMPTY], _NEVER_REPORTED)
-        self.usual = dict(self.rates)
         told = [(*event.heard, event.message.lower() * bool(event.result)) for event in trace.events]
         self.fell = [any(word in sound for sound in sounds for word in _FALLING) for sounds in told]
         self._snapshot = lru_cache(None)(lambda state: Snapshot(state, self.scene))
@@ -341,12 +341,6 @@ class Simulator:
     def late(self) -> bool:
         """Whether the time is up."""
         return time.thread_time() > self.until
-
-    @cached_property
-    def watched(self) -> tuple[str, ...]:
-        """Objects that steps name and that can be carried."""
-        named = dict.fromkeys(name for step in self.steps for name in step.arguments)
-        return tuple(name for name in named if self.scene.carried(name) and not is_slice(name))
 
     # -- claims
 
@@ -366,33 +360,18 @@ class Simulator:
                 wrong.append((HELD if view.held else EMPTY, view.sure))
         for name, said in view.places.items():
             thing = name if name in now.at or ("sliced", slice_of(name)) not in state else slice_of(name)
-            found = [self._misplaced(now, thing, facts, sure) for facts, sure in said]
-            pick = max if is_slice(thing) else min
-            off, cost = pick(found)
-            if off:
-                wrong.append((PLACE, 1.0 - off))
-            more += cost
-        if event < len(self.views):
-            shown = [name for name in view.names if not self.scene.carried(name) and not self._shut(state, name)]
-            more += UNSEEN * sum(name not in view.names and name != now.held and any(now.inside(name, p) for p in shown)
-                                 for name in self.watched)  # fmt: skip
+            pick = all if is_slice(thing) else any
+            if not pick(self._placed(now, thing, facts) for facts, _ in said):
+                wrong.append((PLACE, min(sure for _, sure in said)))
+            elif thing != now.held and not now.at.get(thing):
+                more += NOWHERE
         return tuple(wrong), more
 
-    def _shut(self, state: State, place: str) -> bool:
-        """Whether a place hides what is in it."""
-        return self.scene.has(place, "door") and ("open", place) not in state
-
-    def _misplaced(self, now: Snapshot, thing: str, facts: Sequence[StateFact], sure: float) -> tuple[float, float]:
-        """How unsure a claim about a place is if it is wrong, 0 if it is right; and the cost of what is inexact."""
-        places = [fact[2] for fact in facts]
-        if (thing == now.held and not is_slice(thing)) or (
-            now.at.get(thing) and not any(now.inside(thing, place) for place in places)
-        ):
-            return max(1e-6, 1.0 - sure) if sure < 1.0 else 1e-6, 0.0
-        if thing not in now.at:
-            return 0.0, NOWHERE
-        direct = [fact for fact in facts if fact[2] in now.at[thing]]
-        return 0.0, RELATION * bool(direct and not any((fact[0], thing, fact[2]) in now.state for fact in direct))
+    def _placed(self, now: Snapshot, thing: str, facts: Sequence[StateFact]) -> bool:
+        """Whether a claim about a place can be right: of what is nowhere, too."""
+        if thing == now.held and not is_slice(thing):
+            return False
+        return not now.at.get(thing) or any(now.inside(thing, fact[2]) for fact in facts)
 
     def _true(self, now: Snapshot, fact: StateFact) -> bool:
         if fact[-1] == "*":
@@ -421,24 +400,29 @@ class Simulator:
             return min(here, LATE + self.price_of(self.wrong(event, before)))
         return here
 
-    def learned(self, course: Course) -> Mapping[str, float]:
-        """How often each channel was wrong in a course, on top of what is usual."""
-        errors = Counter[str]()
-        for event, state in enumerate((*course.states, course.final)):
-            errors.update(channel for channel, _ in self.wrong(event, state)[0])
-        return {channel: min(0.45, (errors[channel] + _TRIALS * rate) / (self.claims[channel] + _TRIALS))
-                for channel, rate in self.usual.items()}  # fmt: skip
-
-    def _seen_effect(self, number: int) -> State:
-        """What is seen right after a step of which nothing is known, as its effect: facts that it adds."""
-        slot = self.slots[number]
-        if not slot.told:
-            return frozenset()
-        own = {name for name, one in self.trace.scene.domain.variables.items()}
-        return frozenset(
-            facts[0] for _, facts, value, _ in self.view(slot.last).others
-            if value and facts[0][0] in own and set(facts[0][1:2]) & set(slot.step.arguments)
-        )  # fmt: skip
+    def _seen_effect(self, number: int) -> SeenEffect:
+        """What is claimed right after a step of which nothing is known, as its effect."""
+        slot, scene, adds = self.slots[number], self.scene, set[StateFact]()
+        gone, placed = set[tuple[str, ...]](), (*scene.locations, *scene.holding)
+        if not slot.told or slot.result is StepResult.FAILED:
+            return frozenset(), frozenset()
+        for claim in self.trace.events[slot.last].claims:
+            fact = claim.facts[0]
+            about = fact[-1] == "*" or not {*slot.step.arguments}.isdisjoint(fact[1:])
+            if len(fact) < 2 or claim.sure <= _LEAST_SURE or not about or fact[0] in self.trace.scene.domain.derived:
+                continue
+            if fact[0] in placed and claim.holds:
+                gone |= {(name, fact[1]) for name in placed} | {(name,) for name in scene.holding if fact[0] == name}
+            elif fact[0] in self.trace.scene.domain.variables:
+                gone.add(fact[:2])
+            elif not claim.holds:
+                gone.add(fact[:-1] if fact[-1] == "*" else fact)
+            adds |= {fact} if claim.holds else set()
+        if slot.result is StepResult.SUCCEEDED:
+            # A step that is called like a condition of the goal brings it about.
+            named = (fact for fact in self.trace.goal if fact[0][:4] == slot.step.operator[:4])
+            adds |= {fact for fact in named if {*fact[1:]} <= {*slot.step.arguments}}
+        return frozenset(adds), frozenset(gone)
 
     # -- simulation
 
@@ -450,7 +434,8 @@ class Simulator:
     def after(self, state: State, step: Action, number: int = -1) -> State:
         """The state after a step that can be carried out."""
         if self.scene.opaque(step):
-            return state | self.effects.get(number, frozenset())
+            adds, gone = self.effects.get(number, (frozenset(), frozenset()))
+            return frozenset(fact for fact in state if not any(fact[:n] in gone for n in (1, 2, 3))) | adds
         found: State = self._next(state, step)
         return found
 
@@ -486,30 +471,9 @@ class Simulator:
         why = self.unmet(state, step)
         return (self.trace.scene.settle(state) if why else self.after(state, step, number)), why
 
-    def unusual(self, start: State) -> float:
-        """The cost of an initial state: what is unusual in it."""
-        variables, found = self.trace.scene.domain.variables, 0.0
-        for fact in start:
-            found += _UNUSUAL * (fact[0] in variables and fact[0] != "sliced")
-            found += _UNUSUAL * (fact[0] in self.scene.covers)
-            place = fact[2] if fact[0] in self.scene.locations and len(fact) == 3 else ""
-            found += _UNUSUAL * bool(
-                place and self.scene.carried(place) and not self.trace.scene.objects[place] & {"dish", "place"}
-            )
-        return found
-
     def early(self, number: int, event: int) -> float:
-        """The cost of a step before its line: more if what was put down is not seen where it would be."""
-        step = self.steps[number]
-        if event >= self.slots[number].first:
-            return 0.0
-        said = [
-            (name, fact[2]) for name, found in self.view(event).places.items() for facts, _ in found for fact in facts
-        ]
-        unseen = self.scene.puts(step) and not any(
-            same_stuff(name, step.arguments[0]) and place == step.arguments[1] for name, place in said
-        )
-        return LATE + _UNSHOWN * unseen
+        """The cost of a step before its line."""
+        return LATE * (event < self.slots[number].first)
 
     def price(self, one: CourseDeviation, state: State) -> float:
         """The cost of a deviation in a state."""
@@ -525,10 +489,13 @@ class Simulator:
             and self.steps[one.number].operator in self.scene.grasping | self.scene.releasing
         ):
             cost -= _HEARD / 2
-        elif one.mode == "forced" and any(
-            self.scene.about_hand(need) for need in self.unmet(state, self.steps[one.number])
-        ):
+        elif one.mode == "forced" and self.slots[one.number].result is StepResult.SUCCEEDED:
+            cost = _CONFIRMED
+        elif one.mode == "forced" and any(map(self.scene.about_hand, self.unmet(state, self.steps[one.number]))):
             cost += _IMPOSSIBLE
+        shown = {view.held for view in self.views[: one.event]}
+        if one.mode == "dropped" and self.reported and self.scene.held(state) not in shown and shown != {None}:
+            cost += _NEVER_HELD
         return cost
 
     def told(self, number: int, worked: bool) -> float:
@@ -546,7 +513,7 @@ class Simulator:
         when = when or tuple(slot.last for slot in self.slots)
         states, before, after = list[State](), list[State](), list[State]()
         refused, now, previous = dict[int, tuple[StateFact, ...]](), start, start
-        total, defect = self.unusual(start), False
+        total = 0.0
         for event in range(len(self.views) + 1):
             for one in deviations:
                 if one.mode == "dropped" and one.event == event:
@@ -560,17 +527,15 @@ class Simulator:
                 before.append(now)
                 now, why = self.tried(now, number, deviations)
                 after.append(now)
-                total += self.told(number, not own and not why)
+                total += self.told(number, not why and all(one.mode == "forced" for one in own))
                 if why:
+                    total += _DEFECT * (not refused and not any(one.number <= number for one in deviations))
                     refused[number] = why
-                    defect |= not any(one.number <= number and one.mode != "aside" for one in deviations)
-            total += self.seen(event, now, previous) if event < len(self.views) else FINAL * self.seen(event, now, now)
+            total += self.seen(event, now, previous)
             if event < len(self.views):
                 states.append(now)
                 previous = now
-        return Course(
-            deviations, when, start, tuple(states), tuple(before), tuple(after), refused, now, total + _DEFECT * defect
-        )  # fmt: skip
+        return Course(deviations, when, start, tuple(states), tuple(before), tuple(after), refused, now, total)
 
 
 class Starts(Simulator):
@@ -681,10 +646,6 @@ class Starts(Simulator):
                         done.add((name, fact[2]))
                         rest = frozenset(f for f in start if f[0] not in self.scene.locations or f[1] != name)
                         yield rest | {(self.scene.locations[0], name, fact[2])}
-            for cover in view.covers:
-                if cover not in done and cover[2] in self.watched:
-                    done.add(cover)
-                    yield start ^ {cover}
         yield from self._hidden(start)
 
     def _hidden(self, start: State) -> Iterator[State]:
@@ -734,9 +695,12 @@ class _Node:
 
 
 def _likely(nodes: list[_Node], width: int) -> list[_Node]:
-    """The most likely nodes."""
-    nodes.sort(key=lambda one: one.cost)
-    return [node for node in nodes[:width] if node.cost < nodes[0].cost + _DEPTH]
+    """The most likely nodes; of those that differ only in when steps were tried, one."""
+    best = dict[tuple[object, ...], _Node]()
+    for node in sorted(nodes, key=lambda one: one.cost):
+        best.setdefault((node.state, node.previous, node.deviations, len(node.when), node.defect), node)
+    kept = list(best.values())[:width]
+    return [node for node in kept if node.cost < kept[0].cost + _DEPTH]
 
 
 class Believer(Starts):
@@ -750,7 +714,7 @@ class Believer(Starts):
         """The courses that explain the trace best from some initial states, simulated in full."""
         found = list[Course]()
         for start in starts:
-            beam = [_Node(self.unusual(start), start, start)]
+            beam = [_Node(0.0, start, start)]
             for event in range(len(self.views) + 1):
                 if self.late and found:
                     return sorted(found, key=lambda one: one.cost)
@@ -763,12 +727,10 @@ class Believer(Starts):
         return sorted(found, key=lambda one: one.cost)
 
     def _observed(self, nodes: list[_Node], event: int) -> list[_Node]:
-        weight = FINAL if event == len(self.views) else 1.0
         seen = [
-            _Node(node.cost + weight * self.seen(event, node.state, node.previous), node.state, node.state,
-                  node.deviations, node.when, node.defect)
+            replace(node, cost=node.cost + self.seen(event, node.state, node.previous), previous=node.state)
             for node in nodes
-        ]  # fmt: skip
+        ]
         return _likely(seen, 6 if self.late else _WIDTH)
 
     def _moments(self, beam: Sequence[_Node], event: int) -> Iterator[_Node]:
@@ -803,26 +765,21 @@ class Believer(Starts):
 
     def _deviated(self, node: _Node, one: CourseDeviation, state: State) -> _Node:
         cost = node.cost + self.price(one, node.state)
-        return _Node(cost, state, node.previous, (*node.deviations, one), node.when, node.defect)
+        return replace(node, cost=cost, state=state, deviations=(*node.deviations, one))
 
     def _attempts(self, node: _Node, number: int, event: int) -> Iterator[_Node]:
         """What may come of a step."""
-        cost = node.cost + self.early(number, event)
-        tried = _Node(cost, node.state, node.previous, node.deviations, (*node.when, event), node.defect)
-        stopped = any(one.mode == "stopped" for one in node.deviations)
+        tried = replace(node, cost=node.cost + self.early(number, event), when=(*node.when, event))
         state, why = self.tried(node.state, number, node.deviations)
-        defect = bool(why) and not node.defect and not any(one.mode != "aside" for one in node.deviations)
-        worse = cost + _DEFECT * defect + self.told(number, not why)
-        yield _Node(worse, state, node.previous, node.deviations, tried.when, node.defect or defect)
-        if stopped:
+        defect = bool(why) and not node.deviations and not node.defect
+        cost = tried.cost + self.told(number, not why) + _DEFECT * defect
+        yield replace(tried, cost=cost, state=state, defect=node.defect or defect)
+        if any(one.mode == "stopped" for one in node.deviations):
             return
-        failed = self.told(number, worked=False)
         for one in self._deviations(node, number, event, bool(why)):
-            state, refused = self.tried(node.state, number, (*node.deviations, one))
-            late = bool(refused) and defect and one.mode == "aside"
-            changed = self._deviated(tried, one, state)
-            yield _Node(changed.cost + _DEFECT * late + failed, state, node.previous, changed.deviations, tried.when,
-                        node.defect or late)  # fmt: skip
+            state, _ = self.tried(node.state, number, (*node.deviations, one))
+            changed = self._deviated(replace(tried, state=node.state), one, state)
+            yield replace(changed, cost=changed.cost + self.told(number, one.mode == "forced"))
 
     def _deviations(self, node: _Node, number: int, event: int, refused: bool) -> Iterator[CourseDeviation]:
         slot, step = self.slots[number], self.steps[number]
@@ -903,26 +860,17 @@ class Believer(Starts):
         """Courses of events, the most likely first, each set of deviations once."""
         guess = self.first_guess()
         planned = self.settled(self.course(guess))
-        usual = frozenset(fact for fact in guess if not self.unusual(frozenset({fact})))
-        starts = list(dict.fromkeys((guess, planned.start, self.first_guess(stayed=True), usual)))
+        starts = list(dict.fromkeys((guess, planned.start, self.first_guess(stayed=True))))
         found = [planned, *self.search(starts)]
         for _ in range(2):
-            if self.late:
-                break
             settled = [self.settled(one) for one in sorted(found, key=lambda one: one.cost)[:4]]
+            fresh = [one.start for one in settled if all(one.start != each.start for each in found)]
             found += settled
-            best = min(found, key=lambda one: one.cost)
-            rates = self.learned(best)
-            changed = any(abs(rates[each] - self.rates[each]) > 0.02 for each in rates)
-            fresh = [one.start for one in settled if all(one.start != each.start for each in found[: -len(settled)])]
-            if not fresh and not changed:
+            if self.late or not fresh:
                 break
-            if changed:
-                self.rates = dict(rates)
-                found = [self.course(one.start, one.deviations, one.when) for one in found]
-                fresh = [best.start, *fresh]
             found += self.search(list(dict.fromkeys(fresh))[:2])
         best_of = dict[tuple[CourseDeviation, ...], Course]()
-        for one in sorted(found, key=lambda each: each.cost):
+        # What is as likely as something earlier shows only later.
+        for one in sorted(found, key=lambda each: (round(each.cost, 3), *(-other.event for other in each.deviations))):
             best_of.setdefault(one.deviations, one)
         return list(best_of.values())

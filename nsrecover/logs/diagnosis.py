@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
@@ -24,10 +26,11 @@ PLAN_CAUSES = (RootCause.MISSING_STEP, RootCause.NEVER_OPENED, RootCause.WRONG_O
 _SCENE = ("aside", "forced")
 """What may come of a step that was not possible: no failure of its own."""
 _REASONS = (
-    (RootCause.DROPPED, ("drop", "slip", "fell", "fallen", "lost grip", "lost object")),
+    (RootCause.DROPPED, ("drop", "slip", "fell", "fallen", "lost")),
     (RootCause.OCCUPIED, ("occupied", "is full", "no space", "no room", "not empty", "already contains")),
     (RootCause.BLOCKED, ("blocked", "obstacle", "obstruct", "collision", "in the way", "occluded")),
     (RootCause.NEVER_OPENED, ("is closed", "not open", "is locked", "is shut")),
+    (RootCause.MISSING_STEP, ("should be true", "precondition", "requires")),
 )
 """Words of a source for why a step failed -> the cause."""
 
@@ -128,6 +131,8 @@ def _in_spite(run: LogRun, failures: Sequence[CourseDeviation]) -> Finding:
     scene = _in_scene(run, run.course) if run.course.refused else None
     if scene is not None and (scene.cause is RootCause.BLOCKED or run.course.deviations):
         return replace(scene, reason="holds")
+    # What the source itself says to have failed was put right.
+    failures = [one for one in failures if run.believer.slots[one.number].result is not StepResult.FAILED]
     if not failures:
         return Finding(RootCause.NONE, (), ())
     return replace(_in_execution(run, failures[0]), reason="holds")
@@ -157,15 +162,11 @@ def _vague(run: LogRun) -> Finding | None:
 
 def _reached(run: LogRun, number: int, word: str) -> str:
     """The object that a step with an ambiguous word was carried out with, by what was seen afterwards, or changed."""
-    item, found = run.subgoals[number], list[str]()
+    item, found, states = run.subgoals[number], list[str](), {state for state, _ in run.scene.switches.values()}
     for event in run.log.events[item.event : item.event + 3]:
         facts = [fact for claim in event.claims if claim.holds for fact in claim.facts]
         found += [fact[2] for fact in facts if len(fact) == 3 and fact[1] == item.step.arguments[0]]
-        found += [
-            fact[1]
-            for fact in facts
-            if len(fact) == 2 and any(fact[0] == state for state, _ in run.scene.switches.values())
-        ]
+        found += [fact[1] for fact in facts if len(fact) == 2 and fact[0] in states]
     found += [name for fact in sorted(run.after(number) ^ run.before(number)) for name in fact[1:]]
     return next((name for name in found if name != word and could_mean(word, name)), "")
 
@@ -176,77 +177,65 @@ def _in_execution(run: LogRun, happened: CourseDeviation) -> Finding:
     event = max(0, min(happened.event, len(run.log.events) - 1))
     since = (run.time(event - 1), run.time(event)) if event > 0 else ()
     names, releasing = item.step.arguments, scene.puts(item.step)
-    other = _in_the_place(run, number) if releasing and happened.mode != "dropped" else ""
-    if other:
-        return run.finding(RootCause.OCCUPIED, number, names[1], other, since=since)
+
+    def found(cause: RootCause, *objects: str, **details: Any) -> Finding:
+        return run.finding(cause, number, *objects, since=since, **details)
+
     if happened.mode == "dropped":
-        before = run.course.states[event - 1] if event else run.course.start
-        lost = scene.held(before) or names[0]
-        return run.finding(
-            RootCause.DROPPED,
-            number,
-            lost,
-            times=(run.time(event),),
-            earlier=run.log.events[event].action,
-            where=happened.place,
-            since=since,
-        )
+        lost = scene.held(run.course.states[event - 1] if event else run.course.start) or names[0]
+        meanwhile = run.log.events[event].action
+        return found(RootCause.DROPPED, lost, times=(run.time(event),), step=meanwhile or item.step, earlier=meanwhile,
+                     where=happened.place)  # fmt: skip
+    if releasing and (other := _in_the_place(run, number)):
+        return found(RootCause.OCCUPIED, names[1], other)
     if happened.instead is not None:
         used = happened.instead.arguments
-        if releasing:
-            cause = RootCause.MISPLACED
-            apart = noun(used[1]) != noun(names[1]) and used[1] in run.home.objects
-            if apart and scene.surfaces() and used[1] not in scene.surfaces():
-                cause = RootCause.MISTAKEN_OBJECT
-            objects = (names[1], used[1]) if cause is RootCause.MISTAKEN_OBJECT else (names[0], used[1])
-            return run.finding(cause, number, *objects, where=used[1], since=since)
-        return run.finding(RootCause.MISTAKEN_OBJECT, number, names[0], used[0], since=since)
+        if not releasing:
+            return found(RootCause.MISTAKEN_OBJECT, names[0], used[0])
+        apart = noun(used[1]) != noun(names[1]) and used[1] in run.home.objects
+        if apart and scene.surfaces() and used[1] not in scene.surfaces():
+            return found(RootCause.MISTAKEN_OBJECT, names[1], used[1], where=used[1])
+        return found(RootCause.MISPLACED, names[0], used[1], where=used[1])
     told = run.believer.slots[number].message.lower()
     for cause, words in _REASONS:
         if any(word in told for word in words):
-            return run.finding(cause, number, *(names[-1:] if cause is RootCause.OCCUPIED else names), since=since)
-    if item.step.operator in scene.grasping:
-        other = _obstacle(run, number, names[0])
-        if other:
-            return run.finding(RootCause.BLOCKED, number, names[0], other, since=since)
-        clear = bool(run.log.events) and names[0] in run.log.events[item.event].seen
-        return run.finding(RootCause.MISSED_GRASP, number, *names, since=since, clear=clear)
-    return run.finding(RootCause.ACTION_FAILED, number, *names, since=since)
+            return found(cause, *(names[-1:] if cause is RootCause.OCCUPIED else names))
+    if item.step.operator not in scene.grasping:
+        return found(RootCause.ACTION_FAILED, *names)
+    if other := _obstacle(run, number, names[0]):
+        return found(RootCause.BLOCKED, names[0], other)
+    clear = bool(run.log.events) and names[0] in run.log.events[item.event].seen
+    return found(RootCause.MISSED_GRASP, *names, clear=clear)
 
 
 def _in_the_place(run: LogRun, number: int) -> str:
     """What was in a small place before the plan put something there."""
     place, scene = run.steps[number].arguments[1], run.scene
     traits = run.home.objects.get(place, frozenset[str]())
-    if (
-        ("door" in traits and "one_place" not in traits)
-        or traits & {"surface", "basin"}
-        or not traits & {"one_place", "dish"}
-    ):
+    small = "one_place" in traits or ("dish" in traits and "door" not in traits)
+    if not small or traits & {"surface", "basin"}:
         return ""
     own = {step.arguments[0] for step in run.steps if scene.puts(step)}
-    inside = [one for one in scene.contents(run.course.start, place) if scene.carried(one) and one not in own]
-    return next(iter(inside), "")
+    inside = (one for one in scene.contents(run.course.start, place) if scene.carried(one) and one not in own)
+    return next(inside, "")
 
 
 def _obstacle(run: LogRun, number: int, thing: str) -> str:
     """What two events show in front of an object that a step tries to take, or on it without the plan's doing."""
-    end, counts = run.subgoals[number].event, dict[str, int]()
-    begin = run.subgoals[number - 1].event + 1 if number else 0
-    own = {step.arguments[0] for step in run.steps if run.scene.puts(step)}
-    events = run.log.events[begin : end + 3]
-    for event in events:
-        for fact in {fact for claim in event.claims if claim.holds for fact in claim.facts}:
-            lies = fact[0] in run.scene.locations and fact[1] not in own and len(fact) == 3
-            if (
-                len(fact) == 3
-                and fact[2] == thing
-                and (fact[0] in run.scene.covers or lies)
-                and run.scene.carried(fact[1])
-            ):
-                counts[fact[1]] = counts.get(fact[1], 0) + 1
-    best = max(counts, key=lambda name: counts[name], default="")
-    return best if counts.get(best, 0) >= min(2, len(events)) else ""
+    end, scene = run.subgoals[number].event, run.scene
+    events = run.log.events[run.subgoals[number - 1].event + 1 if number else 0 : end + 3]
+    own = {step.arguments[0] for step in run.steps if scene.puts(step)}
+    counts = Counter(
+        name
+        for event in events
+        for name in {
+            fact[1] for claim in event.claims if claim.holds for fact in claim.facts
+            if len(fact) == 3 and fact[2] == thing and scene.carried(fact[1])
+            and (fact[0] in scene.covers or (fact[0] in scene.locations and fact[1] not in own))
+        }
+    )  # fmt: skip
+    best, times = next(iter(counts.most_common(1)), ("", 0))
+    return best if times >= min(2, len(events)) else ""
 
 
 def _in_scene(run: LogRun, course: Course) -> Finding | None:
@@ -263,25 +252,22 @@ def _in_scene(run: LogRun, course: Course) -> Finding | None:
             return _unsuitable(run, need[1], need)
         for fact in scene.blamed(before, need):
             variable = run.home.domain.variables.get(fact[0])
+            there = fact[0] in scene.locations and fact[1] in scene.contents(start, fact[2])
             if fact[0] in scene.covers and fact in start:
                 return run.finding(RootCause.BLOCKED, number, fact[2], fact[1], unmet=need)
-            if (
-                fact[0] in scene.locations
-                and fact[1] in scene.contents(start, fact[2])
-                and fact[1] not in step.arguments
-            ):
-                if scene.puts(step) and fact[2] in step.arguments:
-                    return run.finding(RootCause.OCCUPIED, number, fact[2], fact[1], unmet=need)
-                if step.operator in scene.grasping:
-                    return run.finding(RootCause.BLOCKED, number, step.arguments[0], fact[1], unmet=need)
+            if there and fact[1] not in step.arguments and scene.puts(step) and fact[2] in step.arguments:
+                return run.finding(RootCause.OCCUPIED, number, fact[2], fact[1], unmet=need)
+            if there and fact[1] not in step.arguments and step.operator in scene.grasping:
+                return run.finding(RootCause.BLOCKED, number, step.arguments[0], fact[1], unmet=need)
             if fact[0] in scene.locations and step.operator in scene.switches:
                 return _unsuitable(run, fact[1], need)
-            if variable is not None and fact in start and len(variable.values) > 2:
+            if variable is None or fact not in start:
+                continue
+            if len(variable.values) > 2:
                 return _already_filled(run, number, fact, need)
-            if variable is not None and variable.dangers and fact in start:
-                setter = scene.setter(fact[0], value=True)
-                if Action(str(setter), fact[1:]) not in run.steps[:number] and need[1:2] == fact[1:2]:
-                    return run.finding(RootCause.ALREADY_RUNNING, number, fact[1], unmet=need)
+            setter = Action(str(scene.setter(fact[0], value=True)), fact[1:])
+            if variable.dangers and setter not in run.steps[:number] and need[1:2] == fact[1:2]:
+                return run.finding(RootCause.ALREADY_RUNNING, number, fact[1], unmet=need)
     return _unsaid(run, course, number)
 
 
@@ -387,17 +373,9 @@ def _refused(run: LogRun, editor: Editor, number: int, plain: Course) -> Finding
         key = editor.key(state, way, needs[0])
         late = next((n for n in range(number + 1, len(run.steps)) if run.steps[n] == key), None)
         if late is not None:
-            times = (run.subgoals[number].time, run.subgoals[late].time)
-            return run.finding(
-                RootCause.WRONG_ORDER,
-                number,
-                *step.arguments,
-                *key.arguments,
-                times=times,
-                missing=(key,),
-                earlier=step,
-                unmet=needs[0],
-            )
+            times, names = (run.subgoals[number].time, run.subgoals[late].time), (*step.arguments, *key.arguments)
+            return run.finding(RootCause.WRONG_ORDER, number, *names, times=times, missing=(key,), earlier=step,
+                               unmet=needs[0])  # fmt: skip
         return _lacking(run, number, key, needs[0])
     return run.finding(RootCause.ACTION_FAILED, number, *step.arguments, unmet=needs[0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import product, takewhile
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
@@ -72,22 +72,17 @@ class Editor:
             now = now if self.believer.unmet(now, step) else self.believer.after(now, step)
         return [*found, now]
 
-    def succeeds(self, steps: Sequence[Action]) -> bool:
-        """Whether steps can be carried out one after the other and achieve the goal."""
-        now = self.start
-        for step in steps:
-            if self.believer.unmet(now, step):
-                return False
-            now = self.believer.after(now, step)
-        return all(self._holds(now, condition) for condition in self.goal)
-
     def progress(self, steps: Sequence[Action]) -> tuple[int, int]:
-        """How many conditions of the goal hold after steps, and how many of these were possible."""
+        """How many conditions of the goal hold after steps, and steps were possible, less than all of them."""
         now, possible = self.start, 0
         for step in steps:
             if not self.believer.unmet(now, step):
                 now, possible = self.believer.after(now, step), possible + 1
-        return sum(self._holds(now, condition) for condition in self.goal), possible - len(steps)
+        return sum(self._holds(now, condition) for condition in self.goal) - len(self.goal), possible - len(steps)
+
+    def succeeds(self, steps: Sequence[Action]) -> bool:
+        """Whether steps can be carried out one after the other and achieve the goal."""
+        return self.progress(steps) == (0, 0)
 
     def _holds(self, state: State, condition: StateFact) -> bool:
         """Whether a condition holds, of something or of its slices."""
@@ -102,17 +97,13 @@ class Editor:
         The groups are: switching back, order, object or place, action, a further step, a superfluous step; then two of
         these, and a further stretch of steps.
         """
-        for group in self._groups():
-            found = [edit for edit in self._in_time(group) if self.succeeds(edit.plan)]
-            if found:
-                return found
-        return self._two() or list(self._stretches())
+        return next(filter(None, map(self._working, self._groups())), None) or self._two() or self._stretches()
+
+    def _working(self, group: Callable[[], Iterator[Edit]]) -> list[Edit]:
+        return [edit for edit in self._in_time(group) if self.succeeds(edit.plan)]
 
     def _in_time(self, group: Callable[[], Iterator[Edit]]) -> Iterator[Edit]:
-        for edit in group():
-            if self.believer.late:
-                return
-            yield edit
+        yield from takewhile(lambda _: not self.believer.late, group())
 
     def _groups(self) -> tuple[Callable[[], Iterator[Edit]], ...]:
         return (self._undone, self._orders, self._others, self._actions, self._missing, self._superfluous)
@@ -120,19 +111,15 @@ class Editor:
     def _two(self) -> list[Edit]:
         """Two edits, the first of which comes nearer to the goal."""
         now = self.progress(self.steps)
-        ahead = [
-            (progress, edit)
-            for group in (self._others, self._actions, self._superfluous, self._missing)
-            for edit in self._in_time(group)
-            if (progress := self.progress(edit.plan)) > now
-        ]
+        groups = (self._others, self._actions, self._superfluous, self._missing)
+        ahead = [(self.progress(edit.plan), edit) for group in groups for edit in self._in_time(group)]
         ahead.sort(key=lambda each: each[0], reverse=True)
-        for _, edit in ahead[:_PROMISING]:
+        for progress, edit in ahead[:_PROMISING]:
             rest = replace(self, steps=edit.plan)
-            for group in rest._groups():
-                more = next((each for each in rest._in_time(group) if self.succeeds(each.plan)), None)
-                if more is not None:
-                    return [edit if edit.number <= more.number or more.kind in ("missing", "undone") else more]
+            more = [each for group in rest._groups() for each in rest._working(group)[:1]] if progress > now else []
+            if more:
+                earlier = edit.number <= more[0].number or more[0].kind in ("missing", "undone")
+                return [edit if earlier else more[0]]
         return []
 
     def _replaced(self, number: int, *steps: Action, until: int | None = None) -> tuple[Action, ...]:
@@ -140,21 +127,17 @@ class Editor:
         return (*self.steps[:number], *steps, *self.steps[number + 1 if until is None else until :])
 
     def _orders(self) -> Iterator[Edit]:
-        """Exchanged neighbours, then steps that belong elsewhere; the first one only."""
+        """Exchanged neighbours, first where a step is not possible; then steps that belong elsewhere."""
         steps, count = self.steps, len(self.steps)
-        for number in sorted(range(count - 1), key=lambda each: (each not in (self.first - 1, self.first), each)):
-            early, late = steps[number : number + 2]
-            plan = self._replaced(number, late, early, until=number + 2)
-            if early != late and self.succeeds(plan):
-                yield Edit("order", number, plan, (early, late))
+        near = sorted(range(count - 1), key=lambda each: (each not in (self.first - 1, self.first), each))
+        moves = [(n, n + 1) for n in near]
+        moves += [(n, to) for n in range(count) for to in range(max(0, n - 8), min(count, n + 9)) if abs(to - n) > 1]
+        for moved, to in moves:
+            rest, (one, other) = [*steps[:moved], *steps[moved + 1 :]], sorted((moved, to))
+            plan = (*rest[:to], steps[moved], *rest[to:])
+            if steps[one] != steps[other] and self.succeeds(plan):
+                yield Edit("order", one, plan, (steps[one], steps[other]))
                 return
-        for moved in range(count):
-            rest = [*steps[:moved], *steps[moved + 1 :]]
-            for to in range(max(0, moved - 8), min(count, moved + 9)):
-                if abs(to - moved) > 1 and self.succeeds([*rest[:to], steps[moved], *rest[to:]]):
-                    one, other = (moved, to) if to > moved else (to, moved)
-                    yield Edit("order", one, (*rest[:to], steps[moved], *rest[to:]), (steps[one], steps[other]))
-                    return
 
     @cached_property
     def _wanted(self) -> list[str]:
@@ -214,17 +197,17 @@ class Editor:
     def _actions(self) -> Iterator[Edit]:
         """The opposite action, a step that undoes something, or opening instead of turning on."""
         for number, step in enumerate(self.steps):
-            for operator in self.scene.switches if step.operator in self.scene.switches else ():
+            opposite, thing = self.scene.opposite(step.operator), next(iter(step.arguments), "")
+            for operator in self.scene.switches if opposite else ():
                 changed = Action(operator, step.arguments)
-                if operator == step.operator:
-                    continue
-                if operator == self.scene.opposite(step.operator):
-                    # Turning on what is turned off next was left out rather than confused.
-                    if self.succeeds([*self.steps[:number], changed, *self.steps[number:]]):
-                        continue
-                elif self.scene.has(step.arguments[0], "door"):
-                    continue
-                yield Edit("action", number, self._replaced(number, changed), (step, changed))
+                # Turning on what is turned off next was left out rather than confused.
+                left_out = operator == opposite and self.succeeds(self._replaced(number, changed, step))
+                if (
+                    operator != step.operator
+                    and not left_out
+                    and (operator == opposite or not self.scene.has(thing, "door"))
+                ):
+                    yield Edit("action", number, self._replaced(number, changed), (step, changed))
 
     def _undone(self) -> Iterator[Edit]:
         """A step that switches back what was achieved, in a plan that can be carried out."""
@@ -271,31 +254,26 @@ class Editor:
                     if len(set(names)) == len(names) and not is_slice(names[-1]):
                         yield Action(one.name, names)
 
-    def _stretches(self) -> Iterator[Edit]:
+    def _stretches(self) -> list[Edit]:
         """The shortest further stretch of steps that one condition of the goal, or of a step, needs; the last such."""
         wanted = [fact for fact in self.goal if not self.scene.holds(self.befores[-1], fact)]
         if self.first < len(self.steps):
             wanted = [*self.believer.unmet(self.befores[self.first], self.steps[self.first])[:1], *wanted]
-        best = list[Edit]()
         for condition in wanted[:2]:
+            best = list[Edit]()
             for number in range(min(self.first, len(self.steps)), -1, -1):
                 names = self.steps[number].arguments if number < len(self.steps) else condition[1:]
-                used = number == self.first or not set(condition[1:]).isdisjoint(names)
-                now = self.befores[number]
+                now, used = self.befores[number], number == self.first or not set(condition[1:]).isdisjoint(names)
                 # Nobody washes what is full.
                 used = used and (condition[0] != "clean" or self.scene.holds(now, ("empty", condition[1])))
-                if not used or self.believer.late:
-                    continue
-                way = correct(
-                    now, self._kept(now, condition, number), self.scene.instance, self.steps, until=self.believer.until
-                )
-                if way and (not best or len(way) < len(best[0].plan) - len(self.steps)):
-                    plan = self._replaced(number, *way, until=number)
-                    if self.succeeds(plan) or len(wanted) > 1:
-                        best = [Edit("missing", number, plan, (self.key(now, way, condition),))]
+                kept = self._kept(now, condition, number) if used and not self.believer.late else ()
+                way = correct(now, kept, self.scene.instance, self.steps, until=self.believer.until) if kept else None
+                plan = self._replaced(number, *(way or ()), until=number)
+                if way and (not best or len(plan) < len(best[0].plan)) and (self.succeeds(plan) or len(wanted) > 1):
+                    best = [Edit("missing", number, plan, (self.key(now, way, condition),))]
             if best:
-                break
-        yield from best
+                return best
+        return []
 
     def _kept(self, now: State, condition: StateFact, number: int) -> tuple[StateFact, ...]:
         """A condition, and the gripper as it was where the plan goes on."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.episode import Episode
 from nsrecover.core.facts import PLACE, FactScene, StateFact
 from nsrecover.domains.base import Role
 from nsrecover.domains.instance import Instance
@@ -95,6 +96,26 @@ def traced(
         name: traits for name, traits in instance.objects.items() if any(name in event.named for event in events)
     }
     return RawTrace(task, tuple(plan), tuple(events), goal, instance.domain.name, objects, _summary(events))
+
+
+def of_episode(
+    episode: Episode[FactScene], instance: Instance, goal: tuple[StateFact, ...] | str = (), task: str = ""
+) -> RawTrace:
+    """A trace of an episode of facts, from `RecoveryAgent.run` or `nsrecover.records.episode_log.load`.
+
+    Args:
+        episode: what was carried out, and what was seen after each action.
+        instance: the domain and its objects.
+        goal: the success condition, as facts or in words; without one, what the plan brings about.
+        task: in words.
+    """
+    moments = [
+        TraceMoment(each.time_s - episode.start_s, each.action, each.graph, frozenset(each.graph.names), ends=True)
+        for each in episode.records
+        if each.action is not None
+    ]
+    first = [TraceMoment(0.0, moments[0].action, episode.start, frozenset(episode.start.names))] if moments else []
+    return traced(task, episode.plan, goal, [*first, *moments], instance)
 
 
 def _summary(events: Sequence[TraceEvent]) -> TraceEvent | None:

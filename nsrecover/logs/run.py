@@ -81,7 +81,7 @@ class LogRun:
 
     def _shown(self, fact: StateFact) -> bool:
         """Whether anything is claimed about what a condition is about, or the step that brings it about is reported."""
-        base, _ = literal(fact[1:] if fact[0] == "not" else fact, self.home.domain)
+        base, wanted = literal(fact[1:] if fact[0] == "not" else fact, self.home.domain)
         variable = self.home.domain.variables.get(base[0])
         if variable is not None and not variable.visible:
             return True
@@ -93,10 +93,8 @@ class LogRun:
             if any(each[0] in kinds and same_stuff(each[1], base[1]) for each in one ^ other if len(each) > 1)
         ]
         last = changes[-1] if changes else None
-        if last is not None and self.believer.slots[last].result is StepResult.SUCCEEDED:
-            return True
         since = 0 if last is None else self.course.when[last]
-        about = (
+        about = [
             claim
             for event in (*self.log.events[since:], self.log.final)
             for claim in event.claims
@@ -104,7 +102,11 @@ class LogRun:
             if len(each) > 1
             and each[0] in kinds
             and same_stuff(each[-1 if each[0] in self.scene.holding else 1], base[1])
-        )
+        ]
+        reported = last is not None and self.believer.slots[last].result is StepResult.SUCCEEDED
+        denied = any(claim.facts == (base,) and claim.holds != wanted for claim in about)
+        if reported or self.log.result is StepResult.SUCCEEDED:
+            return not denied
         return any(self.believer.agrees(claim, self.final) for claim in about)
 
     def before(self, number: int) -> State:
@@ -159,10 +161,14 @@ def _weighed(run: LogRun, course: Course) -> Course:
     if not all(run.scene.holds(course.final, condition) for condition in run.wanted):
         return course
     # What nobody has seen is no success.
-    unseen = [fact for fact in run.wanted if not run.believer.last.names & set(fact[1:2])]
+    views = [run.believer.last, *(run.believer.views if run.log.final in run.log.events else ())]
+    shown = set[str]().union(*(view.names for view in views))
+    unseen = [fact for fact in run.wanted if not shown & set(fact[1:2])]
     unsaid = implied(run.wanted, course.start, run.home)
     achieved = all(run.scene.holds(course.final, condition) for condition in unsaid)
-    return replace(course, cost=course.cost + _SUCCEEDED * achieved + _UNSEEN * len(unseen[:2]))
+    reported = all(slot.result is StepResult.SUCCEEDED for slot in run.believer.slots)
+    cost = course.cost + _SUCCEEDED * (achieved and not reported) + _UNSEEN * len(unseen[:2])
+    return replace(course, cost=cost)
 
 
 def _checked(run: LogRun, weighed: Sequence[tuple[Course, float]]) -> list[Checked]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import StateFact
@@ -159,97 +162,40 @@ def act(step: Action, past: bool = False, domain: Domain = HOUSEHOLD) -> str:
     return (operator.words.past if past else operator.words.imperative).format(**names)
 
 
-def _did(step: Action | None, otherwise: str = "went on", domain: Domain = HOUSEHOLD) -> str:
-    return act(step, past=True, domain=domain) if step else otherwise
-
-
 def _condition(condition: StateFact, domain: Domain) -> str:
     return f"'{domain.text(condition)}'"
 
 
-def _would_be(condition: StateFact, domain: Domain) -> str:
-    """A condition in the subjunctive."""
-    return domain.text(condition).replace(" is ", " would be ", 1)
-
-
 def _cause(finding: Finding, domain: Domain) -> str:
-    """What went wrong, in a sentence or two."""
-    time, times = next(iter(finding.times), ""), listed(finding.times)
-    names = list(map(thing, finding.objects))
-    one, other, *_ = [*names, "it", "it"]
-    say, did = partial(act, domain=domain), partial(_did, domain=domain)
-    tried = say(finding.step) if finding.step is not None else "go on"
-    needed = listed([say(step) for step in finding.missing])
+    """What went wrong, in a sentence or two; every object of the finding is named."""
+    names, way = list(map(thing, finding.objects)), finding.earlier
+    say = partial(act, domain=domain)
+    said = {
+        "time": next(iter(finding.times), ""), "times": listed(finding.times),
+        "last": next(reversed(finding.times), ""),
+        "one": next(iter(names), "it"), "other": next(iter(names[1:]), "something else"),
+        "word": next(iter(names[-1:]), "it"), "used": listed(names[:-1]) or "another one",
+        "better": next(iter(names[1:]), ""),
+        "tried": say(finding.step) if finding.step else "", "needed": listed([say(step) for step in finding.missing]),
+        "did": say(finding.step, past=True) if finding.step else "went on",
+        "early": say(way, past=True) if way else "went on",
+        "way": thing(way.arguments[0]) if way and way.operator == "move_to" and way.arguments else "",
+        "where": the(finding.where) if finding.where else "", "liquid": finding.liquid, "reason": finding.reason,
+        "clear": ", though nothing was seen in its way" if finding.clear else "",
+        "would": domain.text(finding.unmet).replace(" is ", " would be ", 1) if finding.unmet else "",
+    }  # fmt: skip
+    said |= {"One": capital(said["one"]), "Better": capital(said["better"])}
+    unnamed = finding.cause is RootCause.WRONG_ORDER and finding.step in (way, None)
+    parts = re.split(r"\[(.*?)\]", _texts()["wrong_order_unnamed" if unnamed else finding.cause.value])
+    fields = (re.findall(r"{(\w+)}", part) for part in parts)
+    kept = [part for number, (part, own) in enumerate(zip(parts, fields, strict=True))
+            if number % 2 == 0 or all(map(said.__getitem__, own))]  # fmt: skip
+    text = "".join(kept).format(**said)
+    rest = [name for name, own in zip(names, finding.objects, strict=True) if own and own not in text]
+    return f"{text} That concerns {listed(rest)}." if rest else text
 
-    def concerning(said: str, start: int = 0) -> str:
-        """The objects that a text has not named."""
-        rest = [thing(name) for name in finding.objects[start:] if name and name not in said]
-        return f" That concerns {listed(rest)}." if rest else ""
 
-    match finding.cause:
-        case RootCause.NONE:
-            return "The task succeeded: its success condition holds at the end."
-        case RootCause.DROPPED:
-            way = ""
-            if finding.earlier is not None and finding.earlier.operator == "move_to" and finding.earlier.arguments:
-                way = f" on the way to {thing(finding.earlier.arguments[0])}"
-            where = f" It was then seen on {the(finding.where)}." if finding.where else ""
-            return f"At {time} the robot dropped {one}{way}.{where}"
-        case RootCause.MISSED_GRASP:
-            seen = ", though nothing was seen in its way" if finding.clear else ""
-            return f"At {time} the robot tried to pick up {one} and came up empty{seen}."
-        case RootCause.ACTION_FAILED:
-            about = "" if all(name in tried for name in finding.objects) else f" That was about {listed(names)}."
-            return f"At {time} the robot tried to {tried}, and it had no effect.{about}"
-        case RootCause.MISPLACED:
-            return f"At {time} the robot put {one} in the wrong place: it ended up on {other}."
-        case RootCause.NEVER_OPENED:
-            why = f", so the robot could not {tried}" if finding.step else ""
-            return (
-                f"At {time} {one} was still closed, because the plan never opens it{why}.{concerning(tried, start=1)}"
-            )
-        case RootCause.MISSING_STEP:
-            text = f"The plan lacks a step: the robot never came to {needed or 'do what is needed'}, "
-            text += f"which it should have done before {time}"
-            text += f", so that {_would_be(finding.unmet, domain)}" if finding.unmet is not None else ""
-            return f"{text}.{concerning(text)}"
-        case RootCause.WRONG_ORDER:
-            text = f"Two steps are in the wrong order: at {time} the robot "
-            if finding.earlier == finding.step or finding.step is None:
-                text += f"was to {tried}, but what that needs comes only at {finding.times[-1]}"
-                text += f" ({say(finding.missing[0])})" if finding.missing else ""
-            else:
-                text += f"{did(finding.earlier)}, too early, "
-                text += f"for at {finding.times[-1]} it still had to {tried}"
-            return f"{text}.{concerning(text)}"
-        case RootCause.WRONG_ACTION:
-            task = f", when the task was to {say(finding.missing[0])}" if finding.missing else ""
-            task = f"{did(finding.step, 'did something else')}{task}."
-            return f"The plan does the wrong thing with {one}: at {times} the robot {task}"
-        case RootCause.WRONG_OBJECT:
-            return f"The plan uses the wrong object: at {times} the robot dealt with {other} instead of {one}."
-        case RootCause.WRONG_PLACE:
-            place = f"at {times} the robot was to {tried}, but {one} is needed, not {other}."
-            return f"The plan uses the wrong place: {place}"
-        case RootCause.UNSUITABLE:
-            better = f" {capital(other)} would do." if len(finding.objects) > 1 else ""
-            return f"{capital(one)}, which the plan chose at {time}, is not suitable: {finding.reason}.{better}"
-        case RootCause.UNDONE_BY_PLAN:
-            done = did(finding.step)
-            return f"At {time} the robot {done}, and so the plan undid what it had achieved.{concerning(done)}"
-        case RootCause.ALREADY_FILLED:
-            known = f"{capital(one)} was already filled with {finding.liquid}, which the plan does not reckon with."
-            return f"{known}{f' The plan should first {needed}.' if needed else ''} The moment for that was {time}."
-        case RootCause.ALREADY_RUNNING:
-            return f"At {time} the robot could not {tried}, because {one} was already turned on."
-        case RootCause.MISTAKEN_OBJECT:
-            return f"At {time} the robot mistook {other} for {one}: it was to {tried}, and took {other} instead."
-        case RootCause.AMBIGUOUS_NAME:
-            word, used = the(finding.objects[-1]), listed(names[:-1]) or "another one"
-            return f"At {time} the plan does not say which one is meant by {word}: it came to {used}."
-        case RootCause.OCCUPIED | RootCause.BLOCKED:
-            other = other if len(names) > 1 else "something else"
-            how = "took up the room in" if finding.cause is RootCause.OCCUPIED else "was in the way of"
-            return f"At {time} the robot could not {tried}: {other} {how} {one}."
-        case RootCause.UNKNOWN:
-            return f"By {time} {one} was not as it should be, and nothing in the log says why."
+@cache
+def _texts() -> dict[str, str]:
+    found: dict[str, str] = yaml.safe_load(Path(__file__).with_name("texts.yaml").read_text(encoding="utf-8"))
+    return found

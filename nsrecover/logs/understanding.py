@@ -33,19 +33,22 @@ NEAR, IN_FRONT, WHOLE = 0.8, 0.75, 0.69
 what is called by the name of a whole thing is whole."""
 
 _VERBS = {
-    "pick_up": "pick pickup pick_up pick_object take grasp grab lift fetch get collect retrieve unload pickupobject",
+    "pick_up": "pick pickup pick_up pick_object take take_hold_of grasp grab lift lift_up fetch get collect retrieve "
+    "unload pickupobject",
     "put_on": "put put_on place place_on stack set set_down put_down putobject placeobject put_object place_object lay "
-    "drop_off deposit release load mount hang",
+    "stand drop drop_off deposit release load mount hang",
     "put_in": "put_in insert place_in store stow drop_in pack",
-    "open_obj": "open open_obj openobject open_door open_drawer",
-    "close_obj": "close close_obj closeobject close_door close_drawer shut",
+    "open_obj": "open open_obj openobject open_up pull_open",
+    "close_obj": "close close_obj closeobject shut push_shut push_closed",
     "toggle_on": "toggle_on turn_on switch_on power_on activate toggleobjecton toggleon use",
     "toggle_off": "toggle_off turn_off switch_off power_off deactivate toggleobjectoff toggleoff",
-    "slice_obj": "slice slice_obj sliceobject cut",
-    "crack_obj": "crack crack_obj",
-    "pour": "pour pour_out empty_into",
-    "move_to": "move_to go_to goto navigate navigate_to navigate_to_obj navigate_to_pose drive_to walk_to approach go "
-    "move",
+    "slice_obj": "slice slice_obj sliceobject cut cut_up chop carve",
+    "crack_obj": "crack crack_obj crack_open break",
+    "pour": "pour pour_out empty empty_into tip drain",
+    "move_to": "move_to move go_to goto go navigate navigate_to navigate_to_obj navigate_to_pose drive drive_to walk "
+    "walk_to travel head approach come move_over",
+    "put_back": "put_back bring_back",
+    "set_aside": "set_aside",
 }
 _EITHER = {"put", "place", "putobject", "placeobject", "put_object", "place_object", "release", "load", "drop_off"}
 """Verbs that leave open whether something is put on or into a place: its kind says so."""
@@ -55,7 +58,7 @@ _PREDICATES: dict[str, tuple[str, bool]] = {
     for predicate, value, words in (
         ("at", True, "at in inside contained_in located_at is_in within"),
         ("atop", True, "on on_top_of on_top atop ontop stacked_on"),
-        ("holding", True, "holding held grasped in_gripper in_hand gripper_holds attached holds carrying"),
+        ("holding", True, "holding held grasped in_gripper in_hand gripper_holds holds carrying"),
         ("hand_free", True, "hand_free gripper_empty hand_empty handempty"),
         ("open", True, "open opened is_open"),
         ("open", False, "closed is_closed shut"),
@@ -135,30 +138,36 @@ def operator_of(name: str) -> str:
     return _OPERATOR_OF.get(plain, name if name in HOUSEHOLD.operators else plain)
 
 
+def is_verb(name: str) -> bool:
+    """Whether a name is a verb for handling things."""
+    return name.lower() in _OPERATOR_OF
+
+
+def in_household(step: Action) -> Action:
+    """A step by the operator of the household that its verb means, with as many arguments as that takes."""
+    operator, arguments = operator_of(step.operator), step.arguments
+    known = HOUSEHOLD.operators.get(operator)
+    if operator in ("pick_up", "put_in", "put_on") and known is not None:
+        arguments = arguments[: len(known.parameters)]
+    if len(arguments) == 2 and operator == "put_on" and step.operator.lower() in _EITHER:
+        operator = "put_in" if Trait.HOLLOW in traits_of(arguments[1]) else operator
+    wrong = known is not None and len(known.parameters) != len(arguments)
+    return Action(f"{operator}_{len(arguments)}" if wrong else operator, arguments)
+
+
 def _in_common_words(raw: RawTrace) -> RawTrace:
     """The trace with operators, predicates and names as the household has them."""
     own = raw.domain == "household"
+    agents = _agents(raw)
 
     def name(given: str) -> str:
         return given if given == "*" else _plain(normal(given))
 
     def action(step: Action) -> Action:
-        operator, arguments = (
-            step.operator if own else operator_of(step.operator),
-            tuple(map(name, filter(str.strip, step.arguments))),
-        )
-        if operator == "pick_up":
-            arguments = arguments[:1]
-        if operator in ("put_in", "put_on") and len(arguments) == 3:
-            arguments = arguments[:2]
-        if operator == "pour" and len(arguments) == 1:
-            operator = "pour_out"
-        if len(arguments) == 2 and operator == "put_on" and step.operator.lower() in _EITHER:
-            operator = "put_in" if Trait.HOLLOW in traits_of(arguments[1]) else operator
-        known = HOUSEHOLD.operators.get(operator)
-        if known is not None and len(known.parameters) != len(arguments):
-            operator = f"{operator}_{len(arguments)}"
-        return Action(operator, arguments)
+        arguments = tuple(map(name, filter(str.strip, step.arguments)))
+        acting = not own and is_verb(step.operator) and len(arguments) > 1 and arguments[0] in agents
+        found = Action(step.operator, arguments[acting:])
+        return in_household(found) if not own or step.operator in HOUSEHOLD.operators else found
 
     def fact(given: StateFact) -> tuple[StateFact, bool]:
         word = re.sub(r"\W+", "_", given[0].lower()).strip("_")[:40] or "so"
@@ -193,7 +202,11 @@ def _in_common_words(raw: RawTrace) -> RawTrace:
             claims=tuple(map(claim, given.claims)),
         )
 
-    goal = raw.goal if isinstance(raw.goal, str) else tuple(_condition(*fact(each)) for each in raw.goal)
+    goal: tuple[StateFact, ...] | str
+    if isinstance(raw.goal, str):
+        goal = _with_ordinals(raw.goal, _names(raw))
+    else:
+        goal = tuple(_condition(*fact(each)) for each in raw.goal)
     return replace(
         raw, plan=tuple(map(action, raw.plan)), events=tuple(map(event, raw.events)), goal=goal,
         final=event(raw.final) if raw.final else None,
@@ -201,8 +214,27 @@ def _in_common_words(raw: RawTrace) -> RawTrace:
     )  # fmt: skip
 
 
-_DENIED = {"open": "closed", "running": "off", "dirty": "clean", "at": "away_from", "atop": "away_from",
-           "holding": "hand_free"}  # fmt: skip
+def _with_ordinals(text: str, names: Iterable[str]) -> str:
+    """A goal in words with names as they are written here: `tote 7` -> `seventh tote`."""
+    for name in sorted(names, key=len, reverse=True):
+        if re.search(r"\d", name):
+            written = re.escape(name).replace(r"\-", "[-_ ]?")
+            text = re.sub(rf"(?i)\b{written}\b", _plain(normal(name)), text)
+    return text
+
+
+_AGENT = re.compile(r"(?i)(?:arm|robot|gripper|hand|manipulator|agent|bot|agv|amr)[-_ ]?\w{0,2}")
+
+
+def _agents(raw: RawTrace) -> set[str]:
+    """Who acts, where actions say so first: `(take arm vial rack)`."""
+    said = [fact for event in _observed(raw) for claim in event.claims for fact in claim.facts if len(fact) == 3]
+    holding = {fact[1] for fact in said if _PREDICATES.get(fact[0].lower(), ("",))[0] == "holding"}
+    first = {step.arguments[0] for step in raw.plan if step.arguments}
+    return {normal(name) for name in first if name in holding or _AGENT.fullmatch(name)}
+
+
+_DENIED = {"at": "away_from", "atop": "away_from", "holding": "hand_free"}
 
 
 def _condition(fact: StateFact, holds: bool) -> StateFact:
@@ -210,7 +242,9 @@ def _condition(fact: StateFact, holds: bool) -> StateFact:
     fact = ("at", *fact[1:]) if fact[0] == "atop" and holds else fact
     if holds:
         return fact
-    return (_DENIED.get(fact[0], f"not {fact[0]}"), *(term for term in fact[1:] if term != "*"))
+    variable = HOUSEHOLD.variables.get(fact[0])
+    named = variable.values[0] if variable is not None and len(variable.values) == 2 else f"not {fact[0]}"
+    return (_DENIED.get(fact[0], named), *(term for term in fact[1:] if term != "*"))
 
 
 def _plain(name: str) -> str:
@@ -258,7 +292,8 @@ def _goal_of(raw: RawTrace, names: Iterable[str]) -> tuple[tuple[StateFact, ...]
         conditions, unread = read.conditions, list(read.unread)
     else:
         conditions, unread = raw.goal, list[str]()
-    heard = {noun(whole(name)) for name in known} | {name.split()[-1] for name in known} | {*KINDS, *LIQUIDS}
+    heard = {noun(whole(name)) for name in known} | {name.split()[-1] for name in known} | {*LIQUIDS}
+    heard |= {kind for kind in KINDS if Trait.FIXTURE in traits_of(kind)}
     for condition in conditions:
         for name in _terms(condition):
             bare = noun(whole(name))
@@ -375,8 +410,9 @@ def _in(
 ) -> FactTrace:  # fmt: skip
     """The trace over a scene: claims about what several objects may be, places with what they are."""
     wanted, lost = goal or ((raw.goal, ()) if not isinstance(raw.goal, str) else ((), (raw.goal,)))
-    events = tuple(_on_scene(event, scene) for event in raw.events)
-    final = _on_scene(raw.final, scene) if raw.final else (events[-1] if events else TraceEvent("00:00"))
+    near = NEAR if raw.domain else 1.0
+    events = tuple(_on_scene(event, scene, near) for event in raw.events)
+    final = _on_scene(raw.final, scene, near) if raw.final else (events[-1] if events else TraceEvent("00:00"))
     missing = sum(entry.startswith(("event", "line")) and ": expected" in entry for entry in unread)
     noted = {entry.split(":")[0] for entry in unread if entry.startswith(("event", "line"))}
     share = 1.0 - len(noted) / (len(events) + missing) if events else 0.0
@@ -386,7 +422,7 @@ def _in(
     )
 
 
-def _on_scene(event: TraceEvent, scene: Instance) -> TraceEvent:
+def _on_scene(event: TraceEvent, scene: Instance, near: float) -> TraceEvent:
     instances = getattr(scene, "instances", lambda name: [name])
 
     def meant(name: str) -> list[str]:
@@ -403,7 +439,7 @@ def _on_scene(event: TraceEvent, scene: Instance) -> TraceEvent:
             facts = tuple(
                 ("atop" if fact[0] == "atop" and scene.has(p, Trait.SLOT) else "at", fact[1], p) for p in places
             )
-            sure = min(claim.sure, NEAR) if scene.has(fact[2], Trait.PORTABLE) else claim.sure
+            sure = min(claim.sure, near) if scene.has(fact[2], Trait.PORTABLE) else claim.sure
             claims.append(FactClaim(facts, claim.holds, sure))
         elif len(claim.facts) == 1 and len(fact) > 1:
             claims.append(replace(claim, facts=tuple((fact[0], one, *fact[2:]) for one in meant(fact[1]))))

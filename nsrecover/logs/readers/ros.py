@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 
-from nsrecover.core.actions import Action
-from nsrecover.logs.readers.common import action_of, claims_of, ended, result_of, seconds_of, timed
-from nsrecover.logs.readers.steps import goal_of
+from nsrecover.logs.readers.common import action_of, claims_of, ended, goal_of, result_of, seconds_of, timed
 from nsrecover.logs.trace import EventPhase, RawTrace, StepResult, TraceEvent
 
 NAME, NEEDS = "ROS 2 logs", "lines such as `[INFO] [time] [node]: Executing pick(cube)` and `… failed: why`"
@@ -40,11 +38,8 @@ def read(text: str, where: str) -> RawTrace:
     for number, line in enumerate(text.splitlines(), start=1):
         found = _LINE.match(line)
         if not found:
-            unread += (
-                [f"line {number}: expected '[INFO] [time] [node]: …', found {line.strip()[:60]!r}"]
-                if line.strip()
-                else []
-            )
+            if line.strip():
+                unread.append(f"line {number}: expected '[INFO] [time] [node]: …', found {line.strip()[:60]!r}")
             continue
         time, said = seconds_of(found[2], number), found[4].strip()
         facts = [claim for part in re.findall(r"(?:not )?[\w-]+\([\w ,.-]+\)", said) for claim in claims_of(part)]
@@ -59,17 +54,17 @@ def read(text: str, where: str) -> RawTrace:
                 result = how
                 continue
             step = now if not about or about.lower() in ("goal", "action", "skill", "step", "it") else action_of(about)
-            if isinstance(step, Action):
+            if step is not None:
                 events.append(ended(step, how, time, why))
                 now = None
-        elif facts:
-            events.append(TraceEvent(time, now, claims=tuple(facts), text=line))
+        elif facts or ("message" not in said and (found[1] in ("WARN", "ERROR") or "sound" in said)):
+            # What goes wrong meanwhile is heard.
+            events.append(TraceEvent(time, now, claims=tuple(facts), heard=() if facts else (said.lower(),), text=line))
     return RawTrace(events=timed(events), goal=goal_of(goal), result=result, unread=tuple(unread))
 
 
 def _bare(text: str) -> str:
     """A text without the words around an action."""
-    text = re.sub(
-        r"^(?:goal|action|skill|step)\b\s*(?:\d+(?:/\d+)?)?\s*[:\-]?\s*", "", text.strip(), flags=re.IGNORECASE
+    return re.sub(r"(?i)^(?:goal|action|skill|step)\b\s*(?:\d+(?:/\d+)?)?\s*[:\-]?\s*", "", text.strip()).strip(
+        " .:'\""
     )
-    return text.strip(" .:'\"")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from nsrecover.logs.readers.common import action_of, ended, result_of, seconds_of, timed
-from nsrecover.logs.readers.steps import goal_of
+from nsrecover.core.actions import Action
+from nsrecover.logs.readers.common import action_of, checked, ended, goal_of, result_of, seconds_of, timed
 from nsrecover.logs.trace import EventPhase, RawTrace, StepResult, TraceEvent
 
 NAME = "behaviour trees (BehaviorTree.CPP, py_trees)"
@@ -20,13 +20,13 @@ _ARROW = re.compile(
     r"\]?\)?(?:\s*(?:--|:|\|)\s*(.*))?$"
 )
 _TICK = re.compile(r"^(\s*)(\S+)\s+(.+?)\s+\[([✓✕xo*-])\](?:\s*--\s*(.*))?\s*$")
-_MARKS = {"✓": StepResult.SUCCEEDED, "o": StepResult.SUCCEEDED, "✕": StepResult.FAILED, "x": StepResult.FAILED}
+_MARKS = {"✓": "success", "o": "success", "✕": "failure", "x": "failure"}
 _CONTROL = re.compile(
     r"^(?:sequence|fallback|selector|parallel|root|main|retry|repeat|inverter|decorator|reactive|pipeline"
-    r"|timeout|rate|force|subtree|recovery|keep running|delay|oneshot|eternal|task|mission)",
-    re.IGNORECASE,
-)
+    r"|timeout|rate|force|subtree|recover|keep ?running|delay|oneshot|eternal|task|mission)", re.IGNORECASE,
+)  # fmt: skip
 _HEADER = re.compile(r"-{3,}.*?(?:tick|run)\s*(\d+)", re.IGNORECASE)
+_GOAL = re.compile(r"^\W*goal\s*[:=]\s*(.+)$", re.IGNORECASE)
 
 
 def fits(text: str) -> bool:
@@ -36,37 +36,58 @@ def fits(text: str) -> bool:
     return found >= 2 and found >= 0.4 * len(lines)
 
 
+def _inner(arrows: list[re.Match[str]]) -> set[str]:
+    """Nodes that have others inside: something else begins while they run."""
+    found, under_way = set[str](), list[str]()
+    for _, name, before, now, _ in (each.groups() for each in arrows):
+        if now == "RUNNING":
+            found |= set(under_way) - {name}
+            under_way.append(name)
+        elif before == "RUNNING" and name in under_way:
+            under_way.remove(name)
+    return found
+
+
 def read(text: str, where: str) -> RawTrace:
-    """A trace from the text of such a log: the ends of leaves that act."""
+    """A trace from the text of such a log: the ends of leaves that act, and what leaves that look find."""
     events, unread, tick, result = list[TraceEvent](), list[str](), 0, StepResult.UNKNOWN
-    goal, last = "", dict[str, StepResult]()
+    goal, last, plan = "", dict[str, StepResult](), list[Action]()
+    inner = _inner([arrow for line in text.splitlines() if (arrow := _ARROW.match(line))])
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(line):
             tick = int(header[1])
-            continue
-        if said := re.match(r"^\W*goal\s*[:=]\s*(.+)$", line, re.IGNORECASE):
+        elif said := _GOAL.match(line):
             goal = said[1]
-            continue
-        arrow, leaf = _ARROW.match(line), _TICK.match(line)
-        if arrow:
+        elif arrow := _ARROW.match(line):
             time, name, _, now, message = arrow.groups()
             found = result_of(now)
-            if _CONTROL.match(name):
+            if _CONTROL.match(name) or name in inner:
                 result = found or result
                 events += [TraceEvent(seconds_of(time, number))] if not events else []
             elif now == "RUNNING":
                 events.append(TraceEvent(seconds_of(time, number), action_of(name), EventPhase.BEGUN))
             elif found is not StepResult.UNKNOWN:
-                events.append(ended(action_of(name), found, seconds_of(time, number), message or ""))
-        elif leaf:
-            indent, kind, name, mark, message = leaf.groups()
-            found = _MARKS.get(mark, StepResult.UNKNOWN)
-            if "->" not in kind and kind not in ("--", "→"):
+                events.append(_end(name, found, seconds_of(time, number), message))
+            elif now == "SKIPPED":
+                plan = [
+                    *(plan or (event.action for event in events if event.phase is EventPhase.ENDED)),
+                    action_of(name),
+                ]
+        elif leaf := _TICK.match(line):
+            indent, marker, name, mark, message = leaf.groups()
+            found = result_of(_MARKS.get(mark, ""))
+            if "->" not in marker and marker not in ("--", "→"):
                 result = found if not indent else result
             elif found is not StepResult.UNKNOWN and last.get(name) is not found:
-                events.append(ended(action_of(name), found, seconds_of("", tick or number), message or ""))
+                events.append(_end(name, found, seconds_of("", tick or number), message))
             last[name] = found
         elif line.strip():
             unread.append(f"line {number}: expected a transition or a tick, found {line.strip()[:60]!r}")
+    return RawTrace(
+        plan=tuple(filter(None, plan)), events=timed(events), goal=goal_of(goal), result=result, unread=tuple(unread)
+    )
 
-    return RawTrace(events=timed(events), goal=goal_of(goal), result=result, unread=tuple(unread))
+
+def _end(name: str, result: StepResult, time: str, message: str | None) -> TraceEvent:
+    claim = checked(name, result)
+    return ended(action_of(name), result, time, message or "") if claim is None else TraceEvent(time, claims=(claim,))

@@ -12,8 +12,10 @@ from nsrecover.core.facts import StateFact
 from nsrecover.domains.base import Role, spaced
 from nsrecover.domains.household.names import normal, slice_of
 from nsrecover.domains.instance import Instance
-from nsrecover.language.goals import OPPOSITE_STATE, STATES
+from nsrecover.language.goals import OPPOSITE_STATE, STATES, read_goal
+from nsrecover.logs.readers.common import action_of
 from nsrecover.logs.trace import FactClaim
+from nsrecover.logs.understanding import in_household, is_verb, operator_of
 
 _STATE_OF = {word: state for state, words in STATES.items() for word in words.split(", ")}
 _STATE_OF |= {f"not {word}": OPPOSITE_STATE[state] for word, state in _STATE_OF.items() if state in OPPOSITE_STATE}
@@ -61,26 +63,6 @@ _HOLDS = re.compile(rf"^{_HAND} (?:holds|is holding|contains|carries|has) (.+)$"
 _EMPTY_HAND = re.compile(rf"^{_HAND} is (?:empty|free)$", re.IGNORECASE)
 _NOTHING = ("nothing", "no object", "none")
 
-_ACTIONS = (
-    ("move_to", r"(?:move|go|navigate|drive|walk|travel|head|come|approach|move over)(?: to| towards)? (.+)"),
-    ("toggle_on", r"(?:toggle|turn|switch|power) on (.+)|(?:activate|start) (.+)|(?:toggle|turn|switch) (.+) on"),
-    ("toggle_off", r"(?:toggle|turn|switch|power) off (.+)|(?:deactivate|stop) (.+)|(?:toggle|turn|switch) (.+) off"),
-    ("pick_up", r"(?:pick up|take hold of|take|grasp|grab|lift up|lift|fetch|get|collect|pick) (.+)"),
-    ("open_obj", r"(?:pull open|open up|open) (.+)|pull (.+) open"),
-    ("close_obj", r"(?:close|shut) (.+)|push (.+) (?:shut|closed)"),
-    ("pour", r"(?:pour|empty|tip|drain)(?: out)?(?: liquid from| the contents of)? (.+?)(?: out)? "
-             r"(?:into|in|onto|over|on|to) (.+)"),
-    ("put_in", r"(?:put|place|insert|deposit|set|lay|drop|store|stow)(?: down)? (.+?)(?: down)? "
-               r"(?:into|inside|in) (.+)"),
-    ("put_on", r"(?:put|place|deposit|set|lay|drop|stand)(?: down)? (.+?)(?: down)? (?:on top of|onto|upon|on) (.+)"),
-    ("slice_obj", r"(?:slice|cut up|cut|chop|carve) (.+?)(?: (?:into|in) (?:slices|pieces)| up)?"),
-    ("crack_obj", r"(?:crack|break)(?: open)? (.+?)(?: open)?"),
-    ("set_aside", r"set (.+) aside"),
-    ("put_back", r"bring (.+) back"),
-)  # fmt: skip
-_PATTERNS = tuple((operator, re.compile(pattern, re.IGNORECASE)) for operator, pattern in _ACTIONS)
-_MOVES = {"move", "go", "navigate", "drive", "walk", "approach", "travel"}
-
 
 @lru_cache(maxsize=4096)
 def state_of(word: str) -> str:
@@ -106,12 +88,12 @@ def states_in(name: str) -> tuple[str, ...]:
 
 
 def action_in(text: str) -> Action | None:
-    """The action that a line in English is about; None if its verb is unknown."""
-    for operator, pattern in _PATTERNS:
-        if found := pattern.fullmatch(text.strip()):
-            names = (normal(normal(name).removeprefix("liquid from ")) for name in found.groups() if name)
-            return Action(operator, tuple(names))
-    return None
+    """The action of the household that a line in English is about; None if its verb is unknown."""
+    found = action_of(text)
+    if not is_verb(found.operator):
+        return None
+    names = (normal(normal(name).removeprefix("liquid from ")) for name in found.arguments)
+    return in_household(Action(found.operator, tuple(names)))
 
 
 class HouseholdWords:
@@ -197,7 +179,7 @@ class SceneWords:
     def object_of(self, name: str) -> str | None:
         """The object that a name means: the same, one whose name ends so, or the only one of that kind."""
         name = re.sub(r"^(?:the|a|an) ", "", name.strip().lower())
-        known = {one.lower(): one for one in self.scene.objects}
+        known = {form: one for one in self.scene.objects for form in (normal(one), one.lower())}
         if name in known:
             return known[name]
         alike = [one for low, one in known.items() if low.endswith(f" {name}") or name.endswith(f" {low}")]
@@ -247,7 +229,7 @@ class SceneWords:
         best = max(range(len(scores)), key=scores.__getitem__, default=None)
         if best is not None and scores[best] >= 1.5:
             return plan[best]
-        return Action("move_to", tuple(named)[:1]) if said[:1] and said[0] in _MOVES else None
+        return Action("move_to", tuple(named)[:1]) if operator_of((said or [""])[0]) == "move_to" else None
 
     def _named(self, text: str) -> set[str]:
         words, found = re.findall(r"[\w-]+", text.lower()), set[str]()
@@ -259,33 +241,16 @@ class SceneWords:
         return found
 
     def goal(self, text: str) -> tuple[list[StateFact], list[str]]:
-        """The conditions that a success condition names, and the words that are unknown."""
-        conditions, unknown, subject, placing = list[StateFact](), list[str](), "", False
-        words = re.findall(r"[\w-]+", text.lower())
-        while words:
-            count, thing, phrase = self._longest(words)
-            if thing is not None and placing and subject:
-                conditions += [(name, subject, thing) for name in self._relations(Role.LOCATION)[:1]]
-            elif thing is not None:
-                subject = thing
-            elif phrase and subject and (fact := self.fact_of(subject, phrase)) is not None:
-                conditions.append(fact[0] if fact[1] else ("not", *fact[0]))
-            elif words[0] not in _FILLERS and words[0] not in RELATIONS and words[0] not in ("on", "top", "of"):
-                unknown.append(words[0])
-            placing = (placing and thing is None and not phrase) or words[0] in RELATIONS
-            words = words[count:]
-        return conditions, unknown
-
-    def _longest(self, words: Sequence[str]) -> tuple[int, str | None, str]:
-        """How many words name an object, or are a value."""
-        for count in range(min(5, len(words)), 0, -1):
-            phrase = " ".join(words[:count])
-            if set(words[:count]) & {*_FILLERS, *RELATIONS}:
-                continue
-            thing = self.object_of(phrase)
-            if thing is not None or phrase in self._values:
-                return count, thing, "" if thing is not None else phrase
-        return 1, None, ""
-
-
-_FILLERS = {"a", "an", "the", "and", "is", "are", "be", "has", "have", "been", "that", "which", "it", "all", "both"}
+        """The conditions that a success condition names, and what of it cannot be read."""
+        read, conditions = read_goal(text, tuple(self.scene.objects), own_states=self._values), list[StateFact]()
+        unread = list(read.unread)
+        for word, *names in read.conditions:
+            things = [thing for thing in map(self.object_of, names) if thing is not None]
+            found = self.fact_of(things[0], word) if len(things) == len(names) == 1 else None
+            if word in ("at", "away_from") and len(things) == 2:
+                found = (self._relations(Role.LOCATION)[0], *things), word == "at"
+            if found is None:
+                unread.append(" ".join((word, *names)))
+            else:
+                conditions.append(found[0] if found[1] else ("not", *found[0]))
+        return conditions, unread

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from eval.foreign_logs import MEASUREMENT, ForeignLogsConfig
+from eval.foreign_logs import MEASUREMENT, ForeignLogsConfig, logs_in
+from eval.kitchen_logs import step_at
 from eval.logs.__main__ import judged_written, left_out
 from eval.logs.household_world import conditions_of, judge
 from eval.logs.judging import METRICS
@@ -68,6 +69,19 @@ def test_files_are_asked_for_and_may_be_named_without_key(tmp_path: Path) -> Non
     done = run("eval.foreign_logs", str(tmp_path / "plain.json"), f"out={tmp_path / 'out'}", "workers=1")
     assert done.code == 0, done.err
     assert "kind of failure | 100.0 %" in unpadded(done.out)
+
+
+def test_a_list_names_traces_in_several_formats_with_their_truth() -> None:
+    traces = logs_in("eval/logs/six_formats/truth.jsonl")
+    assert len(traces) == 40
+    for trace in traces:
+        truth = trace.extra["truth"]
+        assert bool(truth["steps"]) == (truth["causes"] != ["none"]), trace.extra["id"]
+
+
+def test_the_action_at_a_time_is_the_one_under_way() -> None:
+    assert [step_at([time], ["00:07", "00:20"]) for time in ("00:07", "00:08", "00:30")] == [0, 1, None]
+    assert step_at([], ["00:07"]) is None
 
 
 @pytest.mark.parametrize(

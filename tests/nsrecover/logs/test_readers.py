@@ -1,6 +1,7 @@
 """Every format of logs: what is read of it, and what is found."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ from typer.testing import CliRunner
 
 from nsrecover.cli import app as cli
 from nsrecover.errors import InvalidRecording
-from nsrecover.logs import RootCause, explain_log, read_logs
+from nsrecover.logs import RootCause, explain_log, log_of, read_logs
 from nsrecover.logs.explaining import LogExplanation
+from nsrecover.logs.readers.common import action_of
 from nsrecover.logs.reading import raw_logs
 from nsrecover.logs.trace import trace_lines, trace_of
 
@@ -208,3 +210,74 @@ def test_time_that_runs_out_is_told(tmp_path: Path) -> None:
     (log,) = read_logs(tmp_path / "steps.json")
     assert explain_log(log, budget_s=0.0).not_considered
     assert explain_log(log, budget_s=20.0).not_considered == ""
+
+
+def test_an_unknown_step_has_every_effect_that_is_seen_after_it(tmp_path: Path) -> None:
+    steps = [
+        {"action": "unhook(hose)", "success": True, "state": {"holding(hose)": True, "on(hose, reel)": False}},
+        {"action": "thread(hose, drum)", "success": True, "state": {"in(hose, drum)": True, "holding(hose)": False}},
+    ]
+    log = json.dumps({"goal": ["in(hose, drum)"], "steps": steps})
+    assert explained(tmp_path, "steps.json", log).finding.cause is RootCause.NONE
+    steps[1]["state"] = {"holding(hose)": True}
+    assert (
+        explained(tmp_path, "steps.json", json.dumps({"goal": ["in(hose, drum)"], "steps": steps})).finding.step
+        is not None
+    )
+
+
+def test_what_a_tree_only_looks_at_is_no_action_and_what_it_skips_is_planned(tmp_path: Path) -> None:
+    (tmp_path / "tree.log").write_text(
+        """\
+[10.0]: Deliver                   IDLE -> RUNNING
+[10.0]: PickVial                  IDLE -> RUNNING
+[14.0]: PickVial                  RUNNING -> SUCCESS
+[14.1]: GripperHoldsVial          IDLE -> FAILURE
+[14.2]: PlaceVialOnRack           IDLE -> SKIPPED
+[14.2]: Deliver                   RUNNING -> FAILURE
+"""
+    )
+    (raw,) = raw_logs(tmp_path / "tree.log")
+    assert [str(step) for step in raw.plan] == ["pick(Vial)", "put_on(Vial, Rack)"]
+    assert [(claim.facts[0], claim.holds) for event in raw.events for claim in event.claims] == [
+        (("holding", "Vial"), False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("Pick up red_cube", "pick_up(red cube)"),
+        ("OpenDrawer", "open(Drawer)"),
+        ("turn the lamp on", "turn_on(lamp)"),
+        ("CarryShirtToFolder", "carry(Shirt, Folder)"),
+        ("put soap 1 in/on shelf 2", "put_in(soap-1, shelf-2)"),
+    ],
+)
+def test_actions_in_words_have_their_verb_and_their_objects(text: str, action: str) -> None:
+    assert str(action_of(text)) == action
+
+
+def test_a_table_may_have_another_delimiter_and_facts_with_their_truth(tmp_path: Path) -> None:
+    (tmp_path / "facts.csv").write_text("time;action;status;fact\n1;pick(nut);succeeded;\n2;;;holding(nut)=false\n")
+    (raw,) = raw_logs(tmp_path / "facts.csv")
+    assert [(claim.facts[0], claim.holds) for event in raw.events for claim in event.claims] == [
+        (("holding", "nut"), False)
+    ]
+
+
+@pytest.mark.parametrize(("objects", "lines"), [(40, 12), (6, 150)])
+def test_large_logs_are_explained_in_time(objects: int, lines: int) -> None:
+    names = [f"block-{number}" for number in range(1, objects + 1)]
+    view = f"{', '.join(names)}, shelf. " + " ".join(f"{name} is on top of shelf." for name in names[1:])
+    events = [
+        f"{second // 60:02d}:{second % 60:02d}. Action: Pick up block-1. Visual observation: {view} "
+        "nothing is inside robot gripper."
+        for second in range(1, lines + 1)
+    ]
+    plan = ["(pick_up, block-1)", "(put_in, block-1, box)"]
+    log = log_of({"task": "", "plan": plan, "success_state": "block-1 is in the box.", "event_summary": events,
+                  "subgoal_summary": [], "final_state": view})  # fmt: skip
+    began = time.thread_time()
+    explain_log(log)
+    assert time.thread_time() - began < 3.0
