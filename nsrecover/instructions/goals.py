@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,9 +13,11 @@ from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.constraints import StopError, check_constraints, in_room
 from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
+from nsrecover.instructions.person import person_text
 from nsrecover.instructions.task import Choices, Refusal, RefusalCode, Stage, Task, TaskQuestion
 from nsrecover.language.meaning import RESULT, Clause, Phrase, Reading, Sort, Verb
 from nsrecover.language.words import head_of
+from nsrecover.util.english import listed
 
 LONGEST = 400
 """Characters that a sentence may have."""
@@ -231,7 +234,7 @@ class _GoalGrounder:
         name, people, more, static = self._person(clause)
         if clause.verb in (Verb.FOLLOW, Verb.GUIDE):
             if clause.target is None and clause.verb is Verb.GUIDE:
-                raise StopError(TaskQuestion(f"Where should I guide {_the(name)}?", Phrase(Sort.PLACE, "?")))
+                raise StopError(TaskQuestion(f"Where should I guide {person_text(name)}?", Phrase(Sort.PLACE, "?")))
             place = self._place(clause.target) if clause.target is not None else self._followed_to(people[name])
             done = "followed" if clause.verb is Verb.FOLLOW else "guided"
             return Stage(((done, name), ("at", ROBOT, place)), {}, people, (place,), more, static)
@@ -271,7 +274,7 @@ class _GoalGrounder:
         name, people, more, static = self._person(clause)
         telling = clause.verb is Verb.TELL
         if not clause.content:
-            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {clause.verb} {_the(name)}.")
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {clause.verb} {person_text(name)}.")
         reports = telling and clause.content == RESULT
         text = f"{clause.content} of part {number}" if reports else plain(clause.content)
         trait, done = (ServiceTrait.INFORMATION, "told") if telling else (ServiceTrait.QUESTION, "answered")
@@ -445,13 +448,5 @@ def _unreported(clause: Clause, later: tuple[Clause, ...]) -> bool:
     return found or clause.verb is Verb.COUNT
 
 
-def _or(options: tuple[str, ...] | list[str]) -> str:
-    return " or ".join(
-        (", ".join(f"the {each}" for each in options[:-1]), f"the {options[-1]}")
-        if len(options) > 1
-        else [f"the {options[0]}"]
-    )
-
-
-def _the(name: str) -> str:
-    return "you" if name == OPERATOR else f"the {name}" if name.endswith("person") else name.capitalize()
+def _or(options: Iterable[str]) -> str:
+    return listed([f"the {each}" for each in options], "or")

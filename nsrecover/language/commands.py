@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -196,13 +196,23 @@ def _gapped(verb: tuple[str, str], args: Sequence[Part], more: Sequence[Part], n
     """As in "put the bread on the desk and the milk in the fridge": the verb is meant twice."""
     if [part.kind for part in args] != [part.kind for part in more] or len(args) < 2:
         return None
-    made = [_act(verb, each, neg) for each in (args, more)]
-    units = [each.meaning if isinstance(each, Costly) else each for each in made]
-    if None in units:
+    return _together(_act(verb, each, neg) for each in (args, more))
+
+
+def _unit_of(made: Meaning) -> Unit | None:
+    """What a builder has made, without its cost."""
+    found: Unit | None = made.meaning if isinstance(made, Costly) else made
+    return found
+
+
+def _together(made: Iterable[Meaning]) -> Costly | None:
+    """The clauses of several units as one unit; None if one of them has none."""
+    every = list(made)
+    units = [_unit_of(each) for each in every]
+    if any(unit is None or unit.kind not in ("do", "wish") for unit in units):
         return None
-    return Costly(
-        Unit("do", tuple(c for unit in units for c in unit.clauses)), sum(e.cost for e in made if isinstance(e, Costly))
-    )
+    whole = tuple(each for unit in units if unit is not None for each in unit.clauses)
+    return Costly(Unit("do", whole), sum(each.cost for each in every if isinstance(each, Costly)))
 
 
 def _posed(who: Np, pose: tuple[Lexeme, str], place: Part | None = None) -> Meaning:
@@ -272,11 +282,7 @@ def _place_of(at: Part | None) -> Phrase | None:
 
 def _afterwards(first: tuple[str, str], clause: Unit, args: Sequence[Part] = ()) -> Meaning:
     """As in "put it in the sink when you have found the cup": one after the other."""
-    made = clauses(first, args, False, None)
-    unit = made.meaning if isinstance(made, Costly) else made
-    if unit is None or unit.kind != "do" or not isinstance(clause, Unit) or clause.kind != "do":
-        return None
-    return Unit("do", (*unit.clauses, *clause.clauses))
+    return _together((clauses(first, args, False, None), clause)) if isinstance(clause, Unit) else None
 
 
 def _other_place(clause: Unit, **denied: Part) -> Meaning:
@@ -287,9 +293,7 @@ def _other_place(clause: Unit, **denied: Part) -> Meaning:
 
 def _wishes(who: Np, what: tuple[Np, ...], who2: Np, what2: tuple[Np, ...]) -> Meaning:
     """As in "Ann gets the cup, Tom the plate"."""
-    made = [_wish(one, things) for one, things in ((who, what), (who2, what2))]
-    units = [each.meaning if isinstance(each, Costly) else each for each in made]
-    return Unit("do", tuple(c for unit in units for c in unit.clauses)) if None not in units else None
+    return _together(_wish(one, things) for one, things in ((who, what), (who2, what2)))
 
 
 def _again_go(prep: tuple[str, str], what: Np) -> Meaning:
@@ -384,7 +388,7 @@ def _counted_mod(what: tuple[Np, ...], mods: Meaning) -> Meaning:
 
 def _where(what: Np) -> Meaning:
     made = clauses(("find", "find"), (Part("np", "", (what,)),), False, None)
-    unit = made.meaning if isinstance(made, Costly) else made
+    unit = _unit_of(made)
     if unit is None or unit.clauses[0].verb is not Verb.FIND:
         return None
     told = (_REPORT,) if unit.clauses[0].person is not None else ()
@@ -632,13 +636,11 @@ def vocabulary(lexicon: Lexicon) -> Vocabulary:
     for kind, texts in WORDS["prepositions"].items():
         for text in listed(texts):
             words.add((text,), "preposition", (kind, text))
-    for kind, name in (("size", "size"), ("gender", "gender_mod"), ("other", "other")):
-        for text in listed(WORDS["constraints"][kind]):
-            words.add((text,), name, (kind if kind != "gender" else "gender", text))
-    for text in listed(WORDS["sizes"]):
-        words.add((text,), "size", ("size", text))
-    for text in (*listed(WORDS["ordinals"]),):
-        words.add((text,), "order", ("order", text))
+    limits = {**WORDS["constraints"], "sizes": WORDS["sizes"], "order": WORDS["ordinals"]}
+    for table in ("size", "gender", "other", "sizes", "order"):
+        kind = table.removesuffix("s")
+        for text in listed(limits[table]):
+            words.add((text,), "gender_mod" if kind == "gender" else kind, (kind, text))
     words.add(listed(WORDS["harmless"]), "harmless")
     looks = {word for place in home.places.values() for word in (*place.looks, *place.name.split()[:-1])}
     looks |= {word for item in home.items.values() for word in item.name.split()[:-1]}
@@ -654,13 +656,6 @@ def vocabulary(lexicon: Lexicon) -> Vocabulary:
     places = [(text, entry) for text, entry in lexicon.entries.items() if entry.sort == "place" and " " not in text]
     for text, entry in places:
         words.add((text,), "place_word", (entry, text))
-    for state, texts in (
-        ("open", "open, opened"),
-        ("closed", "closed, shut"),
-        ("on", "on, turned on, switched on, running"),
-        ("off", "off, turned off, switched off"),
-    ):
-        words.add(listed(texts), "door_state", state)
     words.know(COMMON)
     return words
 
