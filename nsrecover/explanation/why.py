@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
-from nsrecover.core.discrepancy import AnyDeviation, Cause, Discrepancy, Phase
+from nsrecover.core.discrepancy import AnyDeviation, Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.domains.domain import Domain
 from nsrecover.explanation.audience import participle
@@ -23,8 +23,8 @@ class Agent(StrEnum):
     UNKNOWN = "unknown"
 
 
-_OWN = (Cause.DROPPED, Cause.NOT_LIFTED, Cause.NOT_DONE, Cause.MISTAKEN)
-"""Causes that only an action of the robot has."""
+_OWN = (Cause.NOT_LIFTED, Cause.MISTAKEN)
+"""Causes that only an action of the robot has; of boxes a drop, too. What did not change may have been changed back."""
 
 
 def agent_of(deviation: AnyDeviation, by_hand: str) -> Agent:
@@ -34,7 +34,7 @@ def agent_of(deviation: AnyDeviation, by_hand: str) -> Agent:
         deviation: what is not as expected.
         by_hand: who has changed the scene by hand just before, as the records say; empty if they say nothing.
     """
-    if deviation.cause in _OWN:
+    if deviation.cause in _OWN or (deviation.cause is Cause.DROPPED and isinstance(deviation, Deviation)):
         return Agent.ROBOT
     return Agent.PERSON if by_hand and deviation.cause in _OF_OTHERS else Agent.UNKNOWN
 

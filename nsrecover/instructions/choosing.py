@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.person import person_text
 from nsrecover.instructions.task import Refusal, Stage, Task, TaskQuestion
 from nsrecover.language.meaning import Phrase, Sort
 from nsrecover.util.english import listed
@@ -23,11 +24,15 @@ def chosen_of(found: Sequence[Task], choice: str | tuple[str, ...] | None, home:
         choice: what a person has said is meant; None before the question.
         home: of the tasks.
     """
-    texts = [task_text(each, home) for each in found]
-    if choice in texts:
-        return found[texts.index(str(choice))]
-    options = tuple(dict.fromkeys(texts))
-    return TaskQuestion(f"Should I {' or '.join(options)}?", MEANING, options) if len(options) > 1 else found[0]
+    options = tuple(dict.fromkeys(task_text(each, home) for each in found))
+    return _asked(found, options, choice) if len(options) > 1 else found[0]
+
+
+def _asked(found: Sequence[Task], options: tuple[str, ...], choice: object) -> Task | TaskQuestion:
+    """The chosen one of several tasks, or the question which one is meant."""
+    if choice in options:
+        return found[options.index(str(choice))]
+    return TaskQuestion(f"Should I {' or '.join(options)}?", MEANING, options)
 
 
 def meaning_of(task: Task) -> tuple[object, ...]:
@@ -58,9 +63,7 @@ def agreed(
         return first
     tasks = [each for each in (first, second) if isinstance(each, Task)]
     options = tuple(dict.fromkeys(task_text(each, home) for each in tasks))
-    if choice in options:
-        return tasks[options.index(choice)]
-    return TaskQuestion(f"Should I {' or '.join(options)}?", MEANING, options)
+    return _asked(tasks, options, choice)
 
 
 def task_text(task: Task, home: Home) -> str:
@@ -83,29 +86,23 @@ def _stage_text(stage: Stage, within: Mapping[str, str], home: Home) -> str:
     where = f" at the {within[person]}" if within.get(person) else ""
     if stage.goal[0][0] in ("followed", "guided"):
         verb = stage.goal[0][0].replace("ed", "").replace("guid", "guide")
-        return f"{verb} {_who(person)}{where} to the {terms[-1]}"
+        return f"{verb} {person_text(person)}{where} to the {terms[-1]}"
     if stage.goal[0][0] == "counted":
         return f"count the {listed([' '.join(fact[1:]) for fact in stage.goal])}"
     if predicate == "at" and thing:
         if stage.goal[0][0] == "holding":
             return f"take the {thing}{source} to the {terms[-1]}"
         if terms[-1] in stage.people or terms[-1] == OPERATOR:
-            return f"bring the {thing}{source} to {_who(terms[-1])}{where}"
+            return f"bring the {thing}{source} to {person_text(terms[-1])}{where}"
         hollow = Trait.HOLLOW in home.places[terms[-1]].traits
         return f"put the {thing}{source} {'in' if hollow else 'on'} the {terms[-1]}"
     if predicate in ("told", "answered"):
         said = "what I found out" if stage.reports else terms[0]
-        return f"{'tell' if predicate == 'told' else 'ask'} {_who(person)}{where}: {said}"
+        return f"{'tell' if predicate == 'told' else 'ask'} {person_text(person)}{where}: {said}"
     words = {
         "at": "go to the {0}", "holding": "pick up the {0}", "found": "find the {0}", "open": "open the {0}",
         "closed": "close the {0}", "running": "turn on the {0}", "off": "turn off the {0}",
         "asked": "ask where the {0} is", "beside": "go to {1}", "answered_to": "answer the question of {1}",
         "pose_known": "see which pose {1} has",
     }  # fmt: skip
-    return f"{words[predicate].format(terms[-1], _who(person))}{source}{where}"
-
-
-def _who(name: str) -> str:
-    if name == OPERATOR:
-        return "you"
-    return f"the {name}" if name.islower() and " " in name else name.capitalize()
+    return f"{words[predicate].format(terms[-1], person_text(person))}{source}{where}"

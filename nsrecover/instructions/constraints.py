@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from nsrecover.domains.service.home import Home, Place
 from nsrecover.instructions.task import Choices, Refusal, RefusalCode, TaskQuestion
-from nsrecover.language.meaning import THINGS, Clause, Constraint, ConstraintKind, Phrase, Sort
+from nsrecover.language.meaning import THINGS, Clause, Constraint, ConstraintKind, Phrase, Sort, Verb
+from nsrecover.language.words import can_be
 from nsrecover.util.english import listed
 
 _TELLS_APART = (ConstraintKind.QUALITY, ConstraintKind.RELATION, ConstraintKind.SIDE, ConstraintKind.SIZE)
@@ -43,7 +44,9 @@ def check_constraints(home: Home, clause: Clause, notes: list[str], choices: Cho
         StopError: a constraint is not served; the refusal names it.
     """
     for constraint in clause.constraints:
-        _refuse(constraint, clause)
+        if constraint.to not in choices:
+            _beside(home, constraint, clause)
+            _refuse(constraint, clause)
     for phrase in clause.phrases:
         for constraint in phrase.constraints:
             if _is_room(home, constraint) and phrase.sort is Sort.PLACE:
@@ -57,6 +60,25 @@ def check_constraints(home: Home, clause: Clause, notes: list[str], choices: Cho
             if constraint.kind not in _TELLS_APART or any_of_kind or not definite or not _only_one(home, phrase):
                 _refuse(constraint, clause)
             notes.append(f"I know only one {phrase.name}, and cannot tell whether '{constraint.text}' is true of it.")
+
+
+def _beside(home: Home, constraint: Constraint, clause: Clause) -> None:
+    """Ask beside which of a few known objects something is to be put, with what can be done instead."""
+    to = constraint.to
+    if to is None or clause.verb is not Verb.PLACE or constraint.kind is not ConstraintKind.RELATION:
+        return
+    can_be_so = can_be(home, to.name)
+    known = [n for n in home.items if home.could_mean(to.name, n) or _is_word_of(to.name, n) or n in can_be_so]
+    options = tuple(name for name in known if clause.thing is None or name != clause.thing.name)
+    if 1 < len(options) <= MOST_ASKED:
+        which = listed([f"the {name}" for name in options], "or")
+        text = f"I can only put it where the {to.name} is, not {constraint.text}. Which do you mean: {which}?"
+        raise StopError(TaskQuestion(text, to, options))
+
+
+def _is_word_of(noun: str, name: str) -> bool:
+    """Whether a noun is a word of a name, or begins one: "bottle" of "bottled water"."""
+    return any(word.startswith(noun) for word in name.split())
 
 
 def _ask(constraint: Constraint, phrase: Phrase, options: tuple[str, ...]) -> None:

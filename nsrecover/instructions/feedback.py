@@ -8,41 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from nsrecover.domains.service.home import Home
 from nsrecover.instructions.goals import ground
-from nsrecover.instructions.task import Choices, Refusal, Task, TaskQuestion
+from nsrecover.instructions.task import Choices, Task, TaskQuestion
 from nsrecover.language.answers import read_reply
 from nsrecover.language.commands import Change, alike, changes
-from nsrecover.language.lattice import Vocabulary
 from nsrecover.language.meaning import THINGS, Clause, Phrase, Reading, Sort, Verb
-from nsrecover.language.words import Lexicon
+
+if TYPE_CHECKING:
+    from nsrecover.instructions.understanding import Understanding
 
 
-class Reader(Protocol):
-    """Reads the sentences of a home; see `Understanding`."""
-
-    home: Home
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """The words of the home."""
-        ...
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words of commands."""
-        ...
-
-    def task(
-        self, sentence: str, choices: Choices | None = None, before: Sequence[Clause] = ()
-    ) -> Task | TaskQuestion | Refusal:
-        """What a sentence asks for."""
-        ...
-
-
-def corrected(understanding: Reader, task: Task, answer: str, choices: Choices) -> Task | TaskQuestion | None:
+def corrected(understanding: Understanding, task: Task, answer: str, choices: Choices) -> Task | TaskQuestion | None:
     """The task as a person has corrected it.
 
     Args:
@@ -65,7 +44,7 @@ def corrected(understanding: Reader, task: Task, answer: str, choices: Choices) 
     return other if isinstance(other, Task | TaskQuestion) else None
 
 
-def _edited(understanding: Reader, clauses: Sequence[Clause], change: Change) -> Sequence[Clause] | None:
+def _edited(understanding: Understanding, clauses: Sequence[Clause], change: Change) -> Sequence[Clause] | None:
     """Clauses with the last slot changed that something said fits; None if it fits none."""
     home, phrase = understanding.home, change.phrase
     if change.kind == "dropped":

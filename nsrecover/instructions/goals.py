@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,9 +13,11 @@ from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.constraints import StopError, check_constraints, in_room
 from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
+from nsrecover.instructions.person import person_text
 from nsrecover.instructions.task import Choices, Refusal, RefusalCode, Stage, Task, TaskQuestion
 from nsrecover.language.meaning import RESULT, Clause, Phrase, Reading, Sort, Verb
 from nsrecover.language.words import head_of
+from nsrecover.util.english import listed
 
 LONGEST = 400
 """Characters that a sentence may have."""
@@ -32,6 +35,7 @@ NUMBERS = {"two": 2, "2": 2, "both of the": 2, "three": 3, "3": 3, "four": 4, "4
 """How many a number word means; of more, a home has hardly ever as many by name."""
 
 
+_ON = ("on", "onto", "upon", "over")
 _TAKES_THINGS = frozenset((Trait.SURFACE, Trait.FLAT, Trait.HOLLOW, Trait.BASIN))
 
 
@@ -98,6 +102,9 @@ class _GoalGrounder:
                 stages.append(self._speech(report, len(clauses) + i))
         at = self._place(reading.operator_at) if reading.operator_at is not None else ""
         self.notes += [f"I take '{text}' as a reason only." for text in reading.background]
+        for clause in clauses:
+            if clause.thing is not None and clause.instead is not None and not clause.either:
+                self._ask_which(clause.thing, clause.instead)
         either = [(each.thing, each.instead) for each in clauses if each.thing is not None and each.instead is not None]
         self.notes += [f"Either will do: of {one.text} and {other.text} I take the first." for one, other in either]
         contents = " ".join(clause.content for clause in clauses)
@@ -107,6 +114,12 @@ class _GoalGrounder:
             if said not in contents and not said.startswith(meant)
         ]
         return Task(reading.sentence, tuple(stages), at, tuple(dict.fromkeys(self.notes)), reading.clauses)
+
+    def _ask_which(self, one: Phrase, other: Phrase) -> None:
+        """Ask which of two things is meant, unless that was said."""
+        if one not in self.said:
+            options = (one.name, other.name)
+            raise StopError(TaskQuestion(f"Which do you mean: {_or(options)}?", one, options))
 
     def _refuse(self, code: RefusalCode, text: str) -> None:
         raise StopError(Refusal(code, text))
@@ -153,6 +166,7 @@ class _GoalGrounder:
         if phrase.count:
             text = f"I cannot tell which '{phrase.count} {phrase.text}s' are meant; say each of them. I did nothing."
             self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
+        self.notes.append(f"I do not know how many {phrase.text} are meant, and take one.")
         return [clause]
 
     # --- stages
@@ -177,7 +191,9 @@ class _GoalGrounder:
                 return self._at_place(clause)
 
     def _with_thing(self, clause: Clause) -> Stage:
-        thing, within = self._thing(clause)
+        to = clause.target if clause.verb is Verb.PLACE else None
+        place = self._surface(self._place(to) if to.name != "?" else self._beside(clause)) if to is not None else ""
+        thing, within = self._thing(clause, place)
         if clause.verb is Verb.FIND:
             return Stage((("found", thing),), {thing: within})
         if clause.verb is Verb.TAKE:
@@ -185,24 +201,40 @@ class _GoalGrounder:
         if clause.verb is Verb.PLACE:
             if clause.target is None:
                 raise StopError(TaskQuestion(f"Where should I put the {thing}?", Phrase(Sort.PLACE, "?")))
-            place = self._surface(self._place(clause.target))
             if not self.home.places[place].is_room and not self.home.places[place].traits & _TAKES_THINGS:
                 self._refuse(RefusalCode.NO_SKILL, f"I cannot put anything in or on the {place}.")
+            if clause.target.prep in _ON and Trait.DOOR in self.home.places[place].traits:
+                self.notes.append(f"I can put things in the {place}, not on it.")
             if self.home.places[place].is_room:
                 return Stage((("holding", thing), ("at", ROBOT, place)), {thing: within}, {}, (place,))
-            if Trait.METAL in traits_of(self.home.kind(thing)) and Trait.MICROWAVES in self.home.places[place].traits:
-                self._refuse(
-                    RefusalCode.DANGEROUS, f"I do not put metal in the microwave: the {thing} is made of metal."
-                )
+            if danger := self._danger(thing, place):
+                self._refuse(RefusalCode.DANGEROUS, f"I do not do that: {danger}.")
             return Stage((("at", thing, place),), {thing: within}, {}, (place,))
         name, people, more, static = self._person(clause)
         return Stage((("at", thing, name),), {thing: within}, people, (), more, static)
+
+    def _beside(self, clause: Clause) -> str:
+        """The place of the object beside which something is to be put, as a person has chosen it."""
+        named = [self.choices[each.to] for each in clause.constraints if each.to in self.choices]
+        place = self.home.items[named[0]].place if named and named[0] in self.home.items else ""
+        if not place:
+            self._refuse(RefusalCode.NO_SKILL, "I do not know where that is, so I cannot put anything there.")
+        self.notes.append(f"I put it at the {place}, where the {named[0]} is.")
+        return place
+
+    def _danger(self, thing: str, place: str) -> str:
+        """Why an object must not go to a place; empty if it may."""
+        has, there = traits_of(thing) | traits_of(self.home.kind(thing)), self.home.places[place].traits
+        if Trait.METAL in has and Trait.MICROWAVES in there:
+            return f"the {thing} is made of metal, which must not be in the {place}"
+        hot = Trait.HEATS in there and Trait.MICROWAVES not in there
+        return f"the {thing} melts in the heat of the {place}" if Trait.MELTS in has and hot else ""
 
     def _with_person(self, clause: Clause) -> Stage:
         name, people, more, static = self._person(clause)
         if clause.verb in (Verb.FOLLOW, Verb.GUIDE):
             if clause.target is None and clause.verb is Verb.GUIDE:
-                raise StopError(TaskQuestion(f"Where should I guide {_the(name)}?", Phrase(Sort.PLACE, "?")))
+                raise StopError(TaskQuestion(f"Where should I guide {person_text(name)}?", Phrase(Sort.PLACE, "?")))
             place = self._place(clause.target) if clause.target is not None else self._followed_to(people[name])
             done = "followed" if clause.verb is Verb.FOLLOW else "guided"
             return Stage(((done, name), ("at", ROBOT, place)), {}, people, (place,), more, static)
@@ -226,6 +258,9 @@ class _GoalGrounder:
                 (("counted", what),), {}, {}, (place,), {what: frozenset({trait})}, (("counts_at", what, place),)
             )
         noun = clause.thing.name
+        if clause.thing.words:
+            text = f"I cannot take '{' '.join(clause.thing.words)}' into account when I count. I did nothing."
+            self._refuse(RefusalCode.NO_SKILL, text)
         spots = [place]
         if self.home.places[place].is_room:
             spots = [each for each in self.home.furniture if self.home.inside(each, place)]
@@ -239,7 +274,7 @@ class _GoalGrounder:
         name, people, more, static = self._person(clause)
         telling = clause.verb is Verb.TELL
         if not clause.content:
-            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {clause.verb} {_the(name)}.")
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {clause.verb} {person_text(name)}.")
         reports = telling and clause.content == RESULT
         text = f"{clause.content} of part {number}" if reports else plain(clause.content)
         trait, done = (ServiceTrait.INFORMATION, "told") if telling else (ServiceTrait.QUESTION, "answered")
@@ -268,8 +303,8 @@ class _GoalGrounder:
 
     # --- phrases
 
-    def _thing(self, clause: Clause) -> tuple[str, str]:
-        """The object of a clause, and where its search is limited to."""
+    def _thing(self, clause: Clause, place: str = "") -> tuple[str, str]:
+        """The object of a clause, and where its search is limited to; `place` is where it is put."""
         phrase = clause.thing
         within = self._place(clause.source) if clause.source is not None else ""
         if phrase is None or phrase.sort is Sort.PRONOUN:
@@ -282,6 +317,8 @@ class _GoalGrounder:
             unknown = [word for word in phrase.words if word not in (*item.name.split(), *item.notes)]
             self.notes += [f"I cannot tell whether the {item.name} is '{word}'." for word in unknown]
             return phrase.name, within
+        if phrase.name == "object" and phrase.definite and clause.verb is not Verb.COUNT:
+            raise StopError(TaskQuestion(f"Which thing should I {clause.verb}?", Phrase(Sort.PRONOUN, "thing")))
         if phrase.name not in self.home.nouns and phrase.name not in self.home.categories:
             options = tuple(noun for noun in self.home.nouns if " " in noun and head_of(noun) == phrase.name)
             if not options:
@@ -301,6 +338,10 @@ class _GoalGrounder:
         if len(fitting) == 1 and (phrase.definite or phrase.owner):
             return fitting[0].name, within
         certain = phrase.sort is Sort.THING or (phrase.sort is Sort.CATEGORY and not phrase.plural)
+        safe = [item for item in fitting if not (place and self._danger(item.name, place))]
+        if len(safe) == 1 < len(fitting) and (phrase.definite or phrase.owner):
+            self.notes.append(f"Of them only the {safe[0].name} may go to the {place}.")
+            return safe[0].name, within
         if len(fitting) > 1 and (phrase.definite or phrase.owner) and certain:
             options = tuple(item.name for item in fitting)
             raise StopError(TaskQuestion(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
@@ -311,6 +352,9 @@ class _GoalGrounder:
     def _person(self, clause: Clause) -> tuple[str, dict[str, str], dict[str, frozenset[str]], tuple[StateFact, ...]]:
         """The person of a clause, with where to look, further objects and static facts."""
         phrase = clause.person or Phrase(Sort.PERSON, OPERATOR)
+        if phrase.count or (phrase.plural and phrase.name == "person" and clause.verb is not Verb.COUNT):
+            text = f"I cannot {clause.verb} several people; name each of them. I did nothing."
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
         if phrase.sort is Sort.PRONOUN:
             self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand whom to {clause.verb}.")
         within = self._place(clause.person_at) if clause.person_at is not None else ""
@@ -404,13 +448,5 @@ def _unreported(clause: Clause, later: tuple[Clause, ...]) -> bool:
     return found or clause.verb is Verb.COUNT
 
 
-def _or(options: tuple[str, ...] | list[str]) -> str:
-    return " or ".join(
-        (", ".join(f"the {each}" for each in options[:-1]), f"the {options[-1]}")
-        if len(options) > 1
-        else [f"the {options[0]}"]
-    )
-
-
-def _the(name: str) -> str:
-    return "you" if name == OPERATOR else f"the {name}" if name.endswith("person") else name.capitalize()
+def _or(options: Iterable[str]) -> str:
+    return listed([f"the {each}" for each in options], "or")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
+
+from nsrecover.domains.service.kinds import OPERATOR
 
 
 class Person(Protocol):
@@ -41,5 +43,8 @@ class TerminalPerson:
             return ""
 
 
-People = Mapping[str, Person]
-"""People by name; the operator is one of them."""
+def person_text(name: str) -> str:
+    """A person as the operator hears of them: you, Ann, the sitting person."""
+    if name == OPERATOR:
+        return "you"
+    return f"the {name}" if name.islower() and " " in name else name.capitalize()

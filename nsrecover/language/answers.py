@@ -10,6 +10,7 @@ from functools import cache
 from nsrecover.language.chart import Grammar, Meaning
 from nsrecover.language.lattice import Vocabulary, tokens
 from nsrecover.language.rules import grammar_of
+from nsrecover.language.tables import WORDS, listed
 from nsrecover.util.python310 import StrEnum
 
 
@@ -127,7 +128,7 @@ def read_choice(answer: str, options: Mapping[str, Sequence[str]]) -> Choice:
         answer: in English.
         options: each with its other names, or words that tell it from the others.
     """
-    words = Vocabulary(_grammar(), _SKIPPED, ("part",))
+    words = Vocabulary(_grammar(), listed(WORDS["skipped in answers"]), ("part",))
     texts = {name: (name, *others) for name, others in options.items()}
     whole = {text.lower(): frozenset((name,)) for name, each in texts.items() for text in each}
     single = {part for text in whole for part in re.findall(r"[^\W_]+", text)} - {"the", "a", "to", "on", "and", "or"}
@@ -144,23 +145,6 @@ def read_choice(answer: str, options: Mapping[str, Sequence[str]]) -> Choice:
     readings = _grammar().readings(words.lattice(tokens(answer)), "Chosen")
     choices = [_meant(reading, list(options)) for _, reading in readings[:4]]
     return next((each for each in choices if each.names or each.attitude is not Attitude.UNCLEAR), _first(choices))
-
-
-_SKIPPED = (
-    "please",
-    "i think",
-    "oh",
-    "well",
-    "robot",
-    "thanks",
-    "maybe",
-    "sorry",
-    "then",
-    "instead",
-    "i guess",
-    "just",
-    "really",
-)
 
 
 def _first(choices: Sequence[Choice]) -> Choice:

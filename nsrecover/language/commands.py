@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -43,7 +43,7 @@ from nsrecover.language.meaning import (
 )
 from nsrecover.language.rules import grammar_of
 from nsrecover.language.tables import WORDS, listed
-from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, forms
+from nsrecover.language.words import COMMON, PREPOSITIONS, VERBS, Lexeme, Lexicon, can_be, forms
 
 _TABLES = (
     "manners", "particles", "openings", "lying:lying", "answered", "results", "conditions", "colours:colour", "times",
@@ -53,12 +53,20 @@ _TABLES = (
 _MOST_READINGS = 40
 _LONGEST_NAME = 3
 _NO_NOUNS = frozenset(listed(WORDS["no_nouns"]))
+_NO_SUPERLATIVES, _SHORTEST_SUPERLATIVE = frozenset(listed(WORDS["constraints"]["no superlative"])), 5
 _NO_NAMES = frozenset(
     word for text in (*listed(WORDS["elsewhere"]), *listed(WORDS["adverbs"])) for word in text.split()
 )
 _NO_TEXT = frozenset(("wearing", "who", "that", "know", "and", "him", "her", *PREPOSITIONS))
 """Words with which nothing begins that is told."""
 _REPORT = Clause(Verb.TELL, person=THE_OPERATOR, content=RESULT)
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A clause that replaces what was said before it: "go to the sofa, no, go to the desk"."""
+
+    unit: Unit
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ def _change(kind: str, what: Np) -> Change | None:
     return Change(kind, *each) if each is not None else None
 
 
-def _list(first: Np, rest: Sequence[Np]) -> Costly | None:
+def _list(first: Np, rest: Sequence[Np] = ()) -> Costly | None:
     found = (first, *rest)
     sorts = {(is_person(np.phrase) and not is_thing(np.phrase), np.phrase.sort is Sort.PLACE) for np in found}
     if len(sorts) > 1:
@@ -147,6 +155,10 @@ def _quality(word: Meaning) -> Constraint:
     return Constraint(ConstraintKind(kind), text)
 
 
+def _superlative(word: str) -> bool:
+    return word.endswith("est") and len(word) > _SHORTEST_SUPERLATIVE and word not in _NO_SUPERLATIVES
+
+
 def _one(det: str | None = None, posts: Sequence[Part] = ()) -> Np | None:
     return Np(Phrase(Sort.PRONOUN, "it"), (), "one") if not posts else None
 
@@ -184,13 +196,23 @@ def _gapped(verb: tuple[str, str], args: Sequence[Part], more: Sequence[Part], n
     """As in "put the bread on the desk and the milk in the fridge": the verb is meant twice."""
     if [part.kind for part in args] != [part.kind for part in more] or len(args) < 2:
         return None
-    made = [_act(verb, each, neg) for each in (args, more)]
-    units = [each.meaning if isinstance(each, Costly) else each for each in made]
-    if None in units:
+    return _together(_act(verb, each, neg) for each in (args, more))
+
+
+def _unit_of(made: Meaning) -> Unit | None:
+    """What a builder has made, without its cost."""
+    found: Unit | None = made.meaning if isinstance(made, Costly) else made
+    return found
+
+
+def _together(made: Iterable[Meaning]) -> Costly | None:
+    """The clauses of several units as one unit; None if one of them has none."""
+    every = list(made)
+    units = [_unit_of(each) for each in every]
+    if any(unit is None or unit.kind not in ("do", "wish") for unit in units):
         return None
-    return Costly(
-        Unit("do", tuple(c for unit in units for c in unit.clauses)), sum(e.cost for e in made if isinstance(e, Costly))
-    )
+    whole = tuple(each for unit in units if unit is not None for each in unit.clauses)
+    return Costly(Unit("do", whole), sum(each.cost for each in every if isinstance(each, Costly)))
 
 
 def _posed(who: Np, pose: tuple[Lexeme, str], place: Part | None = None) -> Meaning:
@@ -248,12 +270,38 @@ def _wish(who: Np, what: tuple[Np, ...], args: Sequence[Part] = ()) -> Meaning:
     return Costly(replace(made.meaning, kind="wish"), made.cost) if isinstance(made, Costly) else made
 
 
+_SOUGHT = Phrase(Sort.PRONOUN, "sought")
+"""What was spoken of last, of a look that names nothing; it stands for nothing else."""
+_STATED = ("stated", "at", "said", "lost", "reason")
+
+
+def _place_of(at: Part | None) -> Phrase | None:
+    each = located(at.nouns[0]) if at is not None else None
+    return each[0] if each is not None else None
+
+
+def _afterwards(first: tuple[str, str], clause: Unit, args: Sequence[Part] = ()) -> Meaning:
+    """As in "put it in the sink when you have found the cup": one after the other."""
+    return _together((clauses(first, args, False, None), clause)) if isinstance(clause, Unit) else None
+
+
+def _other_place(clause: Unit, **denied: Part) -> Meaning:
+    """As in "rather than on the sofa, put it on the bed"."""
+    place, other = _place_of(denied["not"]), [each.target for each in clause.clauses]
+    return clause if clause.kind == "do" and place is not None and None not in other and place not in other else None
+
+
+def _wishes(who: Np, what: tuple[Np, ...], who2: Np, what2: tuple[Np, ...]) -> Meaning:
+    """As in "Ann gets the cup, Tom the plate"."""
+    return _together(_wish(one, things) for one, things in ((who, what), (who2, what2)))
+
+
 def _again_go(prep: tuple[str, str], what: Np) -> Meaning:
     """As in "walk to the hall and then into the study"."""
     each = located(what)
     if each is None or each[0].sort is not Sort.PLACE or prep[0] not in ("to", "at"):
         return None
-    return Unit("again", (Clause(Verb.GO, target=each[0]),))
+    return Unit("again", (Clause(Verb.GO, target=each[0]),), text=prep[0])
 
 
 def _wish_put(what: tuple[Np, ...], to: Part) -> Meaning:
@@ -340,7 +388,7 @@ def _counted_mod(what: tuple[Np, ...], mods: Meaning) -> Meaning:
 
 def _where(what: Np) -> Meaning:
     made = clauses(("find", "find"), (Part("np", "", (what,)),), False, None)
-    unit = made.meaning if isinstance(made, Costly) else made
+    unit = _unit_of(made)
     if unit is None or unit.clauses[0].verb is not Verb.FIND:
         return None
     told = (_REPORT,) if unit.clauses[0].person is not None else ()
@@ -416,7 +464,8 @@ def _said_condition(word: str, rest: str, clause: Meaning = None) -> Unit:
 
 
 _BUILDERS: dict[str, Callable[..., Meaning]] = {
-    "sequence": lambda first, rest: (first, *rest),
+    "sequence": lambda first, rest, odd=None: (*([odd] if odd else ()), first, *rest),
+    "odd": lambda words: Unit("reason", text=" ".join(words)),
     "same": lambda **labels: next(iter(labels.values())),
     "empty": lambda **_: "",
     "nothing": lambda **_: "",
@@ -445,6 +494,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "made_so": _made_so,
     "is_so": lambda what, word: _said_of(what, ("is", word[1] if isinstance(word, tuple) else word)),
     "said_of": _said_of,
+    "it_is": lambda words: Unit("quality", text=" ".join(words)),
     "person_did": lambda who, words: Unit(
         "said", (), (Np(_head(who)[0], (), who[1]),), text=" ".join((who[1], *words))
     ),
@@ -470,7 +520,7 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "answered_owner": lambda owner: _answered((Np(Phrase(Sort.PERSON, owner)),)),
     "cannot_check": lambda lead, what, rest: _refused(f"I have no skill to {lead} {what} {rest}."),
     "note": lambda words: Told(words),
-    "unknown_mod": _quality,
+    "unknown_mod": lambda word: _quality(("size", word) if _superlative(word) else word),
     "known_mod": _quality,
     "head": _head,
     "open_head": lambda words: _open_head(words),
@@ -518,6 +568,28 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "change_np": lambda what: _change("np", what),
     "change_wrong": lambda what: Change("wrong", replace(what.phrase, sort=Sort.PRONOUN)),
     "again_go": _again_go,
+    "restarted": lambda clause: Restart(clause) if isinstance(clause, Unit) and clause.kind == "do" else None,
+    "more_of": lambda what: Unit("more", (), (what,)),
+    "both_of": lambda first, second: _list(first, (second,)),
+    "or_of": lambda first, second: (replace(first, other=second, ask=True),) if is_thing(first.phrase) else None,
+    "until": lambda verb, args, at: (
+        clauses(verb, (*args, replace(at, kind="to")), False, None) if verb[0] == "follow" else None
+    ),
+    "afterwards": _afterwards,
+    "other_place": _other_place,
+    "seen_at": lambda what, at: _where(replace(what, parts=(*what.parts, at))),
+    "wish_subject": lambda what, args=(): _wish(Np(Phrase(Sort.PRONOUN, "subject")), what, args),
+    "wish_owner": lambda who, what, args=(): _wish(Np(Phrase(Sort.PERSON, who)), what, args),
+    "told_that": lambda verb, who, content: spoken("tell", who, content),
+    "looked": lambda at=None: Unit("do", (Clause(Verb.FIND, _SOUGHT, _place_of(at)),)),
+    "thought": lambda clause: clause if isinstance(clause, Unit) and clause.kind in _STATED else None,
+    "belongs_at": lambda at, what: _belongs(what, Part("to", "to", (at,))),
+    "object_first": lambda what, verb, args=(): (
+        clauses(verb, (Part("np", "", what), *args), False, None) if verb[0] != "go" else None
+    ),
+    "wishes": _wishes,
+    "wish_here": lambda who, what, to: _wish_put(what, to) if who.phrase == THE_OPERATOR else None,
+    "unknown_place": lambda who, what, **_: Unit("stated", (), (who, what)) if is_person(who.phrase) else None,
     "turned": lambda verb, where="", how="": _refused(
         f"I have no skill to {' '.join(filter(None, (verb[1], how, where)))}."
     ),
@@ -536,7 +608,9 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "question": lambda words, rest=None: " ".join(filter(None, (words, rest))),
     "request": lambda rest: f"to {rest}",
     "request_told": lambda rest: ("request", f"to {rest}"),
-    "person_knows": lambda who: Unit("said", (), (Np(_head(who)[0]),), text=f"{who[1]} may know"),
+    "person_knows": lambda who, what=None: Unit(
+        "said", (), (*([what] if what else ()), Np(_head(who)[0])), text=f"{who[1]} may know"
+    ),
 }
 
 
@@ -562,13 +636,11 @@ def vocabulary(lexicon: Lexicon) -> Vocabulary:
     for kind, texts in WORDS["prepositions"].items():
         for text in listed(texts):
             words.add((text,), "preposition", (kind, text))
-    for kind, name in (("size", "size"), ("gender", "gender_mod"), ("other", "other")):
-        for text in listed(WORDS["constraints"][kind]):
-            words.add((text,), name, (kind if kind != "gender" else "gender", text))
-    for text in listed(WORDS["sizes"]):
-        words.add((text,), "size", ("size", text))
-    for text in (*listed(WORDS["ordinals"]),):
-        words.add((text,), "order", ("order", text))
+    limits = {**WORDS["constraints"], "sizes": WORDS["sizes"], "order": WORDS["ordinals"]}
+    for table in ("size", "gender", "other", "sizes", "order"):
+        kind = table.removesuffix("s")
+        for text in listed(limits[table]):
+            words.add((text,), "gender_mod" if kind == "gender" else kind, (kind, text))
     words.add(listed(WORDS["harmless"]), "harmless")
     looks = {word for place in home.places.values() for word in (*place.looks, *place.name.split()[:-1])}
     looks |= {word for item in home.items.values() for word in item.name.split()[:-1]}
@@ -584,13 +656,6 @@ def vocabulary(lexicon: Lexicon) -> Vocabulary:
     places = [(text, entry) for text, entry in lexicon.entries.items() if entry.sort == "place" and " " not in text]
     for text, entry in places:
         words.add((text,), "place_word", (entry, text))
-    for state, texts in (
-        ("open", "open, opened"),
-        ("closed", "closed, shut"),
-        ("on", "on, turned on, switched on, running"),
-        ("off", "off, turned off, switched off"),
-    ):
-        words.add(listed(texts), "door_state", state)
     words.know(COMMON)
     return words
 
@@ -669,6 +734,8 @@ class _Discourse:
     unclear: str = ""
     lost: bool = False
     wishes: list[Clause] = field(default_factory=list)
+    quality: str = ""
+    crowd: bool = False
 
     def after(self, clauses: Sequence[Clause]) -> _Discourse:
         """This, with what clauses are about as what was spoken of."""
@@ -680,7 +747,7 @@ class _Discourse:
 
     def read(self, units: Sequence[Meaning]) -> Reading | Refused | Unclear | Unread | None:
         """The clauses of units in a row; None if they do not go together."""
-        for unit in units:
+        for unit in _restarted(units):
             if unit == "":
                 continue
             if isinstance(unit, (Np, tuple)) or not isinstance(unit, Unit):
@@ -723,7 +790,7 @@ class _Discourse:
             before = next((j for j in range(k) if self.clauses[j].thing == clause.thing is not None), None)
             if clause.verb is Verb.FIND and clause.source is not None and before is not None:
                 earlier = self.clauses[before]
-                if earlier.verb in (Verb.BRING, Verb.PLACE, Verb.TAKE) and earlier.source is None:
+                if earlier.verb in (Verb.BRING, Verb.PLACE, Verb.TAKE, Verb.FIND) and earlier.source is None:
                     self.clauses[before] = replace(earlier, source=clause.source)
                     del self.clauses[k]
 
@@ -732,6 +799,10 @@ class _Discourse:
             return False
         if unit.kind == "reason":
             self.background.append(unit.text)
+            return True
+        if unit.kind == "quality":
+            self.background.append(unit.text)
+            self.quality = unit.text
             return True
         if unit.kind == "later":
             self.operator_at = (
@@ -748,7 +819,16 @@ class _Discourse:
         if unit.kind == "at":
             return self._placed(unit)
         if unit.kind == "again" and not (self.clauses and self.clauses[-1].verb is Verb.GO):
-            return False
+            (clause,) = unit.clauses  # as in "the banana is old. Into the bin."
+            if self.clauses or not self.things or unit.text != "to":
+                return False
+            unit = replace(unit, clauses=(Clause(Verb.PLACE, self.things[-1], target=clause.target),))
+        if unit.kind == "more":
+            each = located(unit.nouns[0])
+            last = self.clauses[-1] if self.clauses else None
+            if last is None or last.thing is None or each is None or each[0].sort not in THINGS:
+                return False
+            unit = Unit("do", (replace(last, thing=each[0], source=each[1] or last.source),))
         if unit.nouns and not self._mention(unit.nouns, None, False):
             return False
         for clause in (each for said in unit.clauses for each in self._spread(said)):
@@ -758,6 +838,7 @@ class _Discourse:
             if made is None:
                 return False
             self._add(made)
+            self._note(made.thing)
         self._end_clauses(unit)
         return True
 
@@ -833,6 +914,8 @@ class _Discourse:
     def _end_clauses(self, unit: Unit) -> None:
         made = self.clauses[-len(unit.clauses) :] if unit.clauses else []
         self.group = tuple(each.thing for each in made if each.thing is not None) or self.group
+        people = {each.person.name for each in made if each.person is not None and each.person != THE_OPERATOR}
+        self.crowd = len(people) > 1 if people else self.crowd
         for clause in made:
             for phrase in (clause.source, clause.target, clause.person, clause.person_at, clause.thing):
                 self._note(phrase)
@@ -856,7 +939,7 @@ class _Discourse:
                 continue
             meant = self._meant(phrase, slot, clause)
             if meant is None:
-                self.unclear = self.unclear or phrase.name
+                self.unclear = self.unclear or ("" if phrase == _SOUGHT else phrase.name)
                 return None
             now: dict[str, Meaning] = {slot: meant}
             clause = replace(clause, **now)
@@ -866,6 +949,9 @@ class _Discourse:
         if clause.verb is Verb.TELL and not clause.content and clause.person == THE_OPERATOR:
             if asked is None or asked.verb is not Verb.ASK:
                 return None
+            clause = replace(clause, content=RESULT)
+        found = asked is not None and asked.verb in (Verb.ASK, Verb.COUNT, Verb.POSE, Verb.FIND)
+        if clause.verb is Verb.TELL and not clause.content and found:
             clause = replace(clause, content=RESULT)
         if clause.verb is Verb.TELL and not clause.content:
             told = [each.content for each in self.clauses if each.verb is Verb.TELL and each.content != RESULT]
@@ -894,8 +980,10 @@ class _Discourse:
         return replace(thing, name=" ".join((*(each.text for each in qualities), thing.name)), constraints=left)
 
     def _meant(self, phrase: Phrase, slot: str, clause: Clause) -> Phrase | None:
+        if slot == "person" and self.crowd and phrase.name in PERSONAL:
+            return None
         if slot == "person":
-            return self.person
+            return self.person or (THE_OPERATOR if phrase.name == "subject" else None)
         if slot in ("source", "target", "person_at"):
             if phrase.name == "here":
                 home = self.lexicon.home
@@ -907,7 +995,15 @@ class _Discourse:
             return None
         if phrase.name == "them" and len(self.group) == 1 and not self.group[0].plural and len(self.things) > 1:
             return None
+        if not self.things and phrase.name in ("it", "that", "this"):
+            alone = self._told_by_quality()
+            return Phrase(Sort.THING, alone) if alone else None
         return self.things[-1] if self.things else None
+
+    def _told_by_quality(self) -> str:
+        """The only object of the home that can be as "it" was said to be; empty if there is none, or several."""
+        fits = can_be(self.lexicon.home, self.quality)
+        return fits[0] if len(fits) == 1 else ""
 
     def alike(self, one: Phrase) -> Phrase | None:
         """What "the blue one", "the other one" is after something of the same kind."""
@@ -954,6 +1050,20 @@ class _Discourse:
         return False
 
 
+def _restarted(units: Sequence[Meaning]) -> list[Meaning]:
+    """Units without what a restart replaces: from the last clause with its verb on, else the last one."""
+    kept = list[Meaning]()
+    for unit in units:
+        if isinstance(unit, Restart):
+            said = [k for k, each in enumerate(kept) if isinstance(each, Unit) and each.kind in ("do", "refused")]
+            verb = unit.unit.clauses[0].verb
+            same = [k for k in said if kept[k].clauses and kept[k].clauses[0].verb is verb]
+            del kept[(same or said or [len(kept)])[-1] :]
+            unit = unit.unit
+        kept.append(unit)
+    return kept
+
+
 def _joined(clauses: list[Clause]) -> list[Clause]:
     """The clauses without taking or fetching what the next one moves: "take the cup from the desk and put it there"."""
     found = list[Clause]()
@@ -975,4 +1085,9 @@ def _joined(clauses: list[Clause]) -> list[Clause]:
 def _again(clause: Clause, before: Clause) -> bool:
     """Whether a clause says what the one before it says: "it belongs on the desk, put it there"."""
     same = ("verb", "thing", "person", "target", "negated")
-    return clause.verb not in (Verb.TELL, Verb.ASK) and all(getattr(clause, n) == getattr(before, n) for n in same)
+    known = clause.source in (None, before.source)
+    return (
+        known
+        and clause.verb not in (Verb.TELL, Verb.ASK)
+        and all(getattr(clause, n) == getattr(before, n) for n in same)
+    )

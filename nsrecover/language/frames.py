@@ -27,6 +27,10 @@ _GENDERS = frozenset(listed(WORDS["constraints"]["gender"]))
 _BESIDE = ("near", "near to", "next to", "beside", "close to", "by")
 _GETTING = ("get", "pick up", "meet", "collect", "fetch", "grab")
 _GIVING = ("take", "bring", "get", "fetch", "grab", "find", "pick up", "get hold of", "want", "put", "give")
+_TOSS = ("toss", "chuck")
+"""Verbs that throw something somewhere, if that is said: no skill does that."""
+_UNFINISHED = ("have", "has", "the", "a", "to", "and", "or", "once", "when", "if")
+"""Words with which nothing ends that is told."""
 _MOST_QUALITIES = 2
 
 
@@ -47,6 +51,7 @@ class Np:
     parts: tuple[Part, ...] = ()
     said: str = ""
     other: Np | None = None
+    ask: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,12 +92,14 @@ class Unit:
 
 def is_person(phrase: Phrase) -> bool:
     """Whether a phrase may name a person."""
-    return phrase.sort in PEOPLE or (phrase.sort is Sort.PRONOUN and phrase.name in (*PERSONAL, "them"))
+    return phrase.sort in PEOPLE or (phrase.sort is Sort.PRONOUN and phrase.name in (*PERSONAL, "them", "subject"))
 
 
 def is_thing(phrase: Phrase) -> bool:
     """Whether a phrase may name an object."""
-    return phrase.sort in THINGS or (phrase.sort is Sort.PRONOUN and phrase.name in ("it", "them", "that", "this"))
+    return phrase.sort in THINGS or (
+        phrase.sort is Sort.PRONOUN and phrase.name in ("it", "them", "that", "this", "sought")
+    )
 
 
 def is_place(phrase: Phrase) -> bool:
@@ -152,7 +159,7 @@ def noun(
         limits.append(Constraint(ConstraintKind.OTHER, said))
     if any(part.kind in ("to", "through", "for") for part in parts):
         return None
-    if person and any(part.text.startswith("lying ") for part in parts):
+    if person and phrase.name == "person" and any(part.text.startswith("lying ") for part in parts):
         return None
     if not person and any(part.text in ("there", "in there") for part in parts):
         return None
@@ -169,6 +176,7 @@ def noun(
     if det in ("another", "no"):
         limits.append(Constraint(ConstraintKind.OTHER, det))
     definite = definite or (det is None and phrase.sort is Sort.PLACE)
+    pose = pose if phrase.name == "person" else ""
     made = replace(
         phrase,
         sort=Sort.POSED if pose else phrase.sort,
@@ -278,19 +286,30 @@ class _Frame:
 
     def made(self, act: str) -> list[Clause] | None:
         """The clauses; None if the parts do not go together."""
-        if act == "go" and self.said == "move" and self.objects and any(part.kind == "to" for part in self.rest):
+        if act == "go" and self.said == "move" and self.objects:
             fixed = [np for nouns in self.objects for np in nouns if np.phrase.sort is Sort.PLACE]
             self.refused = fixed[0].said if fixed else ""
         if act == "go" and self.said == "run" and self.objects and self.objects[0][0].phrase.sort is Sort.PLACE:
             return self._switched(Verb.TURN_ON)
         if act == "go" and self.objects and all(is_thing(np.phrase) for nouns in self.objects for np in nouns):
-            return self._moved("place" if any(part.kind in ("to", "at", "near") for part in self.rest) else "bring")
+            put = self.said == "move" or any(part.kind in ("to", "at", "near") for part in self.rest)
+            return self._moved("place" if put else "bring")
         if act == "go":
             if any(is_person(np.phrase) and not is_place(np.phrase) for nouns in self.objects for np in nouns) and any(
                 part.kind == "to" for part in self.rest
             ):
                 return self._with_person(Verb.GUIDE)
             return self._go()
+        if act == "discard" and any(is_person(np.phrase) and not is_thing(np.phrase) for o in self.objects for np in o):
+            return None
+        into = [p for p in self.rest if p.kind == "to" or (p.kind == "at" and (self.said in _TOSS or _is_bin(p)))]
+        if act == "discard" and self.said in _TOSS and not all(map(_is_bin, into)):
+            self.refused = f"something {into[-1].text}"
+            return None
+        if act == "discard" and into:
+            self.rest = [part for part in self.rest if part is not into[-1]]
+            self.rest.append(replace(into[-1], kind="to"))
+            act = "place"
         if act == "discard":
             self.rest = [part for part in self.rest if part.kind in ("at", "from", "near")]
             self.rest.append(Part("to", "into the bin", (Np(Phrase(Sort.PLACE, "trash bin"), (), "the bin"),)))
@@ -441,6 +460,8 @@ class _Frame:
         if len([group for group in self.objects if group[0] in things]) > 1:
             return None
         fixed = [np for np in things if np.phrase.sort is Sort.PLACE]
+        if fixed and self.said == "get" and "door" in fixed[0].said:
+            return self._switched(Verb.OPEN)
         if fixed:
             self.refused = fixed[0].said
             return None
@@ -456,6 +477,10 @@ class _Frame:
             return self._moved_person(act, people[0], whom, target, behind)
         if not things:
             return None
+        if act == "place" and whom is not None and any(part.kind == "for" for part in self.rest):
+            if target is None:
+                return None
+            whom = None  # as in "set a plate on the table for Ann"
         if target is not None and whom is not None:
             if whom[0] != THE_OPERATOR and at_person is None and act != "place":
                 at_person, target = target, None
@@ -504,11 +529,11 @@ class _Frame:
             if self.target is not None:
                 return False
             self.cost += 0 if is_place(phrase) else 1
-            self.target = _as_place(each)
+            self.target = replace(_as_place(each), prep=part.text.partition(" ")[0])
             if phrase.name == "here" and phrase.sort is Sort.PRONOUN:
                 self.target, self.whom = None, self.whom or (THE_OPERATOR, None)
         elif part.kind == "near":
-            self.near.append(Constraint(ConstraintKind.RELATION, part.text))
+            self.near.append(Constraint(ConstraintKind.RELATION, part.text, phrase if phrase.sort in THINGS else None))
             if act != "place":
                 self.behind.append(part)
                 self.near.pop()
@@ -519,7 +544,7 @@ class _Frame:
             self.target = _as_place(each)
         elif part.kind in ("at", "from") and is_place(phrase):
             if part.kind == "at" and act == "place" and self.target is None:
-                self.target = _inside(each)
+                self.target = replace(_inside(each), prep=part.text.partition(" ")[0])
             elif (
                 part.kind == "at"
                 and self.target is not None
@@ -573,6 +598,10 @@ class _Frame:
         return None
 
 
+def _is_bin(part: Part) -> bool:
+    return part.nouns[0].phrase.name.endswith(("bin", "trash", "garbage", "compost", "landfill", "recycling"))
+
+
 def _kept(np: Np) -> Np:
     """A noun phrase of which every quality counts: what is thrown away must be the right one."""
     told = tuple(Constraint(ConstraintKind.QUALITY, word) for word in np.phrase.words)
@@ -584,14 +613,15 @@ def alternatives(clause: Clause, np: Np) -> list[Clause]:
     if np.other is None:
         return [clause]
     other = located(np.other)
-    return [replace(clause, instead=other[0])] if other is not None else [clause]
+    return [replace(clause, instead=other[0], either=not np.ask)] if other is not None else [clause]
 
 
 def spoken(verb: str, who: Sequence[Np] | None, content: str = "") -> Unit | None:
     """What is told or asked, and to whom."""
     people = [located(np) for np in who] if who else [(THE_OPERATOR, None)]
     found = [each for each in people if each is not None and is_person(each[0])]
-    if len(found) != len(people):
+    after = any(f" {word} you have " in content for word in ("once", "when", "after", "as soon as"))
+    if len(found) != len(people) or content.split()[-1:] in ([word] for word in _UNFINISHED) or after:
         return None
     made = (Clause(Verb(verb), person=person, person_at=at, content=content) for person, at in found)
     return Unit("do", tuple(made))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -13,31 +13,12 @@ from nsrecover.domains.household.names import ORDINALS, SLICE, SYNONYMS, normal,
 from nsrecover.language.chart import Costly, Grammar, Meaning
 from nsrecover.language.lattice import Vocabulary, tokens
 from nsrecover.language.rules import grammar_of
+from nsrecover.language.tables import WORDS
 
-STATES = {
-    "open": "open, opened, ajar, wide open, half open",
-    "closed": "closed, shut, fully closed",
-    "turned on": "turned on, on, switched on, running, active, activated, powered on, working, lit, toggled on",
-    "turned off": "turned off, off, switched off, inactive, deactivated, idle, powered off, unlit, toggled off",
-    "empty": "empty, emptied",
-    "clean": "clean, cleaned, spotless, washed, rinsed, spotlessly clean",
-    "dirty": "dirty, stained, unwashed, soiled, filthy, grimy",
-    "cracked": "cracked, broken open, cracked open",
-    "not cracked": "uncracked, intact, unbroken, undamaged",
-    "sliced": "sliced, cut, cut up, chopped, in slices",
-    "not sliced": "unsliced, uncut, whole, in one piece",
-    "hot": "hot, warm, heated, cooked, warmed, warmed up, heated up, toasted, boiled",
-    "cold": "cold, cool, cooled down, chilled",
-}
+STATES: Mapping[str, str] = WORDS["states"]
 """State as logs usually write it -> the words for it."""
-
-OPPOSITE_STATE = {
-    "open": "closed", "closed": "open", "turned on": "turned off", "turned off": "turned on", "clean": "dirty",
-    "dirty": "clean", "cracked": "not cracked", "not cracked": "cracked", "sliced": "not sliced",
-    "not sliced": "sliced",
-}  # fmt: skip
+OPPOSITE_STATE: Mapping[str, str] = {**WORDS["opposites"], **{b: a for a, b in WORDS["opposites"].items()}}
 """State -> the state that an object is in if it is not in that one."""
-
 _PREDICATES = {"turned on": "running", "turned off": "off", "not cracked": "intact"}
 _UNSERVED = ("not sliced", "cold", "not hot", "not empty", "not cold")
 _ASIDE = re.compile(r"\([^(),]*\)(?!,)|\[[^\[\]]*\]|\b(?:e\.g\.|for example,?|i\.e\.)[^,;]*")

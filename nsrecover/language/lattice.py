@@ -31,6 +31,9 @@ _CONTRACTIONS = tuple(
 )
 
 
+_STUTTER = re.compile(r"\b(the|a|an|my|your|to|in|on|at|from|i|you|and|it)(?:,? \1\b)+")
+
+
 def tokens(sentence: str) -> tuple[str, ...]:
     """The words of a sentence in lower case, contractions written out; marks are words of their own."""
     text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_", " ", sentence).lower()
@@ -38,6 +41,7 @@ def tokens(sentence: str) -> tuple[str, ...]:
     text = re.sub(r"\s*(?:\.\.+|\u2026|\s[-\u2013\u2014]+\s|\u2014|--)\s*", " , ", text)
     for pattern, meant in _CONTRACTIONS:
         text = pattern.sub(meant, text)
+    text = _STUTTER.sub(r"\1", text)
     return tuple(re.findall(r"[^\W_]+(?:['#-][^\W_]+)*|[.,;:!?()]", text))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.util.python310 import StrEnum
@@ -91,6 +91,7 @@ class Phrase:
         plural: whether several are meant.
         count: how many are meant, as it was said: "two", "both", "all"; empty if that is not said.
         constraints: what else is said about it.
+        prep: the preposition before a place, as it was said.
     """
 
     sort: Sort
@@ -101,6 +102,7 @@ class Phrase:
     plural: bool = False
     count: str = ""
     constraints: tuple[Constraint, ...] = ()
+    prep: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:
@@ -123,6 +125,7 @@ class Clause:
         negated: whether it is said not to do it.
         constraints: how it is to be done.
         instead: another object that would do as well.
+        either: whether that is said to be so, as with "either"; a mere "or" is to be asked about.
     """
 
     verb: Verb
@@ -135,6 +138,7 @@ class Clause:
     negated: bool = False
     constraints: tuple[Constraint, ...] = ()
     instead: Phrase | None = None
+    either: bool = True
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:

@@ -76,6 +76,7 @@ class Proposition:
         negated: whether it is denied.
         time: now, past, next or should; start for what was before.
         unknown: words that name nothing in the run, or several things.
+        wondered: whether it is asked with "not", as in "isn't it there?": English answers that both ways.
     """
 
     predicate: str
@@ -87,6 +88,7 @@ class Proposition:
     negated: bool = False
     time: str = ""
     unknown: tuple[str, ...] = ()
+    wondered: bool = False
 
 
 @dataclass(frozen=True)
@@ -220,7 +222,8 @@ def _plain(said: Proposition, subj: _Subject, aux: tuple[str, ...] = (), aux2: t
 
 def _of(subj: _Subject, said: Proposition | None = None, aux: Sequence[str] | str = (), **no: str | None
         ) -> Proposition | None:  # fmt: skip
-    return _said(said or Proposition("seen"), subj, aux, *no.values())
+    found = _said(said or Proposition("seen"), subj, aux, *no.values())
+    return found and replace(found, wondered=any(each is not None for each in no.values()))
 
 
 _OTHER = ("another", "other", "more than one", "more", "second", "different")
@@ -253,7 +256,10 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "remembered": lambda said: AskedQuestion(Gap.POLAR, replace(said, who=Who.ROBOT, time="past")),
     "when_so": lambda said, aux: AskedQuestion(Gap.WHEN, said),
     "how_is": lambda said, aux, subj: AskedQuestion(Gap.HOW, replace(said, who=subj.who, names=subj.names)),
-    "about": lambda subj: AskedQuestion(Gap.WHAT, Proposition("about", names=subj.names, unknown=subj.unknown)),
+    "about": lambda subj: (
+        (subj.names or subj.unknown or None)
+        and AskedQuestion(Gap.WHAT, Proposition("about", names=subj.names, unknown=subj.unknown))
+    ),
     "made": lambda subj, said: (whole := _said(said, subj, ("past",))) and AskedQuestion(Gap.WHY, whole),
     "who": _asked(Gap.WHO),
     "who_object": _asked(Gap.WHO),
@@ -272,6 +278,11 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     ),
     "without": lambda said: replace(said, who=Who.ROBOT, negated=not said.negated),
     "idiom": _idiom,
+    "which_state": lambda subj, first, other, **no: AskedQuestion(
+        Gap.HOW, Proposition("state", (*first, *other), names=subj.names, things=subj.things, unknown=subj.unknown)
+    ),
+    "told_to_stop": lambda: AskedQuestion(Gap.WHAT, Proposition("told_to_stop")),
+    "strange_act": lambda obj, at=None: Proposition("act", (GENERIC,), unknown=obj.unknown) if obj.unknown else None,
     "inverted": _of,
     "inverted_to": lambda said, subj, aux, time, **no: _said(said, subj, ("should",), *no.values()),
     "noun_of": _noun_of,
@@ -293,8 +304,11 @@ _BUILDERS: dict[str, Callable[..., Meaning]] = {
     "group": lambda: _Subject(things=Things.GROUP),
     "run": lambda: _Subject(things=Things.RUN),
     "object": lambda name: _Subject(names=(name,)),
-    "both": lambda first, second: _Subject(names=(*first.names, *second.names)),
+    "both": lambda first, second: _Subject(
+        names=(*first.names, *second.names), unknown=(*first.unknown, *second.unknown)
+    ),
     "strange": lambda name, before=(): _Subject(unknown=(" ".join((*before, name)),)),
+    "strange_state": lambda name: _Subject(unknown=(name[0].partition("=")[2].replace("_", " "),)),
     "ambiguous": lambda name: _Subject(unknown=(name,)),
     "same": lambda said: said,
     "by": lambda said, who: None if said.who else replace(said, who=who.who, negated=said.negated ^ who.negates),

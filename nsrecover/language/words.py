@@ -83,7 +83,7 @@ class Lexicon:
         for name, place in home.places.items():
             for text in (name, *place.also, *listed(WORDS["places"].get(name, ""))):
                 known = self.entries.get(text)
-                if known is None or known.value not in home.places:
+                if known is None or known.sort != "place":
                     self.entries[text] = Lexeme("place", name)
                 if Trait.DOOR in place.traits:
                     for door in (f"door of the {text}", f"{text} door"):
@@ -104,6 +104,13 @@ class Lexicon:
         for head, nouns in heads.items():
             if head not in VERBS and head not in listed(WORDS["no heads"]):
                 self.entries.setdefault(head, Lexeme("thing", nouns[0] if len(nouns) == 1 else head))
+
+
+def can_be(home: Home, said: str) -> list[str]:
+    """The objects of a home that can be what is said of them: rotten, sweet, a can."""
+    kinds = {kind for told, of in WORDS["of kinds"].items() if {*said.split()} & {*listed(told)} for kind in listed(of)}
+    named = kinds & home.categories.keys()
+    return [n for n in home.items if kinds & {*n.split()} or any(home.could_mean(kind, n) for kind in named)]
 
 
 def head_of(noun: str) -> str:

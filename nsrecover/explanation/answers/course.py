@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from nsrecover.core.discrepancy import AnyDeviation, Deviation
+from nsrecover.core.discrepancy import AnyDeviation, Deviation, Verdict
 from nsrecover.core.episode import EpisodeStatus, Fate, StopCode
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
@@ -28,6 +28,8 @@ from nsrecover.util.english import capital, counted, listed, number, objects, th
 SHORTEST_S = 0.5
 """Less time counts as none."""
 _ANY = Proposition("wrong")
+_RUNS = (Who.NONE, Who.ROBOT)
+"""Doers of stopping without whom it is asked whether the run stopped at all."""
 
 
 def safe(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
@@ -88,7 +90,9 @@ def stopped(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     if status is EpisodeStatus.ASKED_FOR_HELP:
         turn = run.every[-1] if run.every else None
         when = f" That was {run.when(turn)}." if turn is not None and asked.gap is Gap.WHEN else ""
-        return RunAnswer(f"{how_it_stopped(run.episode)}{when}", True)
+        by_others = run.episode.why is StopCode.STOPPED
+        holds = None if by_others else asked.said.who not in (Who.PERSON, Who.ME, Who.ANYONE)
+        return RunAnswer(f"{how_it_stopped(run.episode)}{when}", True if asked.said.who in _RUNS else holds)
     if status is EpisodeStatus.COMPLETED:
         return RunAnswer("I did not stop: I completed the plan.", False)
     if status is EpisodeStatus.REVIEWED:
@@ -96,6 +100,13 @@ def stopped(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     if run.waits_for:
         return RunAnswer(f"I stand still until a person has answered: {run.waits_for}", True)
     return RunAnswer("I have not stopped: the run goes on.", False)
+
+
+def told_to_stop(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
+    """How to stop the robot: an answer to a question does not."""
+    if not run.running:
+        return RunAnswer("The run is over, and I move nothing more.")
+    return RunAnswer("I only answer questions here. Press Stop on the live page, or use the robot's emergency stop.")
 
 
 def goes_on(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
@@ -112,6 +123,9 @@ def needs(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     if asked.gap is Gap.LONG:
         return left(run, asked)
     match run.episode.status:
+        case EpisodeStatus.ASKED_FOR_HELP if run.episode.why is StopCode.STOPPED:
+            text = f"{how_it_stopped(run.episode)} {_left_text(run)} Start it again, or finish by hand."
+            return RunAnswer(text, bool(run.left))
         case EpisodeStatus.ASKED_FOR_HELP:
             reason = run.episode.reason.rstrip(". ")
             return RunAnswer(f"A person is needed: {reason}. {_by_hand(run)}", True)
@@ -235,15 +249,17 @@ def noticed(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
 def sure(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
     """How sure the robot is, and what that rests on."""
     turn, named = run.decisive, asked.said.names
+    known = bool(run.every) and run.every[-1].discrepancy.verdict is not Verdict.CANNOT_TELL
     looks = counted((turn or run.every[-1]).discrepancy.looks, "observation") if run.every else "no observation"
     compared = f"The scene was compared with the one that the plan leads to, in {looks}"
     found = [] if turn is None else [each for each in turn.discrepancy.deviations if not named or each.name in named]
     if not found:
         fine = f": {objects(named)} {'were' if len(named) > 1 else 'was'} as expected" if named else ""
-        return RunAnswer(f"{compared}{fine}.")
+        return RunAnswer(f"{compared}{fine}.", known)
     likely = [each for each in found if isinstance(each, Deviation) and each.distance_m]
     said = [f"{the(each.name)} is wrong with a probability of {100 * (1 - each.probability):.0f} %" for each in likely]
-    return RunAnswer(f"{compared}: {listed(said or [state_of(each, run.scene, run.domain) for each in found])}.")
+    text = f"{compared}: {listed(said or [state_of(each, run.scene, run.domain) for each in found])}."
+    return RunAnswer(text, known)
 
 
 def recovered(run: AskedRun, asked: AskedQuestion) -> RunAnswer:

@@ -69,9 +69,12 @@ def acted(run: AskedRun, asked: AskedQuestion) -> RunAnswer:
         return RunAnswer(f"{capital(counted(len(names), 'object'))}: {objects(names)}." if names else "None so far.")
     if done:
         shown = done[-MOST_ACTIONS:]
-        text = " ".join(f"{capital(run.when(each.turn))}, I {run.done(each.action)}." for each in shown)
+        text = " ".join(f"{capital(run.when(each.turn))}, {run.done(each)}." for each in shown)
         others = _happened(run, said, _causes(said)) if GENERIC in said.value and said.who is not Who.ROBOT else []
-        return RunAnswer(f"{text} {_tells(run, others)} {_causes_text(run, others)}".rstrip() if others else text, True)
+        worked = not all(each.failed for each in done)
+        return RunAnswer(
+            f"{text} {_tells(run, others)} {_causes_text(run, others)}".rstrip() if others else text, worked
+        )
     changed = [each for each in _happened(run, said, _causes(said)) if each.deviation.name in said.names]
     about = objects(said.names) if said.names else ""
     text = f"I did not {_verb(run, said)}{' ' + about if about else ''}."
@@ -196,7 +199,7 @@ def replace_value(said: Proposition) -> Proposition:
 
 def _matches(run: AskedRun, said: Proposition, deed: Deed) -> bool:
     action = deed.action
-    if GENERIC not in said.value and action.operator not in said.value:
+    if not deed.moves(run.domain) if GENERIC in said.value else action.operator not in said.value:
         return False
     wanted = {*said.names, *(each for each in said.place[1:] if each in run.names)}
     if not wanted <= set(action.arguments):
@@ -364,7 +367,7 @@ def _why(run: AskedRun, said: Proposition) -> str:
 def _why_not(run: AskedRun, said: Proposition) -> str:
     """Why the robot did not do something, or that it did."""
     if done := _deeds(run, said):
-        return f"I did: {run.when(done[0].turn)}, I {run.done(done[0].action)}."
+        return f"I did: {run.when(done[0].turn)}, {run.done(done[0])}."
     if not said.names:
         return "It was not part of the plan."
     what = f"{_verb(run, said)} {objects(said.names)}"

@@ -64,6 +64,7 @@ _ANSWERS: dict[str, Callable[[AskedRun, AskedQuestion], RunAnswer]] = {
     "skipped": course.skipped,
     "helped": course.helped,
     "vetoed": course.vetoed,
+    "told_to_stop": course.told_to_stop,
     "took": course.took,
     "cost": course.took,
 }
@@ -163,6 +164,8 @@ def _resolved(run: AskedRun, asked: AskedQuestion, about: tuple[str, ...]) -> As
         said = replace(
             said, predicate="act", value=said.value or (GENERIC,), names=about or tuple(moved), things=Things.NAMED
         )
+    if said.predicate == "act" and not said.names and said.place[:1] == ("to",):
+        said = replace(said, names=said.place[1:], place=())
     if said.place[1:] == ("",) and about:
         said = replace(said, place=(said.place[0], about[0]))
     if said.predicate == "act" and not said.names and said.value == (GENERIC,) and not said.place:
@@ -211,6 +214,8 @@ def _answered(run: AskedRun, asked: AskedQuestion, supposing: FactModel | None) 
     if told.holds is None:
         return WordedAnswer(f"{told.unknown} {told.text}", AnswerValue.UNKNOWN)
     value = AnswerValue.YES if told.holds != said.negated else AnswerValue.NO
+    if said.wondered:
+        return WordedAnswer(told.text, value)
     return WordedAnswer(f"{value.capitalize()}: {told.text}", value)
 
 

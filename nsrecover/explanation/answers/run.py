@@ -8,12 +8,13 @@ from functools import cached_property
 from itertools import pairwise
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import AnyDeviation, Cause, Phase
+from nsrecover.core.discrepancy import UNDONE, AnyDeviation, Cause, Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, Fate
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.core.sessions.requests import Answer
+from nsrecover.domains.base import Role
 from nsrecover.domains.domain import Domain
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.answers.numbering import Turn, clock, distinct_errors, turns
@@ -31,6 +32,23 @@ class Deed:
 
     turn: Turn
     action: Action
+
+    @property
+    def failed(self) -> bool:
+        """Whether it did not change what it should have changed."""
+        found = self.turn.discrepancy.deviations
+        return any(each.cause in UNDONE and each.name in self.action.arguments for each in found)
+
+    def moves(self, domain: Domain) -> bool:
+        """Whether the action moves its object; looking for it does not."""
+        operator = domain.operators.get(self.action.operator)
+        effects = operator.effects if operator is not None else ()
+        facts = [fact for effect in effects for fact in (*effect.adds, *effect.deletes)]
+        return (
+            domain.relation(Role.HELD) is None
+            or not facts
+            or any(domain.relations.get(fact[0]) is Role.HELD for fact in facts)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +95,9 @@ class AskedRun:
     def names(self) -> list[str]:
         """All objects that were seen, or that the plan needs."""
         planned = {name for action in self.episode.plan for name in action.arguments}
-        return sorted(planned.union(*(scene.names for scene in self.scenes)))
+        facts = [fact for scene in self.scenes if isinstance(scene, FactScene) for fact in scene.facts]
+        places = {fact[-1] for fact in facts if self.domain.relations.get(fact[0]) is Role.LOCATION}
+        return sorted(planned.union(places, *(scene.names for scene in self.scenes)))
 
     @property
     def built(self) -> list[str]:
@@ -160,9 +180,11 @@ class AskedRun:
         """An action as an instruction."""
         return instruction(action, domain=self.domain)
 
-    def done(self, action: Action) -> str:
-        """An action that was done: `put the red cube on the blue cube`."""
-        return done_text(action, self.domain)
+    def done(self, deed: Deed) -> str:
+        """What the robot did: `I put the red cube on the blue cube`, or tried to do."""
+        return (
+            f"I {f'tried to {self.instruction(deed.action)}' if deed.failed else done_text(deed.action, self.domain)}"
+        )
 
 
 def asked_run(episode: Episode, phrasing: Phrasing, waits_for: str = "") -> AskedRun:

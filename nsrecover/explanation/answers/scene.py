@@ -285,7 +285,7 @@ def _why_there(run: AskedRun, name: str) -> str:
     if found and (not deeds or found[-1].turn.record.time_s >= last):
         return became(run, name)
     if deeds:
-        return f"{capital(run.when(deeds[-1].turn))}, I {run.done(deeds[-1].action)}."
+        return f"{capital(run.when(deeds[-1].turn))}, {run.done(deeds[-1])}."
     return f"It was there from the start: {where(run, name)}"
 
 

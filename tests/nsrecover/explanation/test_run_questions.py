@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 import nsrecover
+from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.episode import Decided, Episode, EpisodeStatus, Fate, StopCode
 from nsrecover.core.sessions.requests import Answer
@@ -159,9 +160,14 @@ NEGATED = (
 
 @pytest.mark.parametrize(("question", "denied"), NEGATED)
 def test_yes_and_no_are_those_of_the_proposition(question: str, denied: str) -> None:
-    told = [asked(tower(), each).text for each in (question, denied)]
-    assert {text.partition(":")[0] for text in told} == {"Yes", "No"}
-    assert told[0].partition(": ")[2] == told[1].partition(": ")[2]
+    told = [asked(tower(), each) for each in (question, denied)]
+    assert {each.value for each in told} == {AnswerValue.YES, AnswerValue.NO}
+    assert told[0].text.partition(": ")[2] in told[1].text
+
+
+def test_a_question_with_not_is_answered_without_yes_and_no() -> None:
+    """English answers "isn't it there?" either way."""
+    assert asked(tower(), "isn't the blue cube on the white lego?").text.startswith("When I last looked")
 
 
 def test_safety_is_never_promised_and_danger_never_denied() -> None:
@@ -195,6 +201,42 @@ def test_the_value_of_an_answer_is_typed_and_unknown_is_no_no() -> None:
         "where is the white lego?": None,
     }
     assert {question: asked(tower(), question).value for question in values} == values
+
+
+def test_a_deed_that_failed_is_no_deed_and_looking_moves_nothing() -> None:
+    """ "I picked it up" is said only of what was lifted."""
+    system = nsrecover.symbolic(HOME, WATERED)
+    missed = FactWorld()
+    first = missed.execute
+    calls = list[str]()
+
+    def execute(action: Action) -> None:
+        calls.append(str(action))
+        if len(calls) > 1:
+            first(action)
+
+    missed.execute = execute  # type: ignore[method-assign]
+    episode = nsrecover.RecoveryAgent(system, missed, budget_s=60.0).run(WATER)
+    told = asked(episode, "did you pick up the pot?")
+    assert told.value is AnswerValue.YES
+    assert told.text.count("I tried to pick up the pot") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("who stopped the run?", "did not stop"),
+        ("did nobody stop the run?", "Yes: I did not stop"),
+        ("can you stop now please?", "The run is over"),
+        ("and the white lego?", "white lego"),
+        ("did both the red cube and the violin end up on the table?", "no violin"),
+        ("at what step did things start going south?", "second step"),
+        ("how many errors were there altogether?", "One error"),
+        ("are you sure?", "Yes: The scene was compared"),
+    ],
+)
+def test_further_ways_of_asking(question: str, said: str) -> None:
+    assert said in asked(tower(), question).text
 
 
 def test_a_request_that_is_open_answers_what_comes_next_and_what_a_person_should_do() -> None:

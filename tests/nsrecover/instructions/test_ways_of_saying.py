@@ -1,0 +1,114 @@
+"""Wishes, corrections, statements and looks in the words of everyday speech, and what is asked or refused of them."""
+
+import pytest
+
+from nsrecover.domains.service.home import Home, Item, Place, Resident
+from nsrecover.domains.service.home_file import load_home
+from nsrecover.instructions.choosing import task_text
+from nsrecover.instructions.task import Refusal, Task, TaskQuestion
+from nsrecover.instructions.understanding import Understanding
+
+HOME = load_home("apartment")
+ROBOT = Understanding(HOME)
+DONE = {
+    "why don't you take the lemon to the desk?": "put the lemon on the desk",
+    "you couldn't bring me the pear, could you?": "bring the pear to you",
+    "jordan would really like a pear": "bring the pear to Jordan",
+    "morgan gets the lemon, jordan the pear": "bring the lemon to Morgan and bring the pear to Jordan",
+    "go to the bed, no wait, go to the desk": "go to the desk",
+    "put the sponge in, i mean on the sideboard": "put the sponge in the sideboard",
+    "have you seen my watch? Take a look on the desk": "find the watch from the desk and tell you: what I found out",
+    "once you have found the sponge, put it in the sink": "put the sponge in the sink",
+    "put it on the desk when you have picked up the lemon": "put the lemon on the desk",
+    "jordan does not know where the desk is, take him there": "guide Jordan to the desk",
+    "the lemon is mouldy. Into the trash bin.": "put the lemon in the trash bin",
+    "take the sponge to the sink, and the spoon too": "put the sponge in the sink and put the spoon in the sink",
+    "take both the lemon and the pear to the sofa": "put the lemon on the sofa and put the pear on the sofa",
+    "see whether jordan is in the kitchen": "go to Jordan at the kitchen and tell you: what I found out",
+    "stay behind morgan until she is at the entrance": "follow Morgan to the entrance",
+    "the sideboard is where the lemon belongs": "put the lemon in the sideboard",
+    "set a spoon on the dining table for jordan": "put the spoon on the dining table",
+    "bring me the lemon instead of the pear": "bring the lemon to you",
+    "get me the, the lemon": "bring the lemon to you",
+}
+ASKED = (
+    "bring the lemon or the pear to jordan",
+    "bring me the thing",
+    "find jordan and morgan and bring her to the sofa",
+    "move the pear",
+)
+REFUSED = {
+    "bring me the ripest pear": "ripest",
+    "bring a pear to each person in the kitchen": "several people",
+    "how many clean spoons are on the desk?": "clean",
+    "toss the lemon onto the sofa": "onto the sofa",
+    "move the desk lamp": "desk lamp",
+}
+NOTED = {
+    "put the lemon on the fridge": "not on it",
+    "hand me those lemons": "how many",
+    "gladly bring me the lemon": "gladly",
+}
+
+
+@pytest.mark.parametrize("sentence", DONE)
+def test_a_way_of_saying_is_read(sentence: str) -> None:
+    found = ROBOT.task(sentence)
+    assert isinstance(found, Task), found
+    assert task_text(found, HOME) == DONE[sentence]
+
+
+@pytest.mark.parametrize("sentence", ASKED)
+def test_what_may_mean_several_things_is_asked(sentence: str) -> None:
+    assert isinstance(ROBOT.task(sentence), TaskQuestion)
+
+
+@pytest.mark.parametrize("sentence", REFUSED)
+def test_what_is_not_served_is_named(sentence: str) -> None:
+    found = ROBOT.task(sentence)
+    assert isinstance(found, Refusal)
+    assert REFUSED[sentence] in found.text
+
+
+@pytest.mark.parametrize("sentence", NOTED)
+def test_what_changes_nothing_is_noted(sentence: str) -> None:
+    found = ROBOT.task(sentence)
+    assert isinstance(found, Task)
+    assert any(NOTED[sentence] in note for note in found.notes)
+
+
+def _kitchen(*objects: str) -> Understanding:
+    places = {
+        name: Place(name, "kitchen", (float(k), 0.0)) for k, name in enumerate(("shelf", "microwave", "trash bin"))
+    }
+    places["kitchen"] = Place("kitchen", "kitchen", (0.0, 1.0))
+    items = {name: Item(name, name, "shelf") for name in objects}
+    categories = {"fruit": ("plum", "fig"), "jar": ("metal jar", "plastic jar", "glass jar")}
+    return Understanding(
+        Home("k", places, items, {"operator": Resident("operator", "kitchen")}, categories, robot="kitchen")
+    )
+
+
+def test_a_quality_tells_which_object_is_meant() -> None:
+    found = _kitchen("plum", "sponge").task("It is rotten. Throw it away.")
+    assert isinstance(found, Task)
+    assert found.stages[0].goal == (("at", "plum", "trash bin"),)
+    assert isinstance(_kitchen("plum", "fig").task("It is rotten. Throw it away."), TaskQuestion)
+
+
+def test_only_objects_that_may_go_there_are_offered() -> None:
+    found = _kitchen("metal jar", "plastic jar").task("put the jar in the microwave")
+    assert isinstance(found, Task)
+    assert "plastic jar" in found.stages[0].things
+    question = _kitchen("metal jar", "plastic jar", "glass jar").task("put the jar in the microwave")
+    assert isinstance(question, TaskQuestion)
+
+
+def test_beside_one_of_several_objects_is_asked_with_what_can_be_done() -> None:
+    robot = _kitchen("plum", "fig", "sponge")
+    question = robot.task("put the sponge next to the fruit")
+    assert isinstance(question, TaskQuestion)
+    assert question.options == ("plum", "fig")
+    chosen = robot.task("put the sponge next to the fruit", {question.phrase: "fig"})
+    assert isinstance(chosen, Task)
+    assert chosen.stages[0].goal == (("at", "sponge", "shelf"),)
