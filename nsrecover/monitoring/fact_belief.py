@@ -28,7 +28,15 @@ from nsrecover.domains.properties import changed, drifts, literal, outermost, pl
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration, check_rate, lowest
 from nsrecover.monitoring.expected_trace import ExpectedTrace
-from nsrecover.monitoring.outlook import decides, explaining, keeping_from, rests_on, unmet_goal, what_it_leaves
+from nsrecover.monitoring.outlook import (
+    decides,
+    explaining,
+    imagine,
+    keeping_from,
+    rests_on,
+    unmet_goal,
+    what_it_leaves,
+)
 from nsrecover.monitoring.scene_model import (
     ExpectingPerceiver,
     FactPerceiver,
@@ -479,6 +487,20 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
         unsure |= {prop for prop in suspects if tracker.unseen(prop) > allowed}
         return rests_on(self.instance, facts, action, unsure) if unsure else ()
 
+    def _hidden_by(self, facts: State, action: Action) -> list[Property]:
+        """What the goal is about and is behind something closed after an action, but not before: seen now or never."""
+        predicate, wanted = self.instance.domain.enclosed, self._wanted
+        if not predicate or not self._model.visits:
+            return []
+        after, names = imagine(self.instance, facts, action), {name for _, name in wanted}
+        conditions = {name: self.instance.condition((predicate, name)) for name in names}
+        closed_in = {
+            name
+            for name, enclosed in conditions.items()
+            if self.instance.holds(after, enclosed) and not self.instance.holds(facts, enclosed)
+        }
+        return [prop for prop in wanted if prop[1] in closed_in]
+
     def _compared(self, judged: JudgedFacts) -> Discrepancy[FactScene]:
         """Compare what is believed with what was expected."""
         done, after = self.expected.num_executed, judged.phase is Phase.AFTER
@@ -517,6 +539,8 @@ class FactBelief(SceneBelief[JudgedFacts, FactScene]):
                 missing = [] if problem else [*lookahead.needed(self.scene, rest, self.goal)]
             relied_on = self._relied_on(facts, rest[0])
             doubtful += self._open(self._allowed(rest[0]), relied_on)
+            hidden = self._hidden_by(facts, rest[0])
+            doubtful += self._open(self.certainty.done / max(1, len(hidden)), hidden)
             missing += [Unknown(p[1], p[0]) for p in relied_on if p in disputed and not judged.shows(p)]
         if unmet or problem:
             doubtful += self._open(self.certainty.irreversible, {p for p in tracker.props if judged.shows(p)})
